@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.proxy.variables import (
     PROVIDER_ADDRESSES,
-    is_http_address,
     placeholder_keys,
     provider_addresses,
     proxy_addresses,
@@ -44,13 +43,14 @@ def run(arguments: Sequence[str]) -> int:
     if not command:
         parser.error("no command given: write `fcall proxy -- COMMAND`")
     try:
-        variables = read_variables(options.variable or PROVIDER_ADDRESSES)
+        variables = read_variables(options.variable or ())
     except ValueError as error:
         parser.error(str(error))
-    unset = [name for name, url in variables.items() if not is_http_address(os.environ.get(name, "").strip() or url)]
+    addresses = provider_addresses(variables, os.environ)
+    unset = [name for name in variables if name not in addresses and name not in PROVIDER_ADDRESSES]
     if unset:
         parser.error(f"{unset[0]} is not set; write --variable {unset[0]}=https://…")
-    return _run_app(command, provider_addresses(variables, os.environ), root_of([Path.cwd()]))
+    return _run_app(command, addresses, root_of([Path.cwd()]))
 
 
 def _parser() -> ArgumentParser:
@@ -65,7 +65,7 @@ def _parser() -> ArgumentParser:
         action="append",
         metavar="NAME[=URL]",
         help="an environment variable with the address of the app's models; may be repeated "
-        "(default: OPENAI_BASE_URL and ANTHROPIC_BASE_URL)",
+        "(beside those that are known anyway)",
     )
     parser.add_argument("command", nargs=REMAINDER, metavar="COMMAND", help="the app and its arguments")
     return parser

@@ -27,6 +27,10 @@ class AppExchange:
     """The time of the recording that gave the reply, in seconds since 1970; None for a new reply."""
     ended: float = 0.0
     """When the provider's answer was there, in seconds since 1970; 0 if unknown."""
+    unread: str = ""
+    """The path of a request whose answer may hold calls, and is of no interface that is read."""
+    broken: str = ""
+    """What was wrong with an answer that was passed on to the app and not recorded, with the path of the request."""
 
 
 NO_EXCHANGE = Reply("the app sent no model request through the proxy")

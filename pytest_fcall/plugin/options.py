@@ -17,7 +17,6 @@ DRIFT: tuple[Drift, ...] = ("note", "fail", "ignore")
 FIXED: tuple[Fixed, ...] = ("pass", "fail")
 MISSING: tuple[Missing, ...] = ("inconclusive", "skip")
 FAIL = ("items", "gates", "both")
-DEFAULT_PROXY_VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 
 SETTINGS_WITHOUT_DEFAULT = (
     "fc_model",
@@ -264,9 +263,8 @@ def _add_environments(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     parser.addini("fc_proxy", "`off` lets apps ask their models directly, so that nothing inside them is recorded")
     parser.addini(
         "fc_proxy_variables",
-        "environment variables that lead an app to its models, as NAME or NAME=URL (one a line)",
+        "more environment variables that lead an app to its models, as NAME, NAME=URL or NAME=off (one a line)",
         type="linelist",
-        default=[*DEFAULT_PROXY_VARIABLES],
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import pytest
 
 from pytest_fcall.plugin.models import ModelArguments
-from pytest_fcall.plugin.options import DEFAULT_PROXY_VARIABLES, DRIFT, FIXED, MISSING, RECORD
+from pytest_fcall.plugin.options import DRIFT, FIXED, MISSING, RECORD
 from pytest_fcall.session.ask.environments import EnvironmentSettings
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.setting_values import choice, positive_number
@@ -145,7 +145,7 @@ class _SettingsReader:
 
     def _proxy_variables(self) -> tuple[str, ...]:
         lines = tuple(self._config.getini("fc_proxy_variables"))
-        if lines != DEFAULT_PROXY_VARIABLES:
+        if lines:
             from pytest_fcall.backends.proxy.variables import read_variables
 
             try:

@@ -81,6 +81,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         inside=tuple(_app_usage(_checked(item, "inside", dict)) for item in _list(data, "inside")),
         called=_named_pairs(data, "called"),
         unpriced=_field(data, "unpriced", int, 0),
+        remarks=_named_pairs(data, "remarks"),
     )
 
 

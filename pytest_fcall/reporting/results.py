@@ -136,6 +136,8 @@ class Result:
     """Each expected tool with the one called for it; an empty name stands for none."""
     unpriced: int = 0
     """The requests that may be billed although there was no reply; what they cost is unknown."""
+    remarks: tuple[tuple[str, str], ...] = ()
+    """What is unusual about requests of an app, once for each: `unread` and a path, or `broken` and what was wrong."""
 
     @property
     def right(self) -> bool:

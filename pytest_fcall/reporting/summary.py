@@ -9,6 +9,7 @@ from textwrap import wrap
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.answer_origin import origin_text
+from pytest_fcall.reporting.app_remarks import app_remark_lines
 from pytest_fcall.reporting.missing import missing_lines
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
@@ -54,7 +55,11 @@ def summary_lines(
     shared = [_cause_line(cause, failures, width) for cause in shared_causes(results.results)[:_MAX_CAUSES]]
     changed = outcome_lines(results.results, width, accepted=accepted)
     samples = sample_lines(results.results, width)
-    beside = [*app_usage_lines(results.results), *judge_usage_lines(results.results)]
+    beside = [
+        *app_usage_lines(results.results),
+        *app_remark_lines(results.results),
+        *judge_usage_lines(results.results),
+    ]
     missed = _retrieval_lines(results.results)
     mixed = mixed_up_lines(results.results, width)
     return [

@@ -86,10 +86,11 @@ class CaseRun:
     def ask(self) -> None:
         """Get all answers. Some are judged here already, where the verdict says whether to ask on.
 
-        Raises CaseEnded where there is no reply.
+        Raises CaseEnded where there is no reply, or where what the case expects of the app's requests is unknown.
         """
         __tracebackhide__ = True
         self.answers.ask(self.answers.samples.count)
+        self.judge.check_wire(self.answers.answers)
         if self._baseline is not None and self._session.settings.confirm.most:
             self._ask_again()
         if self.judge.opinions:  # the model that judges may fail, too

@@ -23,7 +23,6 @@ Missing: TypeAlias = Literal["inconclusive", "skip"]
 ALL_CASES = "*"
 """Stands for all cases where a tag is asked for."""
 DEFAULT_CONCURRENCY = 64
-DEFAULT_PROXY_VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 
 
 class BaselineSettings(NamedTuple):
@@ -109,7 +108,7 @@ class Settings:
     baseline: BaselineSettings
     proxy: bool
     proxy_variables: tuple[str, ...]
-    """Lines `NAME` or `NAME=URL`."""
+    """Lines `NAME`, `NAME=URL` or `NAME=off`, beside the variables that are known anyway."""
     wanted_scores: Mapping[str, tuple[str, ...]]
     """Names of scores by the tag of the cases whose scores they are."""
     environments: EnvironmentSettings

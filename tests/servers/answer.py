@@ -49,6 +49,8 @@ class Answer:
     """Seconds between two bytes of the body; None sends them together."""
     chunked: bool = False
     """Whether the body travels in chunks, without its length."""
+    unmeasured: bool = False
+    """Whether the head names no length, so that the body ends where the connection does."""
     ending: Ending = "keep"
     """What becomes of the connection: kept for more, closed, reset, left open in silence until the server is closed,
     or kept until the next request arrives and then dropped under it."""

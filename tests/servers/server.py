@@ -126,7 +126,9 @@ async def _read(connection: int, reader: asyncio.StreamReader) -> Asked:
 
 async def _say(answer: Answer, writer: asyncio.StreamWriter) -> None:
     length = {"transfer-encoding": "chunked"} if answer.chunked else {"content-length": str(len(answer.body))}
-    headers = {"content-type": answer.content_type} | length | dict(answer.headers)
+    length = {} if answer.unmeasured else length
+    named = {"content-type": answer.content_type} if answer.content_type else {}
+    headers = named | length | dict(answer.headers)
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     head = f"HTTP/1.1 {answer.status} {http.client.responses.get(answer.status, 'Unknown')}\r\n{head}\r\n"
     body = answer.body if answer.sent is None else answer.body[: answer.sent]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 
-from pytest_fcall.backends.interfaces.interface import Body, Interface
+from pytest_fcall.backends.interfaces.interface import Interface, parsed_json
+from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, engine, finish, items, mapping, text, text_and_refusal
 from pytest_fcall.core import Json, Message, RawCall, Reply, Usage
 
@@ -73,19 +73,30 @@ def _join_stream(events: Iterable[Body]) -> Body:
                 message |= {**mapping(event.get("delta")), "usage": usage}
     for index, arguments in inputs.items():
         if arguments:
-            parts[index]["input"] = _parsed(arguments)
+            parts[index]["input"] = parsed_json(arguments)
     return {**message, "content": [parts[index] for index in sorted(parts)]}
 
 
-def _parsed(arguments: str) -> Json:
-    """The value of the JSON, or the text itself if it is not JSON."""
-    try:
-        value: Json = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
-    return value
+def _fault(body: Body) -> str:
+    if body.get("type") != "message" or not isinstance(body.get("content"), list):
+        return "is no message"
+    return "" if text(body.get("stop_reason")) else "has no stop_reason, so that it may be cut short"
+
+
+def _stream_fault(stream: Stream) -> str:
+    kinds = [event.get("type") for event in stream.events]
+    if "message_start" not in kinds:
+        return "is a stream that begins without message_start"
+    return "" if "message_stop" in kinds else "is a stream that ends without message_stop"
 
 
 ANTHROPIC_INTERFACE = Interface(
-    "any:anthropic/", _messages, frozenset({"system", "messages"}), _reply, _join_stream, _END_OF_STREAM
+    "any:anthropic/",
+    _messages,
+    frozenset({"system", "messages"}),
+    _reply,
+    _join_stream,
+    _END_OF_STREAM,
+    _fault,
+    _stream_fault,
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pytest_fcall.backends.interfaces.interface import Body, Interface
+from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, items, mapping, text
 from pytest_fcall.backends.openai.chat import read_reply
 from pytest_fcall.core import Json, Message, Reply
@@ -32,7 +33,7 @@ def _join_stream(chunks: Iterable[Body]) -> Body:
     reason: Json = None
     for chunk in chunks:
         whole |= {key: value for key, value in chunk.items() if value is not None and key != "choices"}
-        choice = mapping(next(iter(items(chunk.get("choices"))), None))
+        choice = next((each for each in _choices(chunk) if not each.get("index")), {})
         delta = mapping(choice.get("delta"))
         content.append(text(delta.get("content")) or "")
         refusal.append(text(delta.get("refusal")) or "")
@@ -61,4 +62,41 @@ def _call(call: dict[str, str]) -> Json:
     return {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}
 
 
-CHAT_INTERFACE = Interface("openai:", _messages, frozenset({"messages"}), _reply, _join_stream, _END_OF_STREAM)
+def _choices(body: Body) -> Sequence[Body]:
+    return [mapping(choice) for choice in items(body.get("choices"))]
+
+
+def _fault(body: Body) -> str:
+    choices = _choices(body)
+    if not choices:
+        return "holds no choices"
+    if any(choice.get("finish_reason") == "error" or choice.get("error") for choice in choices):
+        return "reports an error"
+    return (
+        "" if all(_is_finished(choice) for choice in choices) else "has no finish_reason, so that it may be cut short"
+    )
+
+
+def _is_finished(choice: Body) -> bool:
+    return bool(text(choice.get("finish_reason"))) and isinstance(choice.get("message"), Mapping)
+
+
+def _stream_fault(stream: Stream) -> str:
+    choices = [choice for event in stream.events for choice in _choices(event)]
+    begun = {count(choice.get("index")) for choice in choices}
+    ended = {count(choice.get("index")) for choice in choices if text(choice.get("finish_reason"))}
+    if not begun or begun != ended:
+        return "is a stream that ends without a finish_reason"
+    return "" if stream.done else "is a stream that ends without [DONE]"
+
+
+CHAT_INTERFACE = Interface(
+    "openai:",
+    _messages,
+    frozenset({"messages"}),
+    _reply,
+    _join_stream,
+    _END_OF_STREAM,
+    _fault,
+    _stream_fault,
+)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from re import Pattern
 
-from pytest_fcall.backends.openai.answer_fields import items, mapping
+from pytest_fcall.backends.interfaces.stream import Body, Stream
+from pytest_fcall.backends.openai.answer_fields import items, mapping, text
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Reply, Request, Tool, canonical
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tool_from_data
-
-Body = Mapping[str, Json]
 
 BOOKKEEPING_FIELDS = frozenset({"metadata", "user", "safety_identifier", "prompt_cache_key"})
 """Fields of a request for the provider's accounts, often with another value each time. No answer depends on them."""
@@ -40,7 +38,15 @@ class Interface:
     join_stream: Callable[[Iterable[Body]], Body]
     """The answer that the events of a stream form together."""
     end_of_stream: Pattern[bytes]
-    """Occurs in every complete stream, and in no other."""
+    """Occurs in the last bytes of every whole stream."""
+    fault: Callable[[Body], str]
+    """Why an answer is not whole, without a subject; empty for one that is."""
+    stream_fault: Callable[[Stream], str]
+    """Why a stream is not whole, where the answer that its events form does not show it."""
+    tools_key: str = "tools"
+    """The key of a request that holds its tools."""
+    tool_data: Callable[[Json], Iterable[Json]] = items
+    """The tools in the value of this key, one by one."""
 
     def request(self, body: Body, offered: OfferedTools, sample: int) -> Request:
         """The request in a body from which the tools were removed, for people and for judging.
@@ -53,6 +59,45 @@ class Interface:
         messages = tuple(mapping(without_long_data(message)) for message in self.messages(body))
         return Request(messages, offered.tools, without_secrets(mapping(without_long_data(settings))), sample)
 
+    def answer_fault(self, body: Json) -> str:
+        """Why the JSON of an answer is not a whole answer; empty for one that is."""
+        if not isinstance(body, Mapping):
+            return "is not a JSON object"
+        return _error(body) or self.fault(body)
+
+    def whole_stream_fault(self, stream: Stream) -> str:
+        """Why a stream is not a whole answer; empty for one that is."""
+        if not stream.events:
+            return "is a stream without events"
+        error = next(filter(None, map(_error, stream.events)), "")
+        fault = error or (f"is a stream in which {stream.fault}" if stream.fault else "") or self.stream_fault(stream)
+        return fault or self.answer_fault(self.join_stream(stream.events))
+
+
+def _error(body: Body) -> str:
+    error = body.get("error") or (body if body.get("type") == "error" else None)
+    if not error:
+        return ""
+    said = error if isinstance(error, str) else text(mapping(error).get("message")) or _json_text(error)
+    return f"reports an error: {said}"
+
+
+def _json_text(value: Json) -> str:
+    """The JSON of a value, or nothing for one that has none."""
+    try:
+        return canonical(value)
+    except (ValueError, RecursionError):
+        return ""
+
+
+def parsed_json(arguments: str) -> Json:
+    """The value of the JSON, or the text itself if it is not JSON."""
+    try:
+        value: Json = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    return value
+
 
 def without_long_data(value: Json) -> Json:
     """The value without the data of images and files; the digest of the whole body still depends on them."""
@@ -64,16 +109,6 @@ def without_long_data(value: Json) -> Json:
     if isinstance(value, list):
         return [without_long_data(item) for item in value]
     return value
-
-
-def stream_events(body: bytes) -> Iterator[Mapping[str, Json]]:
-    """The JSON objects among the events of a stream. Other events, such as `[DONE]`, are skipped."""
-    for block in body.decode(errors="replace").replace("\r\n", "\n").split("\n\n"):
-        data = "\n".join(line[5:].removeprefix(" ") for line in block.split("\n") if line.startswith("data:"))
-        with suppress(ValueError, RecursionError):
-            event: Json = json.loads(data)
-            if isinstance(event, Mapping):
-                yield event
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +142,16 @@ class _PickleKey:
         return hash(self.pickled)
 
 
-def read_offered_tools(data: Json) -> OfferedTools:
+def read_offered_tools(data: Json, tool_data: Callable[[Json], Iterable[Json]] = items) -> OfferedTools:
     """Read the tools of a request. Raises ValueError and RecursionError as `canonical` does."""
-    return _read_offered_tools(_PickleKey(data))
+    return _read_offered_tools(_PickleKey(data), tool_data)
 
 
 @lru_cache(maxsize=64)
-def _read_offered_tools(key: _PickleKey) -> OfferedTools:
+def _read_offered_tools(key: _PickleKey, tool_data: Callable[[Json], Iterable[Json]]) -> OfferedTools:
     tools: list[Tool] = []
     provider_tools: list[Json] = []
-    for each in items(key.value):
+    for each in tool_data(key.value):
         try:
             tools.append(tool_from_data(each))
         except (SchemaError, RecursionError):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 
-from pytest_fcall.backends.interfaces.interface import Body, Interface
+from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import items, mapping
 from pytest_fcall.backends.openai.responses import read_reply
 from pytest_fcall.core import Message, Reply
@@ -33,6 +35,27 @@ def _join_stream(events: Iterable[Body]) -> Body:
     return next(responses, {})
 
 
+def _fault(body: Body) -> str:
+    status = body.get("status")
+    if status in ("queued", "in_progress") and body.get("background"):
+        return ""  # the app asks for the rest at another path
+    if not isinstance(body.get("output"), list):
+        return "holds no output"
+    return "" if status in ("completed", "incomplete", None) else f"has the status {json.dumps(status)}"
+
+
+def _stream_fault(stream: Stream) -> str:
+    ended = any(event.get("type") in _LAST_EVENTS for event in stream.events)
+    return "" if ended else "is a stream that ends without response.completed"
+
+
 RESPONSES_INTERFACE = Interface(
-    "openai:", _messages, frozenset({"instructions", "input"}), _reply, _join_stream, _END_OF_STREAM
+    "openai:",
+    _messages,
+    frozenset({"instructions", "input"}),
+    _reply,
+    _join_stream,
+    _END_OF_STREAM,
+    _fault,
+    _stream_fault,
 )

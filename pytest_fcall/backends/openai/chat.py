@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pytest_fcall.backends.images import with_data_urls
 from pytest_fcall.backends.openai.answer_fields import engine, finish, items, mapping, text, text_and_refusal, usage
@@ -95,4 +96,16 @@ def _malformed(reason: str | None) -> str | None:
     return f"The provider could not read the model's call: {reason}." if known else None
 
 
-CHAT = Endpoint("/chat/completions", request_body, read_reply)
+def read_whole_reply(body: Mapping[str, Json], wire_tools: WireTools) -> Reply | None:
+    """The reply of a model that was asked here. One that names no end is no abstention: it may be cut short."""
+    reply = read_reply(body, wire_tools)
+    if reply is None or reply.tool_calls or reply.refusal or reply.malformed or _end(body):
+        return reply
+    return replace(reply, malformed="The answer has no finish_reason, so that it may be cut short.")
+
+
+def _end(body: Mapping[str, Json]) -> str | None:
+    return text(mapping(next(iter(items(body.get("choices"))), None)).get("finish_reason"))
+
+
+CHAT = Endpoint("/chat/completions", request_body, read_whole_reply)

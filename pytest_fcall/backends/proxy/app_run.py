@@ -23,16 +23,24 @@ from pytest_fcall.backends.interfaces.interface import (
     without_long_data,
 )
 from pytest_fcall.backends.openai.answer_fields import mapping, text
-from pytest_fcall.backends.recordings.answers import interface_of, read_recording
+from pytest_fcall.backends.recordings.answers import (
+    answer_fault,
+    interface_of,
+    may_hold_calls,
+    model_of,
+    read_recording,
+)
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import AppExchange, Json, Request, canonical, digest
+from pytest_fcall.core import AppExchange, Json, Reply, Request, canonical, digest
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs.budget import Bill
 
 
 _BOUNDARY = re.compile(rb"--[^\r\n]{1,70}(?=\r\n)")
+_UNNAMED = "(unnamed)"
+"""Stands for the model where neither body nor path names one, as servers with one model allow."""
 _TOOLS_PLACEHOLDER = token_hex(16)
 """Takes the place of the tools in JSON. Random, so that no request contains it."""
 
@@ -49,7 +57,7 @@ class ForwardedRequest:
     body: Json
     """The JSON value; for other content, its size in words."""
     model: str = ""
-    """The name of the model, if a model is to answer."""
+    """The name of the model, if a model is to answer and the request can be read."""
     interface: Interface | None = None
     """The interface, if a model is to answer."""
     offered: OfferedTools = NO_TOOLS
@@ -58,7 +66,7 @@ class ForwardedRequest:
     def request(self, sample: int = 0) -> Request:
         """The Request that is shown and judged. `sample` is its number among equal requests."""
         try:
-            if self.interface is not None:
+            if self.interface is not None and self.model:
                 return self.interface.request(mapping(self.body), self.offered, sample)
             return _request_in_words(self.method, self.path, without_long_data(self.body), sample)
         except RecursionError:
@@ -67,35 +75,54 @@ class ForwardedRequest:
     @property
     def priced_as(self) -> str:
         """The model's name in price lists."""
-        return f"{self.interface.price_prefix}{self.model}" if self.interface else ""
+        return f"{self.interface.price_prefix}{self.model}" if self.interface and self.model else ""
 
-    def has_ended(self, stream: bytes) -> bool:
-        """Whether the end of an answer is in these bytes of a stream. Without a model, it may be anywhere."""
+    @property
+    def bare_path(self) -> str:
+        """The path without its query."""
+        return self.path.partition("?")[0]
+
+    @property
+    def unread(self) -> str:
+        """The bare path if an answer to it may hold calls that nobody reads; else empty."""
+        return "" if self.model or not may_hold_calls(self.path) else self.bare_path
+
+    def exchange(self, request: Request, reply: Reply, *, recorded: float | None = None, ended: float) -> AppExchange:
+        """The request, as `request` shows it, with its reply."""
+        return AppExchange(self.model, request, reply, self.priced_as, recorded, ended, self.unread)
+
+    def may_end(self, stream: bytes) -> bool:
+        """Whether these may be the last bytes of a stream. Without an interface, any may."""
         return self.interface is None or self.interface.end_of_stream.search(stream) is not None
+
+    def answer_fault(self, answer: HttpAnswer) -> str:
+        """Why an answer with a status below 400 is not whole; empty for one that is."""
+        return answer_fault(self.interface, answer)
 
 
 def read_forwarded_request(method: str, path: str, content: bytes) -> ForwardedRequest:
     """Read any request. The digest covers JSON by its values, and other content by its bytes."""
-    interface = interface_of(path)
+    interface = interface_of(path) if method == "POST" else None
     try:
         body: Json = _STRICT_JSON.decode(content.decode(json.detect_encoding(content))) if content else None
         if not isinstance(body, dict):
-            return ForwardedRequest(method, path, digest([method, path, body]), body)
+            return ForwardedRequest(method, path, digest([method, path, body]), body, interface=interface)
         fields = {key: value for key, value in body.items() if key not in BOOKKEEPING_FIELDS}
         if interface is None:
             return ForwardedRequest(method, path, digest([method, path, fields]), body)
-        tools = read_offered_tools(body.pop("tools", None))
-        request_digest = _digest_with_tools(method, path, fields, tools)
+        tools = read_offered_tools(body.pop(interface.tools_key, None), interface.tool_data)
+        request_digest = _digest_with_tools(method, path, fields, interface.tools_key, tools)
     except (ValueError, RecursionError):
         request_digest = digest([method, path, sha256(_without_boundary(content)).hexdigest()])
-        return ForwardedRequest(method, path, request_digest, f"{len(content)} bytes")
-    return ForwardedRequest(method, path, request_digest, body, text(body.get("model")) or "", interface, tools)
+        return ForwardedRequest(method, path, request_digest, f"{len(content)} bytes", interface=interface)
+    model = text(body.get("model")) or model_of(path) or _UNNAMED
+    return ForwardedRequest(method, path, request_digest, body, model, interface, tools)
 
 
-def _digest_with_tools(method: str, path: str, fields: dict[str, Json], tools: OfferedTools) -> str:
+def _digest_with_tools(method: str, path: str, fields: dict[str, Json], tools_key: str, tools: OfferedTools) -> str:
     """`digest([method, path, fields])`, with the JSON text of the tools that is already known."""
-    if "tools" in fields:
-        fields["tools"] = _TOOLS_PLACEHOLDER
+    if tools_key in fields:
+        fields[tools_key] = _TOOLS_PLACEHOLDER
     json_text = canonical([method, path, fields]).replace(f'"{_TOOLS_PLACEHOLDER}"', tools.text, 1)
     return sha256(json_text.encode("ascii")).hexdigest()
 
@@ -119,8 +146,7 @@ _STRICT_JSON = json.JSONDecoder(parse_constant=_refuse)
 
 
 class _UnreadExchange(NamedTuple):
-    model: str
-    priced_as: str
+    forwarded: ForwardedRequest
     entry: UnreadRecording
 
 
@@ -145,19 +171,17 @@ class InnerRequests(Sequence[AppExchange]):
         exchange = self._exchanges[index]
         if isinstance(exchange, _UnreadExchange):
             entry = read_recording(exchange.entry)
-            exchange = AppExchange(
-                exchange.model, entry.request, entry.reply, exchange.priced_as, ended=entry.timestamp
-            )
+            exchange = exchange.forwarded.exchange(entry.request, entry.reply, ended=entry.timestamp)
             self._exchanges[index] = exchange
         return exchange
 
     def add(self, exchange: AppExchange) -> None:
-        """Add a request that was answered from a recording."""
+        """Add a request whose answer was read."""
         self._exchanges.append(exchange)
 
-    def add_unread(self, model: str, priced_as: str, entry: UnreadRecording) -> None:
-        """Add a request that a provider has answered. `model` and `priced_as` are those of `AppExchange`."""
-        self._exchanges.append(_UnreadExchange(model, priced_as, entry))
+    def add_unread(self, forwarded: ForwardedRequest, entry: UnreadRecording) -> None:
+        """Add a request that a provider has answered."""
+        self._exchanges.append(_UnreadExchange(forwarded, entry))
 
 
 class CaseRecordings(Protocol):
@@ -221,6 +245,8 @@ class AppRun:
     """Messages about replies that could not be written."""
     not_paid: list[str] = field(default_factory=list)
     """Messages about requests that the budget did not allow."""
+    remarks: list[tuple[str, str]] = field(default_factory=list)
+    """What people are told of requests: `unread` or `broken`, and what it is about."""
     unpriced: int = 0
     """The requests to models that were forwarded, and may be billed, without a whole answer so far."""
     _numbers: set[tuple[str, int]] = field(default_factory=set)
@@ -246,9 +272,10 @@ class AppRun:
         recording = self.recordings.find(numbered.digest)
         if recording is None or recording.http_answer is None:
             return None
-        model, priced_as = numbered.request.model, numbered.request.priced_as
         moment = recording.timestamp
-        self.inner_requests.add(AppExchange(model, recording.request, recording.reply, priced_as, moment, moment))
+        exchange = numbered.request.exchange(recording.request, recording.reply, recorded=moment, ended=moment)
+        self.inner_requests.add(exchange)
+        self._remark(numbered.request)
         return recording.http_answer
 
     def record(self, numbered: NumberedRequest, answer: HttpAnswer, seconds: float) -> UnreadRecording:
@@ -257,8 +284,22 @@ class AppRun:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         request = forwarded.request(numbered.number)
         unread = UnreadRecording(self.origin.case, numbered.digest, request, forwarded.path, answer, seconds, now)
-        self.inner_requests.add_unread(forwarded.model, forwarded.priced_as, unread)
+        self.inner_requests.add_unread(forwarded, unread)
+        self._remark(forwarded)
         return unread
+
+    def _remark(self, forwarded: ForwardedRequest) -> None:
+        if forwarded.unread:
+            self.remarks.append(("unread", forwarded.unread))
+
+    def note_broken(self, numbered: NumberedRequest, fault: str) -> None:
+        """Note an answer that is none: the app received it, and it is not recorded."""
+        self.release(numbered)
+        forwarded = numbered.request
+        reply = Reply(malformed=f"The answer {fault}; it is not recorded.", finish="unknown")
+        broken = f"{forwarded.bare_path} {fault}"
+        self.inner_requests.add(AppExchange("", forwarded.request(numbered.number), reply, broken=broken))
+        self.remarks.append(("broken", broken))
 
     def paying(self, numbered: NumberedRequest, provider: str) -> AbstractAsyncContextManager[Bill]:
         """Pay for a request to a model, if there is a budget. Raises ModelUnavailable."""

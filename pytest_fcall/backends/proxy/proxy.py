@@ -14,6 +14,7 @@ from aiohttp import ClientError, ClientResponse, ClientSession, web
 
 from pytest_fcall.backends.costs.budget import Bill
 from pytest_fcall.backends.dispatch.group_writer import GroupWriter
+from pytest_fcall.backends.interfaces.stream import is_stream
 from pytest_fcall.backends.proxy.app_run import AppRun, NumberedRequest, read_forwarded_request
 from pytest_fcall.backends.proxy.case_lookup import AppRuns, UnknownCase
 from pytest_fcall.backends.proxy.http import (
@@ -25,7 +26,7 @@ from pytest_fcall.backends.proxy.http import (
     new_client_session,
     provider_headers,
 )
-from pytest_fcall.backends.recordings.answers import EVENT_STREAM, read_recording
+from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.store import NewReply, StoreError
@@ -40,6 +41,8 @@ _LONGEST_END = 64
 """Bytes of earlier pieces that may belong to the mark at the end of a stream."""
 _GATHER_SECONDS = 0.0
 """Replies do not wait for others to be written with: the app waits, too, and in busy moments they meet anyway."""
+_ARRAY_STREAM = ":stream"
+"""In the path of a request whose answer is a stream whatever its type says: Gemini's may be one JSON array."""
 _WEBSOCKET = "WebSockets are not recorded; give this client its provider's own address, or set fc_proxy = off"
 
 
@@ -129,7 +132,7 @@ class Exchange:
     async def _pass_on(self, answer: ClientResponse, started: float, bill: Bill) -> web.StreamResponse:
         """Pass the answer on to the app. Its end follows after it is stored, because the app may exit then."""
         headers = provider_headers(answer.headers.items())
-        if answer.headers.get("Content-Type", "").startswith(EVENT_STREAM):
+        if is_stream(answer.headers.get("Content-Type", "")) or _ARRAY_STREAM in self.numbered.request.path:
             response = web.StreamResponse(status=answer.status, headers=headers)
             return await self._pass_on_stream(answer, response, started, bill)
         body = await answer.read()
@@ -146,7 +149,7 @@ class Exchange:
         async for piece in answer.content.iter_any():
             await self._write(response, held)
             tail = tail[-_LONGEST_END:] + piece
-            held = piece if self.numbered.request.has_ended(tail) else b""
+            held = piece if self.numbered.request.may_end(tail) else b""
             if not held:
                 await self._write(response, piece)
             pieces.append(piece)
@@ -169,8 +172,12 @@ class Exchange:
         seconds = time.perf_counter() - started
         http_answer = HttpAnswer(answer.status, answer.headers.get("Content-Type", ""), body)
         bill.free = http_answer.status >= HTTPStatus.BAD_REQUEST
-        if not self._is_whole_answer(http_answer):
-            self.run.release(self.numbered)
+        if http_answer.status >= HTTPStatus.BAD_REQUEST:
+            if http_answer.status not in _RECORDED_STATUSES:  # it may pass
+                self.run.release(self.numbered)
+                return
+        elif fault := self.numbered.request.answer_fault(http_answer):
+            self.run.note_broken(self.numbered, fault)
             return
         bill.whole = True
         unread = self.run.record(self.numbered, http_answer, seconds)
@@ -181,9 +188,3 @@ class Exchange:
             await self.writer.write(NewReply(origin.model, origin.file, unread))
         except StoreError as error:
             self.run.not_stored.append(str(error))
-
-    def _is_whole_answer(self, answer: HttpAnswer) -> bool:
-        """False for failures that may pass, such as half a stream."""
-        if answer.status >= HTTPStatus.BAD_REQUEST:
-            return answer.status in _RECORDED_STATUSES
-        return not answer.content_type.startswith(EVENT_STREAM) or self.numbered.request.has_ended(answer.body)

@@ -6,13 +6,62 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
+PLACEHOLDER_KEY = "sk-replayed"
+
+
+class Provider(NamedTuple):
+    """Variables in which libraries look for the address of one provider, and for its keys."""
+
+    addresses: Mapping[str, str]
+    """By the name of the variable, what it leads to where it is not set. Empty: it leads to the proxy only where it is
+    set, since there is no address that all have, or since libraries take its mere presence for a choice."""
+    keys: tuple[str, ...] = ()
+
+
+_GEMINI = "https://generativelanguage.googleapis.com"
+_OLLAMA = "http://127.0.0.1:11434"
+
+PROVIDERS: tuple[Provider, ...] = (
+    # LangChain and LiteLLM read the second name, too. LangChain's classes for Azure refuse it.
+    Provider({"OPENAI_BASE_URL": "https://api.openai.com/v1", "OPENAI_API_BASE": ""}, ("OPENAI_API_KEY",)),
+    # LangChain reads the second name, too, and LiteLLM the third.
+    Provider(
+        {"ANTHROPIC_BASE_URL": "https://api.anthropic.com", "ANTHROPIC_API_URL": "", "ANTHROPIC_API_BASE": ""},
+        ("ANTHROPIC_API_KEY",),
+    ),
+    # google-genai, also below LangChain, pydantic-ai and ADK; LiteLLM; google-genai where it asks Vertex AI.
+    Provider(
+        {"GOOGLE_GEMINI_BASE_URL": _GEMINI, "GEMINI_API_BASE": f"{_GEMINI}/v1beta", "GOOGLE_VERTEX_BASE_URL": ""},
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    ),
+    # The openai library, LangChain and pydantic-ai; LiteLLM. Each customer has another address.
+    Provider({"AZURE_OPENAI_ENDPOINT": "", "AZURE_API_BASE": ""}, ("AZURE_OPENAI_API_KEY", "AZURE_API_KEY")),
+    # The ollama library, also below LangChain; LiteLLM; pydantic-ai, which wants OpenAI's interface there.
+    Provider({"OLLAMA_HOST": _OLLAMA, "OLLAMA_API_BASE": _OLLAMA, "OLLAMA_BASE_URL": ""}),
+    # Cohere's library; pydantic-ai; any-llm. LangChain, LiteLLM and any-llm read the second key.
+    Provider(
+        {"CO_API_URL": "https://api.cohere.com", "CO_BASE_URL": "https://api.cohere.com", "COHERE_BASE_URL": ""},
+        ("CO_API_KEY", "COHERE_API_KEY"),
+    ),
+    # LangChain; LiteLLM and any-llm. Mistral's own library reads no variable for the address.
+    Provider({"MISTRAL_BASE_URL": "https://api.mistral.ai/v1", "MISTRAL_API_BASE": ""}, ("MISTRAL_API_KEY",)),
+    # Groq's library, pydantic-ai and any-llm; LangChain and LiteLLM, which disagree on the path.
+    Provider({"GROQ_BASE_URL": "https://api.groq.com", "GROQ_API_BASE": ""}, ("GROQ_API_KEY",)),
+)
+"""What the libraries of the providers, and the frameworks above them, read."""
 PROVIDER_ADDRESSES: Mapping[str, str] = MappingProxyType(
-    {"OPENAI_BASE_URL": "https://api.openai.com/v1", "ANTHROPIC_BASE_URL": "https://api.anthropic.com"}
+    {name: url for provider in PROVIDERS for name, url in provider.addresses.items()}
 )
 """The addresses that libraries use if the variables are not set."""
-PLACEHOLDER_KEY = "sk-replayed"
+_READ_INSTEAD: Mapping[str, str] = MappingProxyType({"OPENAI_BASE_URL": "OPENAI_API_BASE"})
+"""Where only the second of two variables is set, the first is left alone: LiteLLM would read it before the second, and
+ask another provider."""
+_PROVIDER_OF: Mapping[str, Provider] = MappingProxyType(
+    {name: provider for provider in PROVIDERS for name in provider.addresses}
+)
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -28,26 +77,50 @@ def is_http_address(url: str) -> bool:
 
 
 def read_variables(lines: Iterable[str]) -> dict[str, str]:
-    """Read lines `NAME` or `NAME=URL`: the address that each variable has if it is not set.
+    """Read lines `NAME`, `NAME=URL` or `NAME=off`: the address that each variable has if it is not set.
 
-    Raises ValueError, with a message for people.
+    The variables that are known anyway follow those of the lines. Raises ValueError, with a message for people.
     """
     variables: dict[str, str] = {}
+    off: set[str] = set()
     for line in lines:
         name, _, url = (part.strip() for part in line.partition("="))
-        url = url or PROVIDER_ADDRESSES.get(name, "")
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not a variable name; write OPENAI_BASE_URL, or NAME=https://…")
+        if url == "off":
+            off.add(name)
+            continue
+        url = url or PROVIDER_ADDRESSES.get(name, "")
         if url and not is_http_address(url):
             raise ValueError(f"{name} has no valid URL; write it in full, such as https://api.example.com/v1")
         variables[name] = url
-    return variables
+    known = {name: url for name, url in PROVIDER_ADDRESSES.items() if name not in variables and name not in off}
+    return variables | known
 
 
 def provider_addresses(variables: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
     """The address of each variable without the proxy. Variables without an address are left out."""
-    addresses = {name: environment.get(name, "").strip() or url for name, url in variables.items()}
+    given = {name: environment.get(name, "").strip() for name in variables}
+    host = given.get("OLLAMA_HOST")
+    if host:
+        given["OLLAMA_HOST"] = _full_ollama_address(host)
+    other = {name: given.get(instead) for name, instead in _READ_INSTEAD.items()}
+    addresses = {name: given[name] or ("" if other.get(name) else url) for name, url in variables.items()}
     return {name: url for name, url in addresses.items() if is_http_address(url)}
+
+
+def _full_ollama_address(host: str) -> str:
+    """The address that the ollama library makes of `OLLAMA_HOST`, which may be a host or a port alone."""
+    if "://" in host:
+        return host
+    try:
+        parts = urlsplit(f"http://{host}")
+        port = parts.port or 11434
+    except ValueError:
+        return host
+    name = parts.hostname or "127.0.0.1"
+    name = f"[{name}]" if ":" in name else name
+    return f"http://{name}:{port}{parts.path.rstrip('/')}"
 
 
 def proxy_addresses(providers: Mapping[str, str], base: str) -> dict[str, str]:
@@ -56,7 +129,13 @@ def proxy_addresses(providers: Mapping[str, str], base: str) -> dict[str, str]:
 
 
 def placeholder_keys(names: Iterable[str]) -> dict[str, str]:
-    """Invalid keys for libraries that do not start without a key."""
-    return {
-        f"{name.removesuffix('_BASE_URL')}_API_KEY": PLACEHOLDER_KEY for name in names if name.endswith("_BASE_URL")
-    }
+    """Invalid keys for libraries that do not start without a key: those of the providers of these variables."""
+    keys = (key for name in names for key in _keys_of(name))
+    return dict.fromkeys(keys, PLACEHOLDER_KEY)
+
+
+def _keys_of(name: str) -> tuple[str, ...]:
+    """The names of the keys beside a variable; `X_API_KEY` beside `X_BASE_URL` of a provider that is not known."""
+    if name in _PROVIDER_OF:
+        return _PROVIDER_OF[name].keys
+    return (f"{name.removesuffix('_BASE_URL')}_API_KEY",) if name.endswith("_BASE_URL") else ()

@@ -1,31 +1,118 @@
-"""The Reply in a recorded HTTP answer to an app."""
+"""The interface at a path, whether an HTTP answer to an app is whole, and the Reply in it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
 from dataclasses import replace
-from types import MappingProxyType
+from typing import NamedTuple
+from urllib.parse import unquote
 
 from pytest_fcall.backends.interfaces.anthropic import ANTHROPIC_INTERFACE
+from pytest_fcall.backends.interfaces.bedrock import BEDROCK_INTERFACE
 from pytest_fcall.backends.interfaces.chat import CHAT_INTERFACE
-from pytest_fcall.backends.interfaces.interface import Interface, stream_events
+from pytest_fcall.backends.interfaces.cohere import COHERE_INTERFACE
+from pytest_fcall.backends.interfaces.gemini import GEMINI_INTERFACE
+from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.ollama import OLLAMA_CHAT_INTERFACE, OLLAMA_PROMPT_INTERFACE
 from pytest_fcall.backends.interfaces.responses import RESPONSES_INTERFACE
+from pytest_fcall.backends.interfaces.stream import is_stream, media_type, read_stream, stream_of_array
 from pytest_fcall.backends.openai.answer_fields import mapping
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
 from pytest_fcall.core import Json, Reply
 
-EVENT_STREAM = "text/event-stream"
+_LONGEST_FAULT = 200
 
-_INTERFACES: Mapping[str, Interface] = MappingProxyType(
-    {"/chat/completions": CHAT_INTERFACE, "/responses": RESPONSES_INTERFACE, "/messages": ANTHROPIC_INTERFACE}
+
+class _Place(NamedTuple):
+    """The paths at which an interface is served."""
+
+    path: re.Pattern[str]
+    """Matches the end of a path. Its group `model` is the name of the model, where no body says it."""
+    interface: Interface
+
+
+_PLACES = (
+    _Place(re.compile(r"(?:/deployments/(?P<model>[^/]+))?/chat/completions\Z"), CHAT_INTERFACE),
+    _Place(re.compile(r"/responses\Z"), RESPONSES_INTERFACE),
+    _Place(re.compile(r"\A(?!.*/threads/).*/messages\Z"), ANTHROPIC_INTERFACE),
+    _Place(
+        re.compile(r"/(?:[a-z]*[mM]odels|endpoints)/(?P<model>[^/]+):(?:streamG|g)enerateContent\Z"), GEMINI_INTERFACE
+    ),
+    _Place(re.compile(r"/api/chat\Z"), OLLAMA_CHAT_INTERFACE),
+    _Place(re.compile(r"/api/generate\Z"), OLLAMA_PROMPT_INTERFACE),
+    _Place(re.compile(r"/model/(?P<model>[^/]+)/converse(?:-stream)?\Z"), BEDROCK_INTERFACE),
+    _Place(re.compile(r"/v2/chat\Z"), COHERE_INTERFACE),
 )
+_WITHOUT_CALLS = re.compile(
+    r"/(?:embeddings|embed|embeddings?/.*|models(?:/[^:]*)?|moderations|files(?:/.*)?|uploads(?:/.*)?|audio/.*|images/.*"
+    r"|rerank|tokenize|detokenize|count_tokens|input_tokens|vector_stores(?:/.*)?|traces/ingest"
+    r"|api/(?:tags|show|ps|version|pull|blobs/.*|create|copy|delete|push))\Z"
+    r"|:(?:countTokens|embedContent|batchEmbedContents|computeTokens|predict)\Z"
+)
+"""Paths of which no answer makes a call: embeddings, lists of models, files, speech and the like."""
 
 
 def interface_of(path: str) -> Interface | None:
-    """The interface that is served at this path; None if no model is."""
-    path = path.partition("?")[0]
-    return next((interface for ending, interface in _INTERFACES.items() if path.endswith(ending)), None)
+    """The interface that is served at this path; None if none that is read."""
+    return next((interface for place, interface in _PLACES if place.search(_bare(path))), None)
+
+
+def model_of(path: str) -> str:
+    """The model that a path names; empty where bodies name it."""
+    matches = (place.path.search(_bare(path)) for place in _PLACES if "model" in place.path.groupindex)
+    return next((unquote(match["model"]) for match in matches if match and match["model"]), "")
+
+
+def may_hold_calls(path: str) -> bool:
+    """Whether an answer at this path, at which no interface is read, may come from a model that makes calls."""
+    return _WITHOUT_CALLS.search(_bare(path)) is None
+
+
+def _bare(path: str) -> str:
+    return path.partition("?")[0].rstrip("/")
+
+
+def answer_fault(interface: Interface | None, answer: HttpAnswer) -> str:
+    """Why an answer with a status below 400 is not a whole one of its interface; empty for one that is.
+
+    Without an interface, JSON must be whole, and all else is what it is.
+    """
+    if interface is None:
+        is_json = _is_json(answer.content_type) and answer.status not in (202, 204, 205, 304)
+        return _json_fault(answer.body) if is_json else ""
+    if is_stream(answer.content_type):
+        fault = interface.whole_stream_fault(read_stream(answer.content_type, answer.body))
+    elif fault := _json_fault(answer.body):
+        pass
+    elif not _is_json(answer.content_type):
+        fault = (
+            f"has the Content-Type {media_type(answer.content_type) or '(none)'}, which is not that of its interface"
+        )
+    else:
+        data: Json = json.loads(answer.body)
+        if isinstance(data, list) and interface is GEMINI_INTERFACE:
+            fault = interface.whole_stream_fault(stream_of_array(data))
+        else:
+            fault = interface.answer_fault(data)
+    return fault if len(fault) <= _LONGEST_FAULT else f"{fault[:_LONGEST_FAULT]}…"
+
+
+def _is_json(content_type: str) -> bool:
+    media = media_type(content_type)
+    return media == "application/json" or media.endswith("+json")
+
+
+def _json_fault(body: bytes) -> str:
+    if not body.strip():
+        return "is empty"
+    try:
+        json.loads(body)
+    except ValueError:
+        return "is a web page" if body.lstrip().startswith(b"<") else "is not whole JSON"
+    except RecursionError:
+        return "nests too deeply"
+    return ""
 
 
 def read_recording(unread: UnreadRecording) -> Recording:
@@ -37,10 +124,11 @@ def read_recording(unread: UnreadRecording) -> Recording:
 def _reply(interface: Interface | None, answer: HttpAnswer) -> Reply:
     if interface is None:
         return Reply()
-    if answer.content_type.startswith(EVENT_STREAM):
-        data = interface.join_stream(stream_events(answer.body))
+    if is_stream(answer.content_type):
+        data = interface.join_stream(read_stream(answer.content_type, answer.body).events)
     else:
-        data = mapping(_lenient_json(answer.body))
+        value = _lenient_json(answer.body)
+        data = interface.join_stream(stream_of_array(value).events) if isinstance(value, list) else mapping(value)
     reply = interface.reply(data) if answer.status < 400 else None
     return reply or Reply(malformed=f"The provider's answer (HTTP {answer.status}) holds no reply.", finish="unknown")
 

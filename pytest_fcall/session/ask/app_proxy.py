@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -114,6 +114,8 @@ class AppProxy:
         self._announced: Path | None = None
         self.unpriced: Counter[str] = Counter()
         """Requests of apps that may be billed although no whole answer came, by the node id of the test."""
+        self.remarks: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+        """What people are told of requests of apps, by the node id of the test."""
 
     def has_recordings(self, question: Question) -> bool:
         """Whether requests of the app are recorded for this case, so that it can run without its models."""
@@ -193,6 +195,7 @@ class AppProxy:
                     self._known_runs().remove(active.token)
                     if active.run:
                         self.unpriced[question.asker.nodeid] += active.run.unpriced
+                        self.remarks[question.asker.nodeid] += active.run.remarks
         _raise_failures(active)
 
     def _begin(self, question: Question, origin: tuple[str, str, str, int], group: str) -> _ActiveRun:

@@ -174,6 +174,10 @@ class Replies:
         """The number of requests of a test that may be billed although there was no reply."""
         return self._transport.unpriced(nodeid)
 
+    def remarks(self, nodeid: str) -> tuple[tuple[str, str], ...]:
+        """What people are told of requests that an app sent in a test: a kind, and what it is about."""
+        return self._transport.remarks(nodeid)
+
     def throughputs(self) -> dict[str, tuple[int, str]]:
         """Speed of each model that runs on this machine, and the number of requests that it was measured on."""
         return self._sources.throughputs()

@@ -107,8 +107,7 @@ class Transport:
         if question.source.is_app:
             with self._proxy.in_process(question) as exchanges:
                 reply = self._called(backend, question.request)
-            self._recordings.record_soon(question, reply)
-            return ReceivedReply(reply, None if exchanges is None else tuple(exchanges))
+            return self._received(question, reply, exchanges)
         reply = self.wait(self._submit(backend, question))
         self._mark_use(question)
         return ReceivedReply(reply, self._exchanges(backend, question))
@@ -118,13 +117,19 @@ class Transport:
         if question.source.is_app:
             with self._proxy.in_process(question) as exchanges:
                 reply = await backend.complete(question.request)
-            self._recordings.record_soon(question, reply)
-            return ReceivedReply(reply, None if exchanges is None else tuple(exchanges))
+            return self._received(question, reply, exchanges)
         from asyncio import wrap_future
 
         reply = await wrap_future(self._submit(backend, question))
         self._mark_use(question)
         return ReceivedReply(reply, self._exchanges(backend, question))
+
+    def _received(self, question: Question, reply: Reply, exchanges: Sequence[AppExchange] | None) -> ReceivedReply:
+        """The reply of an app in this process, which is recorded unless the app received a broken answer."""
+        known = None if exchanges is None else tuple(exchanges)
+        if not any(exchange.broken for exchange in known or ()):
+            self._recordings.record_soon(question, reply)
+        return ReceivedReply(reply, known)
 
     def runs_offline(self, question: Question) -> bool:
         """Whether an app can run again without the models that it asks."""
@@ -154,6 +159,10 @@ class Transport:
     def unpriced(self, nodeid: str) -> int:
         """The number of requests of a test that may be billed although there was no reply."""
         return self._unpriced[nodeid] + self._proxy.unpriced[nodeid]
+
+    def remarks(self, nodeid: str) -> tuple[tuple[str, str], ...]:
+        """What people are told of requests that an app sent in a test: a kind, and what it is about."""
+        return tuple(self._proxy.remarks.get(nodeid, ()))
 
     def notes(self) -> list[str]:
         """Sentences on limits that cannot be kept to by all workers together."""

@@ -57,6 +57,20 @@ class CaseJudge:
         self._contexts = contexts
         self.opinions = opinions
 
+    def check_wire(self, answers: Sequence[Answer]) -> None:
+        """Raise CaseError where `wire` of the case cannot be judged: without the proxy, and by half of the requests."""
+        case = self._case
+        if case.wire is None:
+            return
+        if not self._session.settings.proxy:
+            raise CaseError(f"{case.id}: `wire` needs the proxy, and fc_proxy is off")
+        exchanges = (exchange for answer in answers for exchange in answer.exchanges or ())
+        if unread := list(dict.fromkeys(exchange.unread for exchange in exchanges if exchange.unread)):
+            raise CaseError(
+                f"{case.id}: `wire` cannot be judged: the app also sent requests to {', '.join(unread)}, which are "
+                "recorded and not read; leave `wire` out, or judge what the app returns"
+            )
+
     def judge(self, answers: Sequence[Answer]) -> list[JudgedAnswer]:
         """Decode and judge answers."""
         case = self._case
@@ -138,15 +152,13 @@ class CaseJudge:
         return judge_by_rules
 
     def _with_wire(self, answer: Answer, verdict: Verdict) -> Verdict:
-        """The verdict, with the reasons that the requests of the app give. Raises CaseError without the proxy."""
+        """The verdict, with the reasons that the requests of the app give."""
         from pytest_fcall.matching.app_exchanges import judge_app_exchanges
         from pytest_fcall.session.judge.baseline_wire import answered_requests
 
         case, session = self._case, self._session
         if case.wire is None:
             return verdict
-        if not session.settings.proxy:
-            raise CaseError(f"{case.id}: `wire` needs the proxy, and fc_proxy is off")
         if answer.exchanges is None:
             note = "`wire` is not judged: it is about the requests of an app, and a model was asked directly"
             return replace(verdict, notes=(*verdict.notes, note))

@@ -75,6 +75,7 @@ def result_of(
         called=tuple(_tool_pairs(answers.case, judged.result.shown)) if answers and judged else (),
         scores=_scores(session, case, run, counts=status != "skipped" or no_reply),
         unpriced=session.replies.unpriced(facts.nodeid),
+        remarks=session.replies.remarks(facts.nodeid),
     )
 
 

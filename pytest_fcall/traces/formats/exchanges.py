@@ -7,8 +7,9 @@ from typing import Final
 
 from pytest_fcall.backends.interfaces.anthropic import ANTHROPIC_INTERFACE
 from pytest_fcall.backends.interfaces.chat import CHAT_INTERFACE
-from pytest_fcall.backends.interfaces.interface import Interface, stream_events
+from pytest_fcall.backends.interfaces.interface import Interface
 from pytest_fcall.backends.interfaces.responses import RESPONSES_INTERFACE
+from pytest_fcall.backends.interfaces.stream import read_events
 from pytest_fcall.core import Json, Message
 from pytest_fcall.traces.record import Record, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, settings_of, system_message, tools_in
@@ -73,7 +74,7 @@ def _answer(data: Mapping[str, Json]) -> Mapping[str, Json]:
     """The body of the answer; chunks of a stream are joined. Empty where there is none."""
     value = parsed(first(data, *_ANSWERS))
     if isinstance(value, str) and "data:" in value:
-        return _joined_chunks([*stream_events(value.encode(errors="replace"))])
+        return _joined_chunks([*read_events(value.encode(errors="replace")).events])
     if isinstance(value, list):
         chunks = [mapping(chunk) for chunk in value]
         return _joined_chunks(chunks) if any("choices" in chunk or "type" in chunk for chunk in chunks) else {}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_fcall.backends.proxy.app_run import InnerRequests
+from pytest_fcall.backends.proxy.app_run import InnerRequests, read_forwarded_request
 from pytest_fcall.backends.recordings.entry import HttpAnswer, UnreadRecording
 from pytest_fcall.core import AppExchange, Reply, Request, Usage
 
@@ -24,7 +24,7 @@ def inside() -> InnerRequests:
     inside = InnerRequests()
     inside.add(RECORDED)
     for content in ("Two.", "Three."):
-        inside.add_unread("exam-1", "openai:exam-1", unread(content))
+        inside.add_unread(read_forwarded_request("POST", "/chat/completions", b'{"model": "exam-1"}'), unread(content))
     return inside
 
 

@@ -267,10 +267,20 @@ def test_hostile_bodies_come_back_as_they_came(between: Between) -> None:
     bodies = [b"", b"\xff\xfe", b"[" * 100_000, b'{"model": NaN}', b"null", b'"text"', b'{"messages": 7, "tools": 8}']
     answers = [b"\xff", b"{}", b"[1]", b"", b"null", b'{"choices": 5}', b'{"choices": [{"message": 1}]}']
     between.server.script(*(Answer(answer) for answer in answers))
+    with between.running() as run:
+        for body, answer in zip(bodies, answers, strict=True):
+            assert post(between, body) == (200, answer)
+    assert between.tape.kept == {}
+    assert len(run.inner_requests) == len(bodies)
+
+
+def test_hostile_requests_that_were_answered_are_known_again(between: Between) -> None:
+    bodies = [b"\xff\xfe", b"[" * 100_000, b'{"model": NaN}', b"null", b'"text"', b'{"messages": 7, "tools": 8}']
     for live in (True, False):
+        between.server.default = lambda _: chat("Blue.")
         with between.running(live=live) as run:
-            for body, answer in zip(bodies, answers, strict=True):
-                assert post(between, body) == (200, answer)
+            for body in bodies:
+                assert post(between, body) == (200, chat("Blue.").body)
         assert run.not_recorded == []
     assert len(between.server.asked) == len(bodies)
 
