@@ -266,6 +266,12 @@ def _add_environments(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         "more environment variables that lead an app to its models, as NAME, NAME=URL or NAME=off (one a line)",
         type="linelist",
     )
+    parser.addini(
+        "fc_volatile",
+        "regular expressions of what differs each time in requests of an app, such as a date (one a line); "
+        "it does not count where recordings are looked for",
+        type="linelist",
+    )
 
 
 def _add_suites(parser: pytest.Parser, group: pytest.OptionGroup) -> None:

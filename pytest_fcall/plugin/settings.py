@@ -15,6 +15,7 @@ import pytest
 from pytest_fcall.plugin.models import ModelArguments
 from pytest_fcall.plugin.options import DRIFT, FIXED, MISSING, RECORD
 from pytest_fcall.session.ask.environments import EnvironmentSettings
+from pytest_fcall.session.ask.volatile import read_volatile
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.setting_values import choice, positive_number
 from pytest_fcall.session.settings import (
@@ -95,6 +96,7 @@ class _SettingsReader:
             baseline=self._baseline(),
             proxy=self._proxy(),
             proxy_variables=self._proxy_variables(),
+            volatile=read_volatile(self._config.getini("fc_volatile"), self._config.rootpath),
             wanted_scores=self._wanted_scores(),
             kept_runs=parse_kept_runs(str(self._config.getini("fc_runs") or DEFAULT_RUNS)),
             shard=_shard(self._config.getoption("fc_shard")),

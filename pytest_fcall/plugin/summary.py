@@ -256,6 +256,10 @@ class Summary:
             from pytest_fcall.session.result.suite_scores import score_lines
 
             yield from score_lines(self._session.registry.suites, results.results, width)
+        if session.settings.volatile:
+            from pytest_fcall.session.ask.volatile import unused_pattern_lines
+
+            yield from map(safe_line, unused_pattern_lines(session.settings, results.results))
         accepted = self._session.settings.baseline.accept is not None
         yield from summary_lines(results, width, accepted=accepted, differing=self._differing(results, width))
 
@@ -268,12 +272,14 @@ class Summary:
         return differing_lines(results.results, width, marks_for(terminal_encoding()))
 
     def _verbose_lines(self, results: Results, width: int) -> Iterator[str]:
+        from pytest_fcall.reporting.app_remarks import volatile_lines
         from pytest_fcall.reporting.tool_confusion import confusion_lines
 
         yield from (f"sent in another form, {count:,} times: {change}" for change, count in self._changes.items())
         if len({result.file for result in results.results}) > 1:
             yield from file_table(results, width)
         yield from confusion_lines(results.results, width)
+        yield from volatile_lines(results.results)
 
     def _gate_lines(self, *, quiet: bool) -> list[str]:
         gates = self._gates

@@ -20,6 +20,13 @@ def app_remark_lines(results: Sequence[Result]) -> list[str]:
     return lines if more <= 1 else [*lines[:_MAX_LISTED], f"… and {more} more of such lines"]
 
 
+def volatile_lines(results: Sequence[Result]) -> Iterator[str]:
+    """A line for each pattern of what is no part of the keys of requests, with the number of these requests."""
+    found = Counter((result.model, about) for result in results for kind, about in result.remarks if kind == "volatile")
+    for (app, pattern), count in found.items():
+        yield f"{safe_line(app)}: fc_volatile {safe_line(pattern)} matched in {plural_text(count, 'request')}"
+
+
 def _lines(app: str, kind: str, about: str, count: int) -> Iterator[str]:
     if kind == "unread":
         requests = f"{plural_text(count, 'request')} to {safe_line(about)}"

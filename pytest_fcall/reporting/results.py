@@ -137,7 +137,8 @@ class Result:
     unpriced: int = 0
     """The requests that may be billed although there was no reply; what they cost is unknown."""
     remarks: tuple[tuple[str, str], ...] = ()
-    """What is unusual about requests of an app, once for each: `unread` and a path, or `broken` and what was wrong."""
+    """What is unusual about requests of an app, once for each: `unread` and a path, `broken` and what was wrong, or
+    `volatile` and the pattern of what is no part of its key."""
 
     @property
     def right(self) -> bool:

@@ -109,6 +109,8 @@ class Settings:
     proxy: bool
     proxy_variables: tuple[str, ...]
     """Lines `NAME`, `NAME=URL` or `NAME=off`, beside the variables that are known anyway."""
+    volatile: Mapping[str, tuple[str, ...]]
+    """Patterns of what is no part of the keys of requests of apps, by the app, as `read_volatile` gives them."""
     wanted_scores: Mapping[str, tuple[str, ...]]
     """Names of scores by the tag of the cases whose scores they are."""
     environments: EnvironmentSettings

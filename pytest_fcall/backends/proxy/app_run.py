@@ -31,6 +31,7 @@ from pytest_fcall.backends.recordings.answers import (
     read_recording,
 )
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
+from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, VolatileError
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import AppExchange, Json, Reply, Request, canonical, digest
 
@@ -62,6 +63,8 @@ class ForwardedRequest:
     """The interface, if a model is to answer."""
     offered: OfferedTools = NO_TOOLS
     """The tools of such a request, which are removed from `body`."""
+    volatile: tuple[str, ...] = ()
+    """The patterns that matched something in it, which is no part of the digest."""
 
     def request(self, sample: int = 0) -> Request:
         """The Request that is shown and judged. `sample` is its number among equal requests."""
@@ -100,23 +103,34 @@ class ForwardedRequest:
         return answer_fault(self.interface, answer)
 
 
-def read_forwarded_request(method: str, path: str, content: bytes) -> ForwardedRequest:
-    """Read any request. The digest covers JSON by its values, and other content by its bytes."""
+def read_forwarded_request(
+    method: str, path: str, content: bytes, volatile: Volatile = NOTHING_VOLATILE
+) -> ForwardedRequest:
+    """Read any request. The digest covers JSON by its values without what is volatile, and other content by its bytes.
+
+    Raises VolatileError where a pattern takes too long.
+    """
     interface = interface_of(path) if method == "POST" else None
     try:
         body: Json = _STRICT_JSON.decode(content.decode(json.detect_encoding(content))) if content else None
         if not isinstance(body, dict):
             return ForwardedRequest(method, path, digest([method, path, body]), body, interface=interface)
         fields = {key: value for key, value in body.items() if key not in BOOKKEEPING_FIELDS}
+        left, matched = volatile.left_out(fields) if volatile else (fields, ())
         if interface is None:
-            return ForwardedRequest(method, path, digest([method, path, fields]), body)
+            return ForwardedRequest(method, path, digest([method, path, left]), body, volatile=matched)
         tools = read_offered_tools(body.pop(interface.tools_key, None), interface.tool_data)
-        request_digest = _digest_with_tools(method, path, fields, interface.tools_key, tools)
+        if matched:
+            request_digest = digest([method, path, left])
+        else:
+            request_digest = _digest_with_tools(method, path, fields, interface.tools_key, tools)
+    except VolatileError:
+        raise
     except (ValueError, RecursionError):
         request_digest = digest([method, path, sha256(_without_boundary(content)).hexdigest()])
         return ForwardedRequest(method, path, request_digest, f"{len(content)} bytes", interface=interface)
     model = text(body.get("model")) or model_of(path) or _UNNAMED
-    return ForwardedRequest(method, path, request_digest, body, model, interface, tools)
+    return ForwardedRequest(method, path, request_digest, body, model, interface, tools, matched)
 
 
 def _digest_with_tools(method: str, path: str, fields: dict[str, Json], tools_key: str, tools: OfferedTools) -> str:
@@ -237,6 +251,8 @@ class AppRun:
     providers: Mapping[str, str]
     """The addresses of the providers, by variable."""
     budget: AppBudget | None = None
+    volatile: Volatile = NOTHING_VOLATILE
+    """What of requests is no part of their keys."""
     inner_requests: InnerRequests = field(default_factory=InnerRequests)
     """The answered requests."""
     not_recorded: list[str] = field(default_factory=list)
@@ -245,8 +261,10 @@ class AppRun:
     """Messages about replies that could not be written."""
     not_paid: list[str] = field(default_factory=list)
     """Messages about requests that the budget did not allow."""
+    not_keyed: list[str] = field(default_factory=list)
+    """Messages about requests on which a pattern of `volatile` takes too long."""
     remarks: list[tuple[str, str]] = field(default_factory=list)
-    """What people are told of requests: `unread` or `broken`, and what it is about."""
+    """What people are told of requests: `unread`, `broken` or `volatile`, and what it is about."""
     unpriced: int = 0
     """The requests to models that were forwarded, and may be billed, without a whole answer so far."""
     _numbers: set[tuple[str, int]] = field(default_factory=set)
@@ -291,6 +309,7 @@ class AppRun:
     def _remark(self, forwarded: ForwardedRequest) -> None:
         if forwarded.unread:
             self.remarks.append(("unread", forwarded.unread))
+        self.remarks += [("volatile", pattern) for pattern in forwarded.volatile]
 
     def note_broken(self, numbered: NumberedRequest, fault: str) -> None:
         """Note an answer that is none: the app received it, and it is not recorded."""

@@ -28,6 +28,7 @@ from pytest_fcall.backends.proxy.http import (
 )
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
+from pytest_fcall.backends.recordings.volatile import VolatileError
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.store import NewReply, StoreError
 from pytest_fcall.core import ModelUnavailable
@@ -80,7 +81,11 @@ class Proxy:
             return error_answer(str(unknown), {UNKNOWN_CASE_HEADER: "1"})
         content = await request.read()
         path = _path_with_query(address.path.removeprefix(urlsplit(provider).path.rstrip("/")), address.query)
-        numbered = run.number(read_forwarded_request(request.method, path, content))
+        try:
+            numbered = run.number(read_forwarded_request(request.method, path, content, run.volatile))
+        except VolatileError as too_slow:
+            run.not_keyed.append(str(too_slow))
+            return error_answer(str(too_slow))
         exchange = Exchange(request, run, numbered, session, self._writer)
         return await exchange.answer(provider, address.at_provider(provider), content)
 

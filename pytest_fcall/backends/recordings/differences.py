@@ -36,7 +36,18 @@ def explain_missing_among(request: Request, recorded: Iterable[Recording]) -> st
     near = max(recorded, key=lambda entry: _similarity(request, entry.request), default=None)
     if near is not None and request.sample != near.request.sample and _is_same_question(request, near.request):
         return f"an equal request was recorded, but not for the {_ordinal(request.sample + 1)} time in a row"
-    return explain_missing(request, near)
+    return "\n".join([explain_missing(request, near), *_offer(request, near)])
+
+
+def _offer(request: Request, near: Recording | None) -> Iterator[str]:
+    """What to write if the messages differ each time, and in nothing but dates, paths and the like."""
+    from pytest_fcall.backends.recordings.volatile import offered_patterns
+
+    if near is None or len(near.request.messages) != len(request.messages):
+        return
+    texts = [(_text(old), _text(new)) for old, new in zip(near.request.messages, request.messages, strict=True)]
+    for pattern in offered_patterns(texts):
+        yield f"if this differs each time: fc_volatile = {pattern}"
 
 
 def _similarity(new: Request, old: Request) -> tuple[int, int, bool]:

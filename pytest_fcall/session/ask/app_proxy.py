@@ -14,6 +14,7 @@ from pytest_fcall.core import Model
 from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget
 from pytest_fcall.session.ask.proxy_variables import ProxyVariables
 from pytest_fcall.session.ask.types import Question, Source
+from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.listener import LazyListener
     from pytest_fcall.backends.recordings.entry import Recording
+    from pytest_fcall.backends.recordings.volatile import Volatile
     from pytest_fcall.backends.store import NewReply
     from pytest_fcall.core import AppExchange
     from pytest_fcall.session.ask.costs import Spending
@@ -214,7 +216,16 @@ class AppProxy:
         file = self._recordings.file_name(question)
         origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
         recordings = CaseRecordings(self._recordings, inside, live)
-        return AppRun(origin, recordings, live, self.variables.upstreams(), self._spending)
+        volatile = self._volatile(question.model)
+        return AppRun(origin, recordings, live, self.variables.upstreams(), self._spending, volatile)
+
+    def _volatile(self, model: Model) -> Volatile:
+        """What of the requests of an app is no part of their keys."""
+        from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile
+        from pytest_fcall.session.ask.volatile import volatile_patterns
+
+        patterns = volatile_patterns(self._settings.volatile, model)
+        return Volatile(patterns) if patterns else NOTHING_VOLATILE
 
     def _may_ask(self, question: Question) -> bool:
         """Whether the app's models may be asked."""
@@ -280,8 +291,10 @@ def _variables(settings: Settings) -> ProxyVariables:
 
 def _raise_failures(active: _ActiveRun) -> None:
     run = active.run
-    if run is None or not (run.not_recorded or run.not_paid or run.not_stored):
+    if run is None or not (run.not_keyed or run.not_recorded or run.not_paid or run.not_stored):
         return
+    if run.not_keyed:
+        raise CaseError(run.not_keyed[0]) from None
     from pytest_fcall.backends.store import StoreError
 
     if run.not_recorded:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, MutableMapping
 from threading import Lock
 
+from pytest_fcall.backends.proxy.telemetry import QUIET
 from pytest_fcall.backends.proxy.variables import PLACEHOLDER_KEY, placeholder_keys, provider_addresses, proxy_addresses
 
 
@@ -46,7 +47,10 @@ class ProxyVariables:
             return self._upstreams
 
     def values(self, base: str, *, offline: bool) -> dict[str, str]:
-        """The variables that lead to the proxy at `base`; offline, with placeholders for keys that are not set."""
+        """The variables that lead to the proxy at `base`.
+
+        Offline, they come with placeholders for keys that are not set, and keep frameworks from reporting to others.
+        """
         with self._lock:
             environment = self._unproxied()
             if not self._users:
@@ -104,8 +108,11 @@ class ProxyVariables:
     def _values(self, base: str, environment: Mapping[str, str], *, offline: bool) -> dict[str, str]:
         if base not in self._addresses:
             self._addresses[base] = proxy_addresses(self._upstreams, base)
-        missing = placeholder_keys(self._upstreams) if offline else {}
-        return self._addresses[base] | {name: key for name, key in missing.items() if not environment.get(name)}
+        if not offline:
+            return self._addresses[base]
+        missing = placeholder_keys(self._upstreams)
+        keys = {name: key for name, key in missing.items() if not environment.get(name)}
+        return {**self._addresses[base], **keys, **QUIET}
 
     def _read_upstreams(self, environment: Mapping[str, str]) -> None:
         seen = {name: environment[name] for name in self._variables if name in environment}
@@ -115,7 +122,7 @@ class ProxyVariables:
 
     def _unproxied(self) -> dict[str, str]:
         """The variables as they were without the proxy, also where a fixture has set them to what it found."""
-        names = {*self._variables, *placeholder_keys(self._variables)}
+        names = {*self._variables, *placeholder_keys(self._variables), *QUIET}
         values = {name: self._first[name] if self._is_ours(name) else self._environment.get(name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -123,7 +130,7 @@ class ProxyVariables:
         value = self._environment.get(name)
         if value is None or name not in self._first:
             return False
-        return value == PLACEHOLDER_KEY or value.startswith(self._prefix)
+        return value in (PLACEHOLDER_KEY, QUIET.get(name)) or value.startswith(self._prefix)
 
     def _now(self) -> tuple[str | None, ...]:
         return tuple(map(self._environment.get, self._names))

@@ -28,6 +28,7 @@ def settings_of(root: Path) -> Settings:
         baseline=BaselineSettings(None, prune=False, drift="note", fixed="pass", against=""),
         proxy=False,
         proxy_variables=(),
+        volatile={},
         wanted_scores={},
         environments=EnvironmentSettings(),
         history=(),

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from pytest_fcall.backends.proxy.telemetry import QUIET
 from pytest_fcall.session.ask.proxy_variables import ProxyVariables
 
 OFFICIAL = "https://api.example.com/v1"
@@ -87,12 +88,12 @@ def test_a_placeholder_stands_for_a_key_only_where_no_model_is_asked(
     environment: Writes, variables: ProxyVariables
 ) -> None:
     with app_at_work(variables, offline=True):
-        assert environment == {"SHOP_BASE_URL": LED, "SHOP_API_KEY": "sk-replayed"}
+        assert environment == {"SHOP_BASE_URL": LED, "SHOP_API_KEY": "sk-replayed", **QUIET}
     with app_at_work(variables):
         assert environment == {"SHOP_BASE_URL": LED}
     environment["SHOP_API_KEY"] = "sk-own"
     with app_at_work(variables, offline=True):
-        assert environment == {"SHOP_BASE_URL": LED, "SHOP_API_KEY": "sk-own"}
+        assert environment == {"SHOP_BASE_URL": LED, "SHOP_API_KEY": "sk-own", **QUIET}
 
 
 def test_a_fixture_that_changes_the_variables_for_a_test_decides_where_requests_go(
@@ -140,3 +141,17 @@ def test_nothing_is_given_back_while_an_app_is_at_work(environment: Writes, vari
     with app_at_work(variables):
         variables.restore()
         assert environment == {"SHOP_BASE_URL": LED}
+
+
+def test_frameworks_report_to_nobody_where_nobody_is_asked_and_as_before_afterwards(
+    environment: Writes, variables: ProxyVariables
+) -> None:
+    environment["LANGSMITH_TRACING"] = "true"
+    for _ in range(2):
+        with app_at_work(variables, offline=True):
+            assert environment["LANGSMITH_TRACING"] == "false"
+            assert environment["OPENAI_AGENTS_DISABLE_TRACING"] == "1"
+        with app_at_work(variables):
+            assert environment["LANGSMITH_TRACING"] == "true"
+    variables.restore()
+    assert environment == {"LANGSMITH_TRACING": "true"}

@@ -1,0 +1,158 @@
+"""What of an app's requests differs each time, such as a date in a prompt: patterns that are left out of their keys."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_fcall.core import Json
+
+if TYPE_CHECKING:
+    from re import Pattern
+
+_SECONDS: Final = 1.0
+"""The time limit for all patterns on one request. One with nested repeats could take years."""
+_LONGEST: Final = 1_000
+_STANDS_FOR: Final = "\x00volatile\x00"
+"""Takes the place of what a pattern matches; no text of a prompt has it."""
+
+
+class VolatileError(ValueError):
+    """A pattern that cannot be used, or takes too long on a request. The text is for people."""
+
+
+class Volatile:
+    """Patterns of what is left out of the keys of requests."""
+
+    def __init__(self, patterns: Iterable[str] = ()) -> None:
+        """Raise VolatileError for a pattern that is not valid, or that matches where nothing is."""
+        self._patterns = [(pattern, _compiled(pattern)) for pattern in dict.fromkeys(patterns)]
+
+    def __bool__(self) -> bool:
+        return bool(self._patterns)
+
+    def left_out(self, body: Json) -> tuple[Json, tuple[str, ...]]:
+        """The body without what the patterns match in its texts, and the patterns that matched.
+
+        Raises VolatileError where that takes too long, and RecursionError for a body that nests too deeply.
+        """
+        matched: dict[str, None] = {}
+        until = time.monotonic() + _SECONDS
+
+        def without(value: Json) -> Json:
+            if isinstance(value, str):
+                for pattern, expression in self._patterns:
+                    value, count = _replaced(expression, value, pattern, until)
+                    if count:
+                        matched[pattern] = None
+                return value
+            if isinstance(value, Mapping):
+                return {key: without(item) for key, item in value.items()}
+            return [without(item) for item in value] if isinstance(value, Sequence) else value
+
+        return without(body), tuple(matched)
+
+
+NOTHING_VOLATILE: Final = Volatile()
+
+
+def _replaced(expression: Any, text: str, pattern: str, until: float) -> tuple[str, int]:
+    try:
+        replaced: tuple[str, int] = expression.subn(
+            lambda _: _STANDS_FOR, text, timeout=max(until - time.monotonic(), 0.001)
+        )
+    except TimeoutError:
+        raise VolatileError(
+            f"fc_volatile: {pattern!r} takes too long on this request; write it without repeats inside repeats"
+        ) from None
+    return replaced
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> Any:
+    import regex  # unlike re, it has a time limit
+
+    if len(pattern) > _LONGEST:
+        raise VolatileError(f"a pattern must not be longer than {_LONGEST:,} characters")
+    try:
+        expression = regex.compile(pattern)
+        matches_nothing = expression.search("", timeout=_SECONDS)
+    except Exception as error:  # its parser raises more than its own error
+        raise VolatileError(f"{pattern!r} is not a valid regular expression: {error}") from None
+    if matches_nothing:
+        raise VolatileError(f"{pattern!r} also matches where nothing is, and so everywhere")
+    return expression
+
+
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+)
+_KNOWN: Final = (
+    r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?",
+    r"\d{4}-\d\d-\d\d",
+    rf"{_MONTH} {_DAY},? \d{{4}}",
+    rf"{_DAY} {_MONTH} \d{{4}}",
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day",
+    r"\d{1,2}[./]\d{1,2}[./]\d{4}",
+    r"\d\d?:\d\d(?::\d\d)?(?:\.\d+)?(?: ?[AP]M)?",
+    r"(?:/[\w.@~+-]+){2,}/?",
+    r"[A-Z]:(?:\\[\w .@~+-]+)+",
+    r"\b[0-9a-fA-F]{12,}\b",
+)
+"""Dates, times, UUIDs, paths and digests, the longest forms first."""
+_LONGEST_COMPARED: Final = 100_000
+
+
+def offered_patterns(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Patterns by which each pair of texts is the same; none where no date, time, UUID, path or number explains it."""
+    differing = [pair for pair in pairs if pair[0] != pair[1]]
+    if not differing or sum(len(one) + len(other) for one, other in differing) > _LONGEST_COMPARED:
+        return ()
+    candidates = (*_KNOWN, *_numbers_in(differing))
+    for pattern in candidates:
+        if _makes_equal([pattern], differing):
+            return (pattern,)
+    needed = [pattern for pattern in candidates if _matches_both_of_some([pattern], differing)]
+    if not _makes_equal(needed, differing):
+        return ()
+    for pattern in tuple(needed):
+        rest = [each for each in needed if each != pattern]
+        needed = rest if _makes_equal(rest, differing) else needed
+    return tuple(needed)
+
+
+def _numbers_in(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Patterns of numbers that differ, each with the word before it: a pattern of all numbers would hide too much."""
+    import re
+
+    number = re.compile(r"([^\W\d]+[^\w\n]{0,3})?\d+")
+    for one, other in pairs:
+        for left, right in zip(number.finditer(one), number.finditer(other), strict=False):
+            if left[0] != right[0] and left[1] == right[1]:
+                yield f"{re.escape(left[1] or '')}\\d+" if left[1] else r"\b\d{3,}\b"
+
+
+def _makes_equal(patterns: Sequence[str], pairs: Iterable[tuple[str, str]]) -> bool:
+    return all(_without(patterns, one) == _without(patterns, other) for one, other in pairs)
+
+
+def _matches_both_of_some(patterns: Sequence[str], pairs: Iterable[tuple[str, str]]) -> bool:
+    return any(_without(patterns, one) != one and _without(patterns, other) != other for one, other in pairs)
+
+
+def _without(patterns: Sequence[str], text: str) -> str:
+    for pattern in patterns:
+        text = _expression(pattern).sub(_STANDS_FOR, text)
+    return text
+
+
+@lru_cache(maxsize=64)
+def _expression(pattern: str) -> Pattern[str]:
+    import re
+
+    return re.compile(pattern)
