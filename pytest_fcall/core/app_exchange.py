@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_fcall.core.reply import Reply
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pytest_fcall.core.expectation import Expectation
     from pytest_fcall.core.operators import Pattern
     from pytest_fcall.core.request import Request
@@ -31,6 +33,12 @@ class AppExchange:
     """The path of a request whose answer may hold calls, and is of no interface that is read."""
     broken: str = ""
     """What was wrong with an answer that was passed on to the app and not recorded, with the path of the request."""
+
+
+def why_unread(exchanges: Iterable[AppExchange]) -> str:
+    """Why it is not known what an app asked of models; empty where all that may be is read."""
+    paths = dict.fromkeys(exchange.unread for exchange in exchanges if exchange.unread)
+    return f"the app also sent requests to {', '.join(paths)}, which are recorded and not read" if paths else ""
 
 
 NO_EXCHANGE = Reply("the app sent no model request through the proxy")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+# Each run inside a test forgets the modules that it imported; these are kept, for speed.
+import openai  # noqa: F401
 import pytest
 
 from tests.integration.conftest import Shop
 from tests.integration.exam import assert_errors
 from tests.servers import Answer, Server, chat
+from tests.unit.backends.proxy.support import CHAT_STREAM
 
 APP = """
 import json
@@ -32,6 +35,16 @@ def gemini(request):
     answer = post("GOOGLE_GEMINI_BASE_URL", path, contents=[question], tools=tools)
     calls = [part["functionCall"] for part in answer["candidates"][0]["content"]["parts"] if "functionCall" in part]
     return [{"name": call["name"], "arguments": call["args"]} for call in calls]
+
+
+def azure(request):
+    import openai
+
+    with openai.AzureOpenAI(max_retries=0) as client:
+        reply = client.chat.completions.create(model="exam-1", messages=list(request.messages))
+        *_, last = client.chat.completions.create(model="exam-1", messages=list(request.messages), stream=True)
+    assert last.choices[0].finish_reason == "tool_calls"
+    return reply
 
 
 def unread(request):
@@ -105,6 +118,26 @@ def test_gemini_is_recorded_judged_and_replayed(wires: Wires, monkeypatch: pytes
     assert len(wires.server.asked) == 1
 
 
+def test_azure_is_recorded_where_its_address_is_set_and_replayed_where_it_is_named(
+    wires: Wires, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin = wires.server.url.removesuffix("/v1")
+    wires.case("[{get_weather: {city: Oslo}}]", "{count: 2, models: [exam-1]}")
+    wires.server.script(chat(calls=[("get_weather", {"city": "Oslo"})]), CHAT_STREAM)
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", origin)
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "sk-very-secret")
+    monkeypatch.setenv("OPENAI_API_VERSION", "2025-04-01-preview")
+    wires.run("azure").assert_outcomes(passed=1)
+    assert {asked.path for asked in wires.server.asked} == {
+        "/openai/deployments/exam-1/chat/completions?api-version=2025-04-01-preview"
+    }
+    monkeypatch.delenv("AZURE_OPENAI_ENDPOINT")
+    monkeypatch.delenv("AZURE_OPENAI_API_KEY")
+    wires.shop.file("pytest.ini", f"[pytest]\nfc_proxy_variables = AZURE_OPENAI_ENDPOINT={origin}\n")
+    wires.run("azure", "--fc-replay").assert_outcomes(passed=1)
+    assert len(wires.server.asked) == 2
+
+
 def test_a_path_that_nobody_reads_is_recorded_replayed_and_said(wires: Wires) -> None:
     wires.case("no_call")
     wires.server.script(answer_of({"status": "queued"}))
@@ -128,6 +161,26 @@ def test_what_a_case_expects_of_unread_requests_is_an_error(wires: Wires, wire: 
             "oslo: `wire` cannot be judged: the app also sent requests to /threads/t1/runs, which are recorded and not "
             "read; leave `wire` out, or judge what the app returns",
         )
+
+
+def test_a_plain_test_is_not_told_that_there_were_no_calls_by_requests_that_nobody_read(wires: Wires) -> None:
+    wires.shop.file(
+        "test_plain.py",
+        """
+        from types import SimpleNamespace
+
+        from agent import unread
+
+        def test_no_calls(fc_wire):
+            unread(SimpleNamespace(messages=[{"content": "Oslo?"}]))
+            assert fc_wire.calls == []
+        """,
+    )
+    wires.server.script(answer_of({"status": "queued"}))
+    result = wires.run("unread", "test_plain.py")
+    result.assert_outcomes(failed=1)
+    told = "fc_wire does not have all replies: the app also sent requests to /threads/t1/runs*"
+    result.stdout.fnmatch_lines([f"*{told}"])
 
 
 BROKEN: list[tuple[Answer, str]] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from pytest_fcall.backends.costs.budget import Bill
 from pytest_fcall.backends.dispatch.group_writer import GroupWriter
 from pytest_fcall.backends.interfaces.stream import is_stream
 from pytest_fcall.backends.proxy.app_run import AppRun, NumberedRequest, read_forwarded_request
+from pytest_fcall.backends.proxy.aws_signature import UnknownSecret, signed_for
 from pytest_fcall.backends.proxy.case_lookup import AppRuns, UnknownCase
 from pytest_fcall.backends.proxy.http import (
     UNKNOWN_CASE_HEADER,
@@ -115,9 +117,15 @@ class Exchange:
             return error_answer(self.run.note_not_recorded(self.numbered))
         started = time.perf_counter()
         try:
+            own = provider_headers(self.request.headers.items())
+            headers = signed_for(url, self.request.method, own, content, os.environ)
+        except UnknownSecret as unknown:
+            self.run.release(self.numbered)
+            return error_answer(str(unknown))
+        try:
             async with self.run.paying(self.numbered, provider) as bill:
                 with self.run.forwarding(self.numbered, bill):
-                    async with forward(self.session, self.request, url, content) as answer:
+                    async with forward(self.session, self.request, url, content, headers) as answer:
                         bill.begun = answer.status < HTTPStatus.BAD_REQUEST
                         return await self._pass_on(answer, started, bill)
         except ModelUnavailable as unavailable:

@@ -134,8 +134,17 @@ def placeholder_keys(names: Iterable[str]) -> dict[str, str]:
     return dict.fromkeys(keys, PLACEHOLDER_KEY)
 
 
+_KEYS_OF_OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+)
+"""The keys beside variables that lead to the proxy only where a person says so: boto3 refuses bearer tokens there, keys
+of AWS may be where the proxy does not see them, and placeholders would be taken for all of AWS."""
+
+
 def _keys_of(name: str) -> tuple[str, ...]:
     """The names of the keys beside a variable; `X_API_KEY` beside `X_BASE_URL` of a provider that is not known."""
     if name in _PROVIDER_OF:
         return _PROVIDER_OF[name].keys
+    if name in _KEYS_OF_OTHERS:
+        return _KEYS_OF_OTHERS[name]
     return (f"{name.removesuffix('_BASE_URL')}_API_KEY",) if name.endswith("_BASE_URL") else ()

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import AppExchange, Request
-from pytest_fcall.core.app_exchange import NO_EXCHANGE
+from pytest_fcall.core.app_exchange import NO_EXCHANGE, why_unread
 from pytest_fcall.core.reply import total_usage
 from pytest_fcall.session.ask.decoded_reply import CallList, DecodedReply, decoded
 from pytest_fcall.session.ask.no_reply import NotRecorded
+from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Usage
@@ -27,11 +28,16 @@ class AppWire:
         self._decoders = replies.decoders
 
     def __repr__(self) -> str:
-        return f"<fc_wire: {len(self.replies)} replies>"
+        return f"<fc_wire: {sum(bool(each.model) for each in self._exchanges)} replies>"
 
     @property
     def replies(self) -> list[DecodedReply]:
-        """The replies, in order; the `request` of each is what the app sent, `request.settings["model"]` the model."""
+        """The replies, in order; the `request` of each is what the app sent, `request.settings["model"]` the model.
+
+        Raises CaseError where the app also sent requests that are not read.
+        """
+        if why := why_unread(self._exchanges):
+            raise CaseError(f"fc_wire does not have all replies: {why}")
         answered = [each for each in self._exchanges if each.model]
         return [decoded(each.reply, each.request, self._decoders) for each in answered]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Calls, Case, Reason, Reply, Verdict
+from pytest_fcall.core.app_exchange import why_unread
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.matching.reply import judge_turn
@@ -64,12 +65,9 @@ class CaseJudge:
             return
         if not self._session.settings.proxy:
             raise CaseError(f"{case.id}: `wire` needs the proxy, and fc_proxy is off")
-        exchanges = (exchange for answer in answers for exchange in answer.exchanges or ())
-        if unread := list(dict.fromkeys(exchange.unread for exchange in exchanges if exchange.unread)):
-            raise CaseError(
-                f"{case.id}: `wire` cannot be judged: the app also sent requests to {', '.join(unread)}, which are "
-                "recorded and not read; leave `wire` out, or judge what the app returns"
-            )
+        if why := why_unread(exchange for answer in answers for exchange in answer.exchanges or ()):
+            message = f"{case.id}: `wire` cannot be judged: {why}; leave `wire` out, or judge what the app returns"
+            raise CaseError(message)
 
     def judge(self, answers: Sequence[Answer]) -> list[JudgedAnswer]:
         """Decode and judge answers."""

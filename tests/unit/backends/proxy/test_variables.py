@@ -65,6 +65,14 @@ def test_each_provider_that_is_led_to_the_proxy_has_its_own_keys() -> None:
     assert keys == dict.fromkeys(["GEMINI_API_KEY", "GOOGLE_API_KEY", "SHOP_API_KEY"], PLACEHOLDER_KEY)
 
 
+def test_what_may_be_the_key_of_more_than_models_is_set_only_where_a_person_says_so() -> None:
+    name = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"
+    assert name not in read_variables(())
+    named = read_variables([f"{name}=https://bedrock-runtime.eu-west-1.amazonaws.com"])
+    assert [*placeholder_keys([name])] == ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
+    assert provider_addresses(named, {})[name] == "https://bedrock-runtime.eu-west-1.amazonaws.com"
+
+
 def test_no_variable_is_in_the_table_twice() -> None:
     names = [name for provider in PROVIDERS for name in (*provider.addresses, *provider.keys)]
     assert len(names) == len({*names})
