@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from threading import Lock
+from typing import Any
 
 from pytest_fcall.backends.proxy.telemetry import QUIET
 from pytest_fcall.backends.proxy.variables import PLACEHOLDER_KEY, placeholder_keys, provider_addresses, proxy_addresses
@@ -21,15 +22,18 @@ class ProxyVariables:
     def __init__(self, variables: Mapping[str, str], environment: MutableMapping[str, str] = os.environ) -> None:
         self._variables = variables
         self._environment = environment
+        self._raw, self._encode = _raw_environment(environment)
         self._lock = Lock()
         self._users = 0
         self._stays = False
         self._changed_by_others = False
         self._set_for: tuple[str, bool] | None = None
         """The address of the proxy that they lead to, and whether offline; None where they are as they were."""
-        self._names: tuple[str, ...] = ()
-        self._left: tuple[str | None, ...] = ()
-        """Names and values of the variables when they were set last."""
+        self._keys: tuple[Any, ...] = ()
+        self._left: tuple[Any, ...] = ()
+        """Names and values of the variables when they were set last, as they are in `_raw`."""
+        self._left_values: dict[str, str | None] = {}
+        """The same, in words."""
         self._before: dict[str, str | None] = {}
         """Their values before they were set last."""
         self._first: dict[str, str | None] = {}
@@ -84,7 +88,7 @@ class ProxyVariables:
                 self._write(self._before)
                 self._set_for = None
             elif self._left != self._now():
-                self._write(dict(zip(self._names, self._left, strict=True)))
+                self._write(self._left_values)
 
     def restore(self) -> None:
         """Let the variables be as they were, unless an app is at work. What others have changed meanwhile stays."""
@@ -102,8 +106,9 @@ class ProxyVariables:
         if not self._changed_by_others:
             self._first = self._before
         self._write({**self._before, **values})
-        self._set_for, self._prefix, self._names = (base, offline), f"{base}/", tuple(names)
-        self._left = self._now()
+        self._set_for, self._prefix = (base, offline), f"{base}/"
+        self._keys = tuple(map(self._encode, names))
+        self._left, self._left_values = self._now(), {name: self._environment.get(name) for name in names}
 
     def _values(self, base: str, environment: Mapping[str, str], *, offline: bool) -> dict[str, str]:
         if base not in self._addresses:
@@ -132,8 +137,8 @@ class ProxyVariables:
             return False
         return value in (PLACEHOLDER_KEY, QUIET.get(name)) or value.startswith(self._prefix)
 
-    def _now(self) -> tuple[str | None, ...]:
-        return tuple(map(self._environment.get, self._names))
+    def _now(self) -> tuple[Any, ...]:
+        return tuple(map(self._raw.get, self._keys))
 
     def _write(self, values: Mapping[str, str | None]) -> None:
         for name, value in values.items():
@@ -141,3 +146,10 @@ class ProxyVariables:
                 self._environment.pop(name, None)
             elif self._environment.get(name) != value:
                 self._environment[name] = value
+
+
+def _raw_environment(environment: MutableMapping[str, str]) -> tuple[Mapping[Any, Any], Callable[[str], Any]]:
+    """What holds the variables, and what makes a key of a name. All are compared for each case, and `os.environ` takes
+    twenty times as long as the dict in it."""
+    data, encode = getattr(environment, "_data", None), getattr(environment, "encodekey", None)
+    return (data, encode) if isinstance(data, dict) and encode else (environment, str)
