@@ -38,7 +38,7 @@ class Interface:
     join_stream: Callable[[Iterable[Body]], Body]
     """The answer that the events of a stream form together."""
     end_of_stream: Pattern[bytes]
-    """Occurs in the last bytes of every whole stream."""
+    """Occurs near the end of every whole stream."""
     fault: Callable[[Body], str]
     """Why an answer is not whole, without a subject; empty for one that is."""
     stream_fault: Callable[[Stream], str]

@@ -95,7 +95,7 @@ class ForwardedRequest:
         return AppExchange(self.model, request, reply, self.priced_as, recorded, ended, self.unread)
 
     def may_end(self, stream: bytes) -> bool:
-        """Whether these may be the last bytes of a stream. Without an interface, any may."""
+        """Whether a stream may end with or soon after these bytes. Without an interface, it may anywhere."""
         return self.interface is None or self.interface.end_of_stream.search(stream) is not None
 
     def answer_fault(self, answer: HttpAnswer) -> str:
@@ -286,9 +286,14 @@ class AppRun:
             self._numbers.discard((numbered.equals_digest, numbered.number))
 
     def replay(self, numbered: NumberedRequest) -> HttpAnswer | None:
-        """The recorded answer, which is added to the inner requests."""
+        """The recorded answer, which is added to the inner requests.
+
+        Where providers may be asked, one that is not whole does not count: earlier versions recorded such answers.
+        """
         recording = self.recordings.find(numbered.digest)
         if recording is None or recording.http_answer is None:
+            return None
+        if self.live and recording.http_answer.status < 400 and numbered.request.answer_fault(recording.http_answer):
             return None
         moment = recording.timestamp
         exchange = numbered.request.exchange(recording.request, recording.reply, recorded=moment, ended=moment)

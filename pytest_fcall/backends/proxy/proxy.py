@@ -118,14 +118,14 @@ class Exchange:
         started = time.perf_counter()
         try:
             own = provider_headers(self.request.headers.items())
-            headers = signed_for(url, self.request.method, own, content, os.environ)
+            signed = signed_for(url, self.request.method, own, content, os.environ)
         except UnknownSecret as unknown:
             self.run.release(self.numbered)
             return error_answer(str(unknown))
         try:
             async with self.run.paying(self.numbered, provider) as bill:
                 with self.run.forwarding(self.numbered, bill):
-                    async with forward(self.session, self.request, url, content, headers) as answer:
+                    async with forward(self.session, self.request, url, content, signed) as answer:
                         bill.begun = answer.status < HTTPStatus.BAD_REQUEST
                         return await self._pass_on(answer, started, bill)
         except ModelUnavailable as unavailable:
@@ -155,14 +155,16 @@ class Exchange:
     async def _pass_on_stream(
         self, answer: ClientResponse, response: web.StreamResponse, started: float, bill: Bill
     ) -> web.StreamResponse:
-        """Pass on each piece as it arrives. Only a piece that may be the last waits for more, or for the store."""
+        """Pass on each piece as it arrives. From the mark of the end on, each waits for the next, or for the store."""
         await self._write(response, b"")
         tail = held = b""
+        may_end = False
         pieces: list[bytes] = []
         async for piece in answer.content.iter_any():
             await self._write(response, held)
             tail = tail[-_LONGEST_END:] + piece
-            held = piece if self.numbered.request.may_end(tail) else b""
+            may_end = may_end or self.numbered.request.may_end(tail)
+            held = piece if may_end else b""
             if not held:
                 await self._write(response, piece)
             pieces.append(piece)

@@ -10,6 +10,7 @@ from zlib import crc32
 
 import pytest
 
+from pytest_fcall.backends.recordings.entry import HttpAnswer
 from tests.servers import Answer, chat, responses
 from tests.unit.backends.proxy.support import CHAT_STREAM, MESSAGE, MESSAGE_STREAM, Between, chunk, streamed
 from tests.unit.backends.proxy.test_proxy import post
@@ -274,6 +275,20 @@ def test_the_number_of_a_broken_answer_is_free_for_the_next_try(between: Between
     assert [bool(inner.broken) for inner in run.inner_requests] == [True, False, False]
     with between.running(live=False):
         assert [post(between, BODY, path)[1] for _ in range(2)] == [chat("one").body, chat("two").body]
+
+
+def test_a_broken_answer_of_an_earlier_version_is_asked_for_again(between: Between) -> None:
+    path = place(between, "chat")
+    with between.running():
+        post(between, BODY, path)
+    ((digest, entry),) = between.tape.kept.items()
+    between.tape.kept[digest] = replace(entry, http_answer=HttpAnswer(200, "application/json", b'{"choices": ['))
+    between.server.script(chat("Blue."))
+    with between.running():
+        assert post(between, BODY, path) == (200, chat("Blue.").body)
+    assert len(between.server.asked) == 2
+    with between.running(live=False):
+        assert post(between, BODY, path) == (200, chat("Blue.").body)
 
 
 @pytest.mark.parametrize(

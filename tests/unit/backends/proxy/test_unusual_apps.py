@@ -17,6 +17,14 @@ import pytest
 from pytest_fcall.backends.store import NewReply
 from tests.servers import Answer, Server, chat
 from tests.unit.backends.proxy.support import CHAT_STREAM, MESSAGE_STREAM, Between, Memory, chunk, streamed
+from tests.unit.backends.proxy.test_broken_answers import (
+    COHERE_EVENTS,
+    CONVERSE_FRAMES,
+    GEMINI_CHUNKS,
+    OLLAMA_LINES,
+    frames,
+    lines,
+)
 
 BODY = json.dumps({"model": "exam-1", "messages": [{"role": "user", "content": "Weather in Oslo?"}]}).encode()
 
@@ -186,6 +194,10 @@ def test_a_piece_of_a_stream_is_handed_on_before_there_is_another(between: Betwe
         ("/messages", MESSAGE_STREAM, b'"message_stop"}\n\n'),
         ("/responses", streamed({"type": "response.completed", "response": {"output": []}}), b'"output": []}}\n\n'),
         ("/elsewhere", streamed({"a": 1}, {"b": 2}), b'{"b": 2}\n\n'),
+        ("/models/m:streamGenerateContent", Answer(json.dumps(GEMINI_CHUNKS).encode(), chunked=True), b"]"),
+        ("/api/chat", lines(*OLLAMA_LINES), b"}\n"),
+        ("/model/m/converse-stream", frames(*CONVERSE_FRAMES), CONVERSE_FRAMES[-1]),
+        ("/v2/chat", streamed(*COHERE_EVENTS), b"}\n\n"),
     ],
 )
 def test_the_end_of_a_stream_is_given_once_it_is_kept(
