@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -106,6 +106,7 @@ _KNOWN: Final = (
 )
 """Dates, times, UUIDs, paths and digests, the longest forms first."""
 _LONGEST_COMPARED: Final = 100_000
+_MOST_NUMBERS: Final = 10
 
 
 def offered_patterns(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
@@ -126,15 +127,21 @@ def offered_patterns(pairs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(needed)
 
 
-def _numbers_in(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _numbers_in(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """Patterns of numbers that differ, each with the word before it: a pattern of all numbers would hide too much."""
     import re
 
-    number = re.compile(r"([^\W\d]+[^\w\n]{0,3})?\d+")
+    number, word = re.compile(r"\d+"), re.compile(r"[^\W\d]{1,20}[^\w\n]{0,3}\Z")
+    found: dict[str, None] = {}
     for one, other in pairs:
         for left, right in zip(number.finditer(one), number.finditer(other), strict=False):
-            if left[0] != right[0] and left[1] == right[1]:
-                yield f"{re.escape(left[1] or '')}\\d+" if left[1] else r"\b\d{3,}\b"
+            if left[0] == right[0]:
+                continue
+            before = word.search(one, max(left.start() - 24, 0), left.start())
+            found[rf"{re.escape(before[0])}\d+" if before else r"\b\d{3,}\b"] = None
+            if len(found) == _MOST_NUMBERS:
+                return list(found)
+    return list(found)
 
 
 def _makes_equal(patterns: Sequence[str], pairs: Iterable[tuple[str, str]]) -> bool:
