@@ -117,7 +117,7 @@ def _result_text(result: CallResult | None) -> str:
 
 def _inside_lines(inside: Sequence[AskedStep], marks: Marks) -> Iterator[str]:
     for number, step in enumerate(inside, start=1):
-        yield f"request {number} to {safe_line(step.model)}:"
+        yield f"request {number} to {safe_line(step.model)}:" if step.model else f"request {number}:"
         yield from (f"  {line}" for line in (*_messages(step.messages), *_reply_lines(step, marks)))
 
 

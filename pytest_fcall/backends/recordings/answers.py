@@ -46,7 +46,8 @@ _PLACES = (
 )
 _WITHOUT_CALLS = re.compile(
     r"/(?:embeddings|embed|embeddings?/.*|models(?:/[^:]*)?|moderations|files(?:/.*)?|uploads(?:/.*)?|audio/.*|images/.*"
-    r"|rerank|tokenize|detokenize|count_tokens|input_tokens|vector_stores(?:/.*)?|traces/ingest"
+    r"|rerank|tokenize|detokenize|count_tokens|input_tokens|vector_stores(?:/.*)?|traces/ingest|ocr|cachedContents(?:/.*)?"
+    r"|conversations(?:/.*)?|assistants(?:/.*)?|threads(?:/[^/]+(?:/messages(?:/.*)?)?)?|containers(?:/.*)?|fine_tuning/.*"
     r"|api/(?:tags|show|ps|version|pull|blobs/.*|create|copy|delete|push))\Z"
     r"|:(?:countTokens|embedContent|batchEmbedContents|computeTokens|predict)\Z"
 )
@@ -66,7 +67,8 @@ def model_of(path: str) -> str:
 
 def may_hold_calls(path: str) -> bool:
     """Whether an answer at this path, at which no interface is read, may come from a model that makes calls."""
-    return _WITHOUT_CALLS.search(_bare(path)) is None
+    bare = _bare(path)
+    return bool(bare) and _WITHOUT_CALLS.search(bare) is None
 
 
 def _bare(path: str) -> str:

@@ -263,7 +263,13 @@ def test_azure_names_the_model_in_the_path_where_the_body_does_not() -> None:
     assert asked("/chat/completions", {"messages": []})[0] == "openai:(unnamed)"
 
 
-@pytest.mark.parametrize("path", ["/embeddings", "/v1/models/x", "/v1beta/models/g:embedContent", "/api/tags"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/embeddings", "/v1/models/x", "/v1beta/models/g:embedContent", "/api/tags", "/files/1", "/v2/rerank", "/"),
+        *("/threads", "/threads/t1/messages", "/conversations/c1/items", "/audio/speech", "/v1beta/cachedContents"),
+    ],
+)
 def test_no_calls_come_from_embeddings_models_and_files(path: str) -> None:
     assert not may_hold_calls(path)
 
