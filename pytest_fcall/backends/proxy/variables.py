@@ -46,7 +46,7 @@ PROVIDERS: tuple[Provider, ...] = (
         {"CO_API_URL": "https://api.cohere.com", "CO_BASE_URL": "https://api.cohere.com", "COHERE_BASE_URL": ""},
         ("CO_API_KEY", "COHERE_API_KEY"),
     ),
-    # LangChain; LiteLLM and any-llm. Mistral's own library reads no variable for the address.
+    # LangChain; any-llm. Neither Mistral's own library nor LiteLLM reads a variable for the address.
     Provider({"MISTRAL_BASE_URL": "https://api.mistral.ai/v1", "MISTRAL_API_BASE": ""}, ("MISTRAL_API_KEY",)),
     # Groq's library, pydantic-ai and any-llm; LangChain and LiteLLM, which disagree on the path.
     Provider({"GROQ_BASE_URL": "https://api.groq.com", "GROQ_API_BASE": ""}, ("GROQ_API_KEY",)),
