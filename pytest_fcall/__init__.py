@@ -10,7 +10,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Backend, Call, Calls, Case, Model, ModelUnavailable, Reply, Request, Tool, Verdict
+    from pytest_fcall.core import (
+        Backend,
+        Call,
+        Calls,
+        Case,
+        CaseRefused,
+        Model,
+        ModelUnavailable,
+        Reply,
+        Request,
+        Tool,
+        Verdict,
+    )
     from pytest_fcall.session.ask.app_wire import AppWire
     from pytest_fcall.session.ask.decoded_reply import DecodedReply
     from pytest_fcall.session.ask.model import AskModel
@@ -23,6 +35,7 @@ __all__ = [
     "Call",
     "Calls",
     "Case",
+    "CaseRefused",
     "DecodedReply",
     "Model",
     "ModelUnavailable",

@@ -13,13 +13,21 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Case, Reply, Request, Verdict
-    from pytest_fcall.core.extension import BackendFactory, Comparator, Decoder, Suite, ToolSource
+    from pytest_fcall.core.extension import AgentKind, BackendFactory, Comparator, Decoder, Suite, ToolSource
     from pytest_fcall.reporting.results import Results
 
 
 @pytest.hookspec
 def pytest_fcall_backends(config: pytest.Config) -> Mapping[str, BackendFactory] | None:
     """Return backends by kind: `{"mykind": factory}` makes `--fc-model=mykind:NAME` work."""
+
+
+@pytest.hookspec
+def pytest_fcall_agents(config: pytest.Config) -> Mapping[str, AgentKind] | None:
+    """Return kinds of agents by the framework's name: `{"mine": kind}` lets `--fc-model=python:MODULE:AGENT` name them.
+
+    They are asked before the built-in ones whether an agent is theirs.
+    """
 
 
 @pytest.hookspec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fcall.core import Backend, Json, Request, check_backend, request_changes, throughput_of
+from pytest_fcall.core import Backend, Json, Request, app_note, check_backend, request_changes, throughput_of
 
 POLL_SECONDS = 0.05
 """Seconds until a wrapper that waits for other requests checks again."""
@@ -43,6 +43,10 @@ class BackendWrapper:
     def throughput(self) -> tuple[int, str] | None:
         """The throughput of the wrapped backend."""
         return throughput_of(self.backend)
+
+    def note(self) -> str:
+        """What the wrapped app and the cases differ in."""
+        return app_note(self.backend)
 
     async def close(self) -> None:
         """Close the wrapped backend only: what a wrapper uses besides may be shared."""

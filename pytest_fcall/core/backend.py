@@ -123,6 +123,12 @@ def check_backend(backend: Backend) -> None:
         check()
 
 
+def app_note(backend: Backend) -> str:
+    """Give a line on what an app and the cases differ in, if its backend has a method `note`; else nothing."""
+    note: Callable[[], str] | None = getattr(backend, "note", None)
+    return note() if note else ""
+
+
 def throughput_of(backend: Backend) -> tuple[int, str] | None:
     """Give the number of answered requests and their speed in words, if a backend has a method `throughput`.
 

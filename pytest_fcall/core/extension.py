@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_fcall.core.app_request import AppRequest
     from pytest_fcall.core.backend import Backend, Model
     from pytest_fcall.core.case import Case
     from pytest_fcall.core.expectation import Profile
@@ -35,6 +36,26 @@ class ToolSource(Protocol):
 
     def __call__(self, spec: Json, folder: Path) -> Sequence[Tool]:
         """Read the tools."""
+        ...
+
+
+class AgentKind(Protocol):
+    """Knows the agents of one framework. It imports the framework no earlier than it calls one of its agents."""
+
+    def recognizes(self, thing: object, /) -> bool:
+        """Whether this is an agent of the framework. Called for every object that a user names."""
+        ...
+
+    def call(self, agent: Any, request: AppRequest, /) -> object:
+        """Run the agent on a conversation of its own, and return its answer, or an awaitable of it.
+
+        An answer is what a Python app may return. Nothing may be left of an earlier call. Raises CaseRefused for
+        what the framework cannot take.
+        """
+        ...
+
+    def tools(self, agent: Any, /) -> Sequence[object]:
+        """The agent's tools: functions, Tools, or mappings in any provider's shape. Asks no server."""
         ...
 
 

@@ -85,6 +85,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         hook.pytest_fcall_comparators,
         hook.pytest_fcall_decoders,
         hook.pytest_fcall_suites,
+        hook.pytest_fcall_agents,
     )
     if any(each.get_hookimpls() for each in added):
         from pytest_fcall.plugin.session import registry_of

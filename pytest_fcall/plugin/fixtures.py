@@ -9,10 +9,11 @@ from typing import TypeGuard
 
 import pytest
 
+from pytest_fcall.backends.apps.app_module import app_of
 from pytest_fcall.backends.apps.python import PythonBackend
 from pytest_fcall.core import Backend, Model, Request
 from pytest_fcall.plugin.models import ids_have_models
-from pytest_fcall.plugin.session import OPEN_WIRE, session_of
+from pytest_fcall.plugin.session import OPEN_WIRE, registry_of, session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.session.ask.app_wire import AppWire, collected_wire
 from pytest_fcall.session.ask.model import AskModel
@@ -64,13 +65,17 @@ def model_of_fixture(value: object, request: pytest.FixtureRequest) -> AskModel:
         source = session.replies.source(NamedModel(model, "fixture", live=True))
     elif _is_backend(value):
         source = Source(_named_after(value), value)
-    elif callable(value):
-        source = Source(_named_after(value), PythonBackend(lambda: value))
     elif value is not None:
-        raise CaseError(
-            f"the fixture fc_model gave a {type(value).__name__}; it may give a function, KIND:NAME, a backend, or "
-            "the value of the plugin's own fc_model"
-        )
+        kinds = registry_of(request.config).agents
+        app = app_of(value, kinds)
+        if app is None:
+            from pytest_fcall.backends.apps.agents.known import known_agents
+
+            raise CaseError(
+                f"the fixture fc_model gave a {type(value).__name__}; it may give a function, KIND:NAME, a backend, "
+                f"the value of the plugin's own fc_model, or an agent of {known_agents(kinds)}"
+            )
+        source = Source(_named_after(value), PythonBackend(lambda: app))
     return AskModel(source, session.replies, asker)
 
 

@@ -37,6 +37,7 @@ def registry_of(config: pytest.Config) -> Registry:
                 comparators=hook.pytest_fcall_comparators(config=config),
                 decoders=hook.pytest_fcall_decoders(config=config),
                 suites=suites_of(config),
+                agents=hook.pytest_fcall_agents(config=config),
             )
     return config.stash[REGISTRY]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_fcall.backends.any import any_backend
@@ -16,9 +17,9 @@ from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES, SuiteSettings
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.extension import BackendFactory, Comparator, Decoder, Suite, ToolSource
+    from pytest_fcall.core.extension import AgentKind, BackendFactory, Comparator, Decoder, Suite, ToolSource
 
-TOOL_SOURCES = frozenset({"python", "file", "openapi", "mcp"})
+TOOL_SOURCES = frozenset({"python", "agent", "file", "openapi", "mcp"})
 
 _T = TypeVar("_T")
 
@@ -35,6 +36,8 @@ class Registry:
     decoders: Mapping[str, Decoder]
     """Those of other packages."""
     suites: Mapping[str, Suite]
+    agents: Mapping[str, AgentKind] = field(default_factory=dict)
+    """Kinds of agents of other packages."""
 
     @classmethod
     def with_added(
@@ -44,10 +47,12 @@ class Registry:
         comparators: Iterable[Mapping[str, Comparator]],
         decoders: Iterable[Mapping[str, Decoder]],
         suites: Mapping[str, Suite],
+        agents: Iterable[Mapping[str, AgentKind]] = (),
     ) -> Registry:
         """The registry with what other packages add. Raises SettingError where a name is taken."""
+        kinds = _agent_kinds(agents)
         own: Mapping[str, BackendFactory] = {
-            "python": python_backend,
+            "python": partial(python_backend, agents=kinds),
             "http": http_backend,
             "openai": openai_backend,
             "any": any_backend,
@@ -60,12 +65,22 @@ class Registry:
             comparators={**SUITE_OPERATORS, **_merged("operator", operators, comparators)},
             decoders=_merged("decoder", DECODERS, decoders),
             suites=suites,
+            agents=kinds,
         )
 
 
 def suites_with_added(added: Iterable[Mapping[str, Suite]], settings: SuiteSettings) -> Mapping[str, Suite]:
     """The suites with those of other packages. Raises SettingError where a name is taken."""
     return SUITES.with_others(_merged("suite", SUITES, added), settings)
+
+
+def _agent_kinds(added: Iterable[Mapping[str, AgentKind]]) -> Mapping[str, AgentKind]:
+    """The kinds of agents of other packages, which few runs have."""
+    if not any(given := [*added]):
+        return {}
+    from pytest_fcall.backends.apps.agents.known import FRAMEWORKS
+
+    return _merged("kind of agents", FRAMEWORKS, given)
 
 
 def _merged(kind: str, taken: Container[str], added: Iterable[Mapping[str, _T]]) -> dict[str, _T]:

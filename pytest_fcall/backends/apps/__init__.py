@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import Model
@@ -11,14 +13,17 @@ from pytest_fcall.core import Model
 if TYPE_CHECKING:
     from pytest_fcall.backends.apps.http import HttpBackend
     from pytest_fcall.backends.apps.python import PythonBackend
+    from pytest_fcall.core.extension import AgentKind
+
+_NO_AGENTS: Mapping[str, AgentKind] = MappingProxyType({})
 
 
-def python_backend(model: Model, root: Path) -> PythonBackend:
-    """Make the backend of an app in Python, which the first request imports."""
+def python_backend(model: Model, root: Path, agents: Mapping[str, AgentKind] = _NO_AGENTS) -> PythonBackend:
+    """Make the backend of an app in Python, which the first request imports. `agents` are those of other packages."""
     from pytest_fcall.backends.apps.app_module import check_app, find_app
     from pytest_fcall.backends.apps.python import PythonBackend
 
-    return PythonBackend(partial(find_app, model.name, root), partial(check_app, model.name, root))
+    return PythonBackend(partial(find_app, model.name, root, agents), partial(check_app, model.name, root))
 
 
 def http_backend(model: Model, root: Path) -> HttpBackend:

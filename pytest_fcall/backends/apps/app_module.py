@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import ModelUnavailable
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.apps.python import AppFunction
+    from pytest_fcall.core.extension import AgentKind
+
+_NO_AGENTS: Mapping[str, AgentKind] = MappingProxyType({})
 
 
 def check_app(name: str, root: Path) -> None:
@@ -58,8 +62,33 @@ def _module_and_path(name: str, root: Path) -> tuple[str, str]:
     return module_name, path
 
 
-def find_app(name: str, root: Path) -> AppFunction:
-    """Import `module:function`, also from the root folder. Raises ModelUnavailable with what to do."""
+def find_app(name: str, root: Path, agents: Mapping[str, AgentKind] = _NO_AGENTS) -> AppFunction:
+    """Import the function or agent `module:name`; `agents` are those of other packages. Raises ModelUnavailable."""
+    found = find_object(name, root)
+    app = app_of(found, agents)
+    if app is None:
+        from pytest_fcall.backends.apps.agents.known import known_agents
+
+        path, kind = name.partition(":")[2], type(found).__name__
+        text = f"{path} is a {kind}, which cannot be called; name a function, or an agent of {known_agents(agents)}"
+        raise ModelUnavailable(f"python:{name}: {text}")
+    return app
+
+
+def app_of(thing: object, agents: Mapping[str, AgentKind] = _NO_AGENTS) -> AppFunction | None:
+    """The app that this is: an agent, called as its framework wants it, or what can be called; None if it is none."""
+    if not isinstance(thing, FunctionType):
+        from pytest_fcall.backends.apps.agents.known import agent_kind
+
+        if kind := agent_kind(thing, agents):
+            from pytest_fcall.backends.apps.agents.app import AgentApp
+
+            return AgentApp(thing, kind)
+    return thing if callable(thing) else None
+
+
+def find_object(name: str, root: Path) -> object:
+    """Import `module:name`, also from the root folder. Raises ModelUnavailable with what to do."""
     module_name, path = _module_and_path(name, root)
     try:
         target: object = importlib.import_module(module_name)
@@ -74,8 +103,6 @@ def find_app(name: str, root: Path) -> AppFunction:
             target = getattr(target, part)
         except AttributeError:
             raise ModelUnavailable(f"python:{name}: {module_name} has no {path!r}") from None
-    if not callable(target):
-        raise ModelUnavailable(f"python:{name}: {path} is a {type(target).__name__}, which cannot be called")
     return target
 
 

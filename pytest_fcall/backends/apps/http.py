@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_fcall.backends.apps.python import AnswerError, AppRequest, CopyableTools, app_request, reply_of
+from pytest_fcall.backends.apps.python import AnswerError, CopyableTools, app_request, reply_of
 from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.backends.provider_failures import Redactor, long_secrets
 from pytest_fcall.backends.proxy.case_lookup import CASE_TAG
@@ -30,6 +30,7 @@ from pytest_fcall.backends.settings import (
     seconds_option,
 )
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request, Unanswered
+from pytest_fcall.core.app_request import AppRequest
 from pytest_fcall.core.json_fields import optional_field, optional_number, optional_strings, required_field
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import json
 import marshal
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from inspect import isawaitable
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
@@ -15,18 +15,7 @@ from typing import Any, TypeAlias, cast
 from pytest_fcall.backends.images import with_data_urls
 from pytest_fcall.backends.openai.answer_fields import engine, finish, text, text_and_refusal, usage
 from pytest_fcall.core import Call, Json, Message, ModelUnavailable, RawCall, Reply, Request, Tool
-
-
-@dataclass(frozen=True, slots=True)
-class AppRequest:
-    """A request as an app gets it: plain lists and dicts in OpenAI's form, which the app may change."""
-
-    messages: list[dict[str, Any]]
-    tools: list[dict[str, Any]]
-    settings: dict[str, Any] = field(default_factory=dict)
-    now: datetime | None = None
-    """The case's clock: the time that the app should take for the present."""
-
+from pytest_fcall.core.app_request import AppRequest
 
 AppFunction: TypeAlias = Callable[[AppRequest], object]
 
@@ -62,8 +51,9 @@ class PythonBackend:
         return reply_of(answer, messages, time.perf_counter() - started)
 
     async def complete(self, request: Request) -> Reply:
-        """Answer by calling the app. An exception of the app is not caught."""
-        reply = self.call(request)
+        """Answer by calling the app, within the event loop of an async test. An exception of the app is not caught."""
+        with _loop_advice(_CALLED_IN_ASYNC_TEST):
+            reply = self.call(request)
         return reply if isinstance(reply, Reply) else await reply
 
     def prompt(self, request: Request) -> str:
@@ -71,6 +61,11 @@ class PythonBackend:
         from pytest_fcall.backends.pretty_json import pretty_json
 
         return pretty_json(asdict(app_request(request, CopyableTools(request.tools))))
+
+    def note(self) -> str:
+        """A line on what the app and the cases differ in, where it is an agent; else nothing."""
+        note: Callable[[], str] | None = getattr(self._app, "note", None)
+        return note() if note else ""
 
     async def close(self) -> None:
         """Do nothing: the backend holds no resources."""
@@ -88,8 +83,30 @@ class PythonBackend:
 
 
 async def _awaited_reply(answer: Awaitable[object], messages: list[dict[str, Any]], started: float) -> Reply:
-    answered = await answer
+    with _loop_advice(_OWN_LOOP_IN_ASYNC_APP):
+        answered = await answer
     return reply_of(answered, messages, time.perf_counter() - started)
+
+
+_CALLED_IN_ASYNC_TEST = (
+    "the app runs an event loop of its own, and was called in an async test: write a test without `async` that calls "
+    "`fc_model(…)`, or an app with `async` that awaits"
+)
+_OWN_LOOP_IN_ASYNC_APP = (
+    "the app is async, and something in it runs an event loop of its own: await it (`await agent.run(…)`, not "
+    "`agent.run_sync(…)`), or write the app without `async`"
+)
+
+
+@contextmanager
+def _loop_advice(advice: str) -> Iterator[None]:
+    """Add to Python's error what to do where an event loop was to run inside another one."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "event loop" in str(error) and advice not in getattr(error, "__notes__", ()):
+            error.add_note(advice)
+        raise
 
 
 class CopyableTools:

@@ -69,6 +69,9 @@ def _model(name: str, root: Path) -> Embed:
 
 def _function(place: str, root: Path) -> Embed:
     """A function of the project that embeds texts, such as a client of an API."""
-    from pytest_fcall.backends.apps.app_module import find_app
+    from pytest_fcall.backends.apps.app_module import find_object
 
-    return cast("Embed", find_app(place, root))  # what it returns is checked where it is used
+    found = find_object(place, root)
+    if not callable(found):
+        raise ModelUnavailable(f"python:{place}: this is a {type(found).__name__}, which cannot be called")
+    return cast("Embed", found)  # what it returns is checked where it is used

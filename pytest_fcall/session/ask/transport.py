@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
+from collections import Counter, deque
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar
 
-from pytest_fcall.core import Backend, Reply, Request, Usage
+from pytest_fcall.core import Backend, Reply, Request, Usage, app_note
 from pytest_fcall.session.ask.app_proxy import AppProxy
 from pytest_fcall.session.ask.types import Question
 from pytest_fcall.session.outcomes import CaseError
@@ -42,6 +43,7 @@ class ProgressDisplay(Protocol):
         ...
 
 
+AppCall: TypeAlias = "Callable[[Request], Reply | Coroutine[object, None, Reply]]"
 ProgressDisplayFactory: TypeAlias = "Callable[[Callable[[], Progress], int], ProgressDisplay]"
 
 
@@ -82,6 +84,10 @@ class Transport:
         self._runner: Runner | None = None
         self._remote_apps: dict[int, RemoteApp] = {}
         self._sent_to: set[str] = set()
+        self._apps: dict[str, Backend] = {}
+        """Apps in this process that were called, by the names of models."""
+        self._outside: deque[Callable[[], None]] = deque()
+        """What `run_here` is to call outside the loop."""
         self.expected = 0
         """Number of requests to come, as far as that is known."""
 
@@ -106,7 +112,7 @@ class Transport:
         """Ask, and wait for the reply. Raises what the backend raises, NotRecorded and StoreError."""
         if question.source.is_app:
             with self._proxy.in_process(question) as exchanges:
-                reply = self._called(backend, question.request)
+                reply = self._called(backend, question)
             return self._received(question, reply, exchanges)
         reply = self.wait(self._submit(backend, question))
         self._mark_use(question)
@@ -116,7 +122,7 @@ class Transport:
         """Do what `ask` does, in the event loop of an async test."""
         if question.source.is_app:
             with self._proxy.in_process(question) as exchanges:
-                reply = await backend.complete(question.request)
+                reply = await self._called_async(backend, question)
             return self._received(question, reply, exchanges)
         from asyncio import wrap_future
 
@@ -148,13 +154,19 @@ class Transport:
         return self._display.wait(future) if self._display else future.result()
 
     def run_here(self, work: Coroutine[object, None, _T]) -> _T:
-        """Run a coroutine in this thread, and wait."""
+        """Run a coroutine in this thread, and wait. Apps without `async` are called in between, outside the loop."""
         try:
             loop = self._loop()
         except BaseException:  # CaseEnded is one; a coroutine that is not awaited warns
             work.close()
             raise
-        return loop.run_until_complete(work)
+        task = loop.create_task(work)
+        task.add_done_callback(lambda _: loop.stop())
+        while not task.done():
+            loop.run_forever()
+            while self._outside:
+                self._outside.popleft()()
+        return task.result()
 
     def unpriced(self, nodeid: str) -> int:
         """The number of requests of a test that may be billed although there was no reply."""
@@ -165,9 +177,10 @@ class Transport:
         return tuple(self._proxy.remarks.get(nodeid, ()))
 
     def notes(self) -> list[str]:
-        """Sentences on limits that cannot be kept to by all workers together."""
+        """Sentences on limits that cannot be kept to by all workers together, and on apps that differ from cases."""
         note = self._dispatcher.progress().warning if self._dispatcher else ""
-        return [note] if note else []
+        notes = {name: app_note(backend) for name, backend in self._apps.items()}
+        return [*([note] if note else ()), *(f"{name}: {text}" for name, text in notes.items() if text)]
 
     def cancel(self) -> None:
         """Give up what is under way, and ask for nothing more."""
@@ -184,15 +197,49 @@ class Transport:
                 self._runner.run(backend.close())
             self._runner.close()
 
-    def _called(self, backend: Backend, request: Request) -> Reply:
+    def _called(self, backend: Backend, question: Question) -> Reply:
         """The reply of an app in this process. An app without `async` is called outside any event loop."""
-        call: Callable[[Request], Reply | Coroutine[object, None, Reply]] | None = getattr(backend, "call", None)
+        self._apps[question.source.id] = backend
+        call: AppCall | None = getattr(backend, "call", None)
         if call is None:
-            return self.run_here(backend.complete(request))
+            return self.run_here(backend.complete(question.request))
         if _is_in_event_loop():
             raise CaseError(_IN_ASYNC_TEST)
-        reply = call(request)
+        reply = call(question.request)
         return reply if isinstance(reply, Reply) else self.run_here(reply)
+
+    async def _called_async(self, backend: Backend, question: Question) -> Reply:
+        """Do what `_called` does: in an async test within its loop, in a conversation outside ours."""
+        from asyncio import get_running_loop
+
+        self._apps[question.source.id] = backend
+        call: AppCall | None = getattr(backend, "call", None)
+        ours = self._runner is not None and get_running_loop() is self._runner.get_loop()
+        if call is None or not ours:
+            return await backend.complete(question.request)
+        reply = await self._call_outside(partial(call, question.request))
+        return reply if isinstance(reply, Reply) else await reply
+
+    async def _call_outside(self, call: Callable[[], _T]) -> _T:
+        """Let `run_here` call something when it has stopped the loop, which goes on with the result."""
+        from asyncio import get_running_loop
+        from contextvars import copy_context
+
+        loop, context = get_running_loop(), copy_context()
+        done = loop.create_future()
+
+        def called() -> None:
+            try:
+                result = context.run(call)
+            except BaseException as error:  # it belongs to the one who waits: pytest's own ones are of this kind, too
+                done.set_result(partial(_raise, error))
+            else:
+                done.set_result(lambda: result)
+
+        self._outside.append(called)
+        loop.stop()
+        outcome: Callable[[], _T] = await done
+        return outcome()
 
     def _submit(self, backend: Backend, question: Question) -> Future[Reply]:
         from pytest_fcall.backends.dispatch.job import Job
@@ -245,14 +292,19 @@ class Transport:
         self._unpriced[self._questions[job.digest].asker.nodeid] += 1
 
     def _loop(self) -> AbstractEventLoop:
-        """The event loop of this thread, which lasts as long as the session."""
+        """The event loop in which apps are awaited, and which lasts as long as the session."""
         import asyncio
 
         if self._runner is None:
-            self._runner = asyncio.Runner()
+            # Not the loop of this thread: libraries that run one for apps without `async` keep clients in theirs.
+            self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         if _is_in_event_loop():
             raise CaseError(_IN_ASYNC_TEST)
         return self._runner.get_loop()
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
 
 
 def _is_in_event_loop() -> bool:

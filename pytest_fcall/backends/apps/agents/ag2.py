@@ -1,0 +1,108 @@
+"""Agents of AG2: `ask`, in a stream of events of its own that begins with the conversation."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_fcall.backends.apps.agents.known import UnreadTool
+from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
+from pytest_fcall.backends.apps.agents.waiting import result_without_waiting
+from pytest_fcall.core.app_request import AppRequest
+
+
+async def call(agent: Any, request: AppRequest) -> list[dict[str, Any]]:
+    """Run the agent, and return what it said and called, as messages in OpenAI's form."""
+    from ag2 import MemoryStream
+
+    history = read_history(request, "AG2")
+    question = _inputs(history, history.question())
+    earlier = [*_events(history)]
+    stream = MemoryStream()
+    await stream.history.replace(earlier)
+    await agent.ask(*question, stream=stream, prompt=prompt_of(agent, history.system))
+    events = [*await stream.history.get_events()]
+    return [message for event in events[len(earlier) :] for message in _messages(event)]
+
+
+def tools(agent: Any) -> list[object]:
+    """The tools of the agent but those of servers."""
+    found: list[object] = []
+    for tool in (*agent.tools, *getattr(agent, "_additional_tools", ())):
+        found += _schemas(tool)
+    return found
+
+
+def prompt_of(agent: Any, system: str) -> list[str]:
+    """The agent's own prompt with that of the case; nothing where the agent may make its own."""
+    if not system:
+        return []
+    if agent.dynamic_prompt:
+        what = "a system message beside a prompt that is made anew for each run"
+        raise History("AG2", "", (), None).refused(what)
+    return [*agent.system_prompt, system]
+
+
+def _events(history: History) -> Iterator[Any]:
+    from ag2.events import ModelMessage, ModelRequest, ModelResponse, ToolCallEvent, ToolCallsEvent
+
+    for message in history.earlier:
+        if message.role == "system":
+            raise history.refused("a system message in the middle of a conversation")
+        if message.role == "user":
+            yield ModelRequest(_inputs(history, message))
+        elif message.call:
+            yield _result(message)
+        else:
+            calls = [ToolCallEvent(each.name, id=each.id, arguments=each.json) for each in message.calls]
+            said = ModelMessage(message.text) if message.text or not calls else None
+            yield ModelResponse(said, tool_calls=ToolCallsEvent(calls))
+
+
+def _result(message: HistoryMessage) -> Any:
+    from ag2.events import ToolCallEvent, ToolResultEvent, ToolResultsEvent
+
+    call = message.call
+    made = ToolCallEvent(call.name if call else "", id=call.id if call else "")
+    return ToolResultsEvent([ToolResultEvent.from_call(made, message.text)])
+
+
+def _inputs(history: History, message: HistoryMessage) -> list[Any]:
+    from ag2.events import ImageInput, TextInput
+
+    inputs: list[Any] = [TextInput(message.text)] if message.text else []
+    for url in message.images:
+        kind, data = history.image_inside(url)
+        inputs.append(ImageInput(data=base64.b64decode(data), media_type=kind))
+    return inputs
+
+
+def _messages(event: Any) -> Iterator[dict[str, Any]]:
+    """The message that an event of a run is: an answer of the model, or the results of its calls."""
+    name = type(event).__name__
+    if name == "ModelResponse":
+        yield event.to_api()
+    elif name == "ToolResultsEvent":
+        for each in event.results:
+            parts = [getattr(part, "content", None) or getattr(part, "data", None) for part in each.result.parts]
+            text = "\n".join(str(part) for part in parts if part is not None)
+            yield {"role": "tool", "tool_call_id": each.parent_id, "content": text}
+
+
+def _schemas(tool: Any) -> Iterator[object]:
+    from ag2 import MemoryStream
+    from ag2.context import ConversationContext
+
+    found = result_without_waiting(tool.schemas(ConversationContext(MemoryStream())))
+    if found is None:
+        yield UnreadTool(str(tool.name), "its tools are known to a server only, which `mcp:` can name")
+    for schema in found or ():
+        if schema.type == "function":
+            yield {
+                "name": schema.function.name,
+                "description": schema.function.description or "",
+                "parameters": schema.function.parameters,
+            }
+        else:
+            yield UnreadTool(schema.type, "the provider runs it")

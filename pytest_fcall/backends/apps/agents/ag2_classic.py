@@ -1,0 +1,49 @@
+"""Agents of AG2 Classic, whose package is called autogen: `generate_reply`, until nothing is left to be called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_fcall.backends.apps.agents.messages import read_history, with_content
+from pytest_fcall.core.app_request import AppRequest
+
+_MOST_REPLIES = 100
+"""As many as the framework allows unless it is told otherwise."""
+
+
+def call(agent: Any, request: AppRequest) -> list[dict[str, Any]]:
+    """Let the agent reply, which it does to the conversation that it is given, and to no other."""
+    read_history(request, "AG2 Classic").question()
+    messages = with_content(request)
+    executor = _executor(agent)
+    for _ in range(_MOST_REPLIES):
+        messages.append(_reply(agent, messages))
+        called = [each["function"]["name"] for each in messages[-1].get("tool_calls") or ()]
+        if not (called and all(map(executor.can_execute_function, called))):
+            break
+        messages.append(_reply(executor, messages))
+    new = messages[len(request.messages) :]
+    return [each for message in new for each in message.get("tool_responses") or [message]]
+
+
+def _reply(agent: Any, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    reply = agent.generate_reply(messages=messages)
+    return {"role": "assistant", **reply} if isinstance(reply, dict) else {"role": "assistant", "content": reply or ""}
+
+
+def _executor(agent: Any) -> Any:
+    """What runs the agent's tools: the agent if it may, else another one, as in the framework's own `run`."""
+    from autogen import ConversableAgent
+
+    executor = ConversableAgent("user", human_input_mode="NEVER", llm_config=False)
+    executor.register_function(dict(agent.function_map))
+    for tool in agent.tools:
+        tool.register_for_execution(executor)
+    return executor
+
+
+def tools(agent: Any) -> list[object]:
+    """The tools that the agent's model is offered."""
+    config = agent.llm_config
+    offered = config.get("tools") if isinstance(config, dict) else getattr(config, "tools", None)
+    return [*(offered or ())]
