@@ -21,8 +21,9 @@ from pytest_fcall.core.glob import glob_matches, is_glob
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.value_text import did_you_mean, path_text
 
-_BUILT_IN = ("python", "file", "openapi", "mcp")
+_BUILT_IN = ("python", "agent", "file", "openapi", "mcp")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+")
+_AGENT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _PICKS = ("as", "only", "without")
 _INLINE = ("name", "function", "parameters", "input_schema", "inputSchema")
 SERVER_KEYS = ("command", "url", "env", "cwd", "headers")
@@ -74,7 +75,7 @@ def source_kind(found: Entries, extensions: Extensions) -> str | None:
 
 def is_locked(kind: str, node: Node) -> bool:
     """Whether the tools are read from the lock file."""
-    return kind == "mcp" or (kind == "openapi" and isinstance(node, ScalarNode) and "://" in node.value)
+    return kind in ("agent", "mcp") or (kind == "openapi" and isinstance(node, ScalarNode) and "://" in node.value)
 
 
 def lock_key(kind: str, node: Node, found: Entries, faults: Faults) -> dict[str, Json]:
@@ -158,6 +159,8 @@ class _Source:
         key = lock_key(kind, node, found, self.faults)
         if kind == "mcp":
             self._check_server(node)
+        if kind == "agent":
+            self._check_agent(node)
         if len(self.faults) > before:
             return []
         path = self.paths.lock
@@ -177,6 +180,12 @@ class _Source:
         if isinstance(node, MappingNode) and ("command" in found) == ("url" in found):
             hint = "such as {command: [my-server]}"
             self.faults.add("missing-key", node, "a server needs either a `command` or a `url`", hint)
+
+    def _check_agent(self, node: Node) -> None:
+        name = node_values.word(node, self.faults, "`agent`")
+        if name and not _AGENT.fullmatch(name):
+            message = f"`agent` names an object as module:name, not {name!r}"
+            self.faults.add("wrong-value", node, message, "such as shop.agent:agent")
 
     def _plugin_tools(self, kind: str, node: Node) -> Sequence[Tool]:
         spec = node_values.value(node, self.faults)

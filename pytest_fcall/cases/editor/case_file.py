@@ -86,6 +86,11 @@ def tool_definitions(sources: Iterable[str] = ()) -> dict[str, Schema]:
                 {"type": "string"},
             ),
         ),
+        "agent": _source(
+            "Tools of an agent, read from the lock file that `fcall tools lock` writes.",
+            "agent",
+            string("`module:name` of the agent.", r"^[^:\s]+:[^:\s]+$"),
+        ),
         "file": _source(
             "Tools from a JSON or YAML file in the format of OpenAI, Anthropic, MCP, Gemini or BFCL.",
             "file",

@@ -20,18 +20,18 @@ from pytest_fcall.schema.traversal import Path
 _ACTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "lock": (
-            "ask MCP servers and URLs for their tools, and write lock files",
+            "ask agents, MCP servers and URLs for their tools, and write lock files",
             """\
 examples:
   fcall tools lock                        all case files here
   fcall tools lock cases/shop.fc.yaml     write cases/shop.tools.lock.json
 
-pytest reads only the lock files: it starts no server and needs no network. Commit them. They hold no values of headers
-and environment variables; in the case file, write secrets as ${NAME}.
+pytest reads only the lock files: it imports no agent, starts no server and needs no network. Commit them. They hold no
+values of headers and environment variables; in the case file, write secrets as ${NAME}.
 """,
         ),
         "diff": (
-            "ask MCP servers and URLs again, and show what changed since, and which cases are affected",
+            "ask agents, MCP servers and URLs again, and show what changed since, and which cases are affected",
             "Exit codes: 1, a source changed; 10, none did, but one could not be asked.\n",
         ),
         "list": ("show the tools of case files", "Lock files answer for servers: nothing is started or asked.\n"),
@@ -53,9 +53,9 @@ def run(arguments: Sequence[str]) -> int:
     project = open_project(parser, options.paths)
     match options.action:
         case "lock":
-            return lock_tools(project, SourceClient(options.timeout))
+            return lock_tools(project, SourceClient(options.timeout, project.root))
         case "diff":
-            return diff_tools(project, SourceClient(options.timeout))
+            return diff_tools(project, SourceClient(options.timeout, project.root))
         case "coverage":
             return show_coverage(project)
         case _:

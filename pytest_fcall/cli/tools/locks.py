@@ -38,7 +38,7 @@ def lock_tools(project: Project, client: SourceClient) -> int:
     for lock, sources in by_lock.items():
         _write_lock(lock, sources, project, client, problems)
     if not by_lock and not problems.messages:
-        print("nothing to lock: no case file names an MCP server or the URL of an OpenAPI document")
+        print("nothing to lock: no case file names an agent, an MCP server or the URL of an OpenAPI document")
     problems.print()
     return 1 if problems.messages else 0
 
@@ -52,7 +52,7 @@ def _write_lock(
         key, title = source_key(source.key), describe_source(source.key)
         try:
             entries[key] = _lock_entry(source, client, entries.get(key))
-            print(safe_line(f"{project.relative(target)}: {title} has {plural_text(len(entries[key].tools), 'tool')}"))
+            print(safe_line(f"{project.relative(target)}: {title} has {_tools_text(entries[key], client)}"))
         except SchemaError as error:
             problems.add_schema_error(f"{project.relative(source.file)}: {title}", error)
             if key in before.entries:
@@ -62,6 +62,12 @@ def _write_lock(
             write_lock(target, entries.values())
         except SchemaError as error:
             problems.add_schema_error(project.relative(target), error)
+
+
+def _tools_text(entry: LockEntry, client: SourceClient) -> str:
+    """The number of its tools, and what it offers besides."""
+    number, left_out = plural_text(len(entry.tools), "tool"), client.left_out(entry.source)
+    return f"{number}, without {', '.join(left_out)}" if left_out else number
 
 
 def _lock_entry(source: LockedSource, client: SourceClient, same_key: LockEntry | None) -> LockEntry:

@@ -65,7 +65,7 @@ def readable_case_files(project: Project, problems: ProblemList) -> Iterator[Cas
 
 
 def sources_with_users(project: Project, problems: ProblemList) -> list[tuple[LockedSource, list[Path]]]:
-    """The MCP servers and URLs that case files and their catalogues name, each once, with the case files."""
+    """The agents, MCP servers and URLs that case files and their catalogues name, each once, with the case files."""
     found: dict[tuple[Path, str], tuple[LockedSource, list[Path]]] = {}
     for path, sources in _read_each(project, problems, tool_sources):
         for source in sources:
@@ -89,8 +89,10 @@ def _read_each(project: Project, problems: ProblemList, read: _FileReader[_T]) -
 class SourceClient:
     """Asks each tool source once, even if several files name it."""
 
-    def __init__(self, timeout: float) -> None:
+    def __init__(self, timeout: float, root: Path) -> None:
         self._timeout = timeout
+        self._root = root
+        self._left_out: dict[str, list[str]] = {}
         self._answers: dict[tuple[str, Path], list[Tool] | SchemaError] = {}
 
     def tools(self, source: Mapping[str, Json], folder: Path) -> list[Tool]:
@@ -106,8 +108,14 @@ class SourceClient:
             raise answer
         return answer
 
+    def left_out(self, source: Mapping[str, Json]) -> Sequence[str]:
+        """What an agent offers its model besides tools that can be tested, each with the reason."""
+        return self._left_out.get(canonical(source), ())
+
     def _ask(self, source: Mapping[str, Json], folder: Path) -> list[Tool]:
         match dict(source):
+            case {"agent": str(name)}:
+                return self._agent_tools(name, source)
             case {"mcp": Mapping() as server}:
                 return tools_from_data(self._mcp_tools(server, folder), source=describe_source(source))
             case {"openapi": str(url), **rest}:
@@ -115,8 +123,15 @@ class SourceClient:
                 return tools_from_openapi(self._download(url), _operation_names(rest.get("operations")), base=base)
         raise SchemaError(
             f"{describe_source(source)} cannot be asked for tools",
-            hint="only {mcp: …} and {openapi: https://…} can be locked",
+            hint="only {agent: …}, {mcp: …} and {openapi: https://…} can be locked",
         )
+
+    def _agent_tools(self, name: str, source: Mapping[str, Json]) -> list[Tool]:
+        from pytest_fcall.backends.apps.agent_source import agent_tools
+
+        tools, unread = agent_tools(name, self._root, describe_source(source))
+        self._left_out[canonical(source)] = [f"{each.name} ({each.why})" for each in unread]
+        return tools
 
     def _mcp_tools(self, server: Mapping[str, Json], folder: Path) -> Json:
         try:
