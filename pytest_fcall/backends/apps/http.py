@@ -15,7 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_fcall.backends.apps.python import AnswerError, CopyableTools, app_request, reply_of
+from pytest_fcall.backends.apps.answers.answer import reply_of
+from pytest_fcall.backends.apps.answers.errors import AnswerError
+from pytest_fcall.backends.apps.python import CopyableTools, app_request
 from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.backends.provider_failures import Redactor, long_secrets
 from pytest_fcall.backends.proxy.case_lookup import CASE_TAG

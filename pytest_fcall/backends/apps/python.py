@@ -1,20 +1,20 @@
-"""`python:module:function`: the team's own app, called in process; and the Reply in what an app returns."""
+"""`python:module:function`: the team's own app, called in process."""
 
 from __future__ import annotations
 
 import json
 import marshal
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from inspect import isawaitable
 from types import MappingProxyType
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
+from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.backends.images import with_data_urls
-from pytest_fcall.backends.openai.answer_fields import engine, finish, text, text_and_refusal, usage
-from pytest_fcall.core import Call, Json, Message, ModelUnavailable, RawCall, Reply, Request, Tool
+from pytest_fcall.core import Json, ModelUnavailable, Reply, Request, Tool
 from pytest_fcall.core.app_request import AppRequest
 
 AppFunction: TypeAlias = Callable[[AppRequest], object]
@@ -144,142 +144,3 @@ def _deep_copy(value: Json | Mapping[str, Json]) -> Any:
     if isinstance(value, (list, tuple)):
         return [_deep_copy(item) for item in value]
     return value
-
-
-ALLOWED_ANSWERS = (
-    "text, a list of calls ({'name': ..., 'arguments': {...}}), an OpenAI or Anthropic message, "
-    "or the list of all messages"
-)
-
-
-class AnswerError(TypeError):
-    """An app returned a value that is not an answer."""
-
-
-def reply_of(answer: object, sent: Sequence[Message] = (), seconds: float | None = None) -> Reply:
-    """The Reply in what an app returned after `seconds`.
-
-    `sent` are the messages that the app got, with which its own may begin.
-
-    Raises AnswerError for a value that is not an answer.
-    """
-    if isinstance(answer, Reply):
-        return answer if seconds is None else replace(answer, seconds=seconds)
-    if answer is None or isinstance(answer, str):
-        return Reply(text=answer or "", seconds=seconds)
-    if isinstance(answer, Call):
-        return _reply_of_calls([answer], seconds)
-    if callable(dump := getattr(answer, "model_dump", None)):
-        return reply_of(dump(), sent, seconds)
-    if isinstance(answer, (dict, Mapping)):
-        return replace(_reply_of_mapping(answer), seconds=seconds)
-    if isinstance(answer, (list, Sequence)) and not isinstance(answer, (bytes, bytearray)):
-        items = [_dumped(item) for item in answer]
-        if items and all(map(_is_message, items)):
-            return replace(_reply_of_trail(items, sent), seconds=seconds)
-        return _reply_of_calls(items, seconds)
-    raise AnswerError(f"the app returned a value of type {type(answer).__name__}; allowed: {ALLOWED_ANSWERS}")
-
-
-def _dumped(item: object) -> object:
-    dump = getattr(item, "model_dump", None)
-    return dump() if callable(dump) else item
-
-
-def _is_message(item: object) -> bool:
-    return isinstance(item, (dict, Mapping)) and "role" in item
-
-
-def _reply_of_mapping(answer: Mapping[str, Any]) -> Reply:
-    if isinstance(choices := answer.get("choices"), Sequence) and choices:
-        choice = _object(choices[0], "choices[0]")
-        message = _object(choice.get("message"), "choices[0].message")
-        return _reply_of_answer(message, answer, choice.get("finish_reason"))
-    if "role" in answer or "tool_calls" in answer or "content" in answer or "function_call" in answer:
-        return _reply_of_answer(answer, answer, answer.get("stop_reason"))
-    if "name" in answer:
-        return _reply_of_calls([answer])
-    keys = ", ".join(repr(key) for key in list(answer)[:5]) or "no keys"
-    raise AnswerError(f"the app returned a dict with {keys}; allowed: {ALLOWED_ANSWERS}")
-
-
-def _object(value: object, place: str) -> Mapping[str, Any]:
-    if isinstance(value, Mapping):
-        return value
-    raise AnswerError(f"the app returned an answer whose {place} is a {type(value).__name__}, not an object")
-
-
-def _reply_of_answer(message: Mapping[str, Any], answer: Mapping[str, Any], reason: object) -> Reply:
-    reply = replace(_reply_of_message(message), usage=usage(answer.get("usage")), engine=engine(answer))
-    return replace(reply, finish=finish(reason)) if isinstance(reason, str) else reply
-
-
-def _reply_of_message(message: Mapping[str, Any]) -> Reply:
-    content = message.get("content", message.get("text"))
-    content_text, refusal = text_and_refusal(content)
-    calls = list(_anthropic_calls(content))
-    tool_calls = message.get("tool_calls") or ()
-    if not isinstance(tool_calls, (list, tuple)):
-        raise AnswerError(f"the app returned a message whose tool_calls are a {type(tool_calls).__name__}, not a list")
-    calls += map(_raw_call, tool_calls)
-    if (legacy := message.get("function_call")) is not None:
-        calls.append(_raw_call(legacy))
-    return Reply(
-        text=content_text,
-        tool_calls=tuple(calls),
-        refusal=text(message.get("refusal")) or refusal,
-        finish="tool_calls" if calls else "stop",
-    )
-
-
-def _anthropic_calls(content: object) -> Iterator[RawCall]:
-    """The calls among the parts of a content in Anthropic's form."""
-    for part in content if isinstance(content, list | tuple) else ():
-        if isinstance(part, Mapping) and part.get("type") == "tool_use":
-            yield RawCall(part.get("name"), part.get("input"), text(part.get("id")))
-
-
-def _reply_of_calls(items: Sequence[object], seconds: float | None = None) -> Reply:
-    if not items:
-        # An explicit empty list is the decision to call nothing; an empty text would not be one.
-        return Reply(text="[]", decoder="json", seconds=seconds)
-    return Reply(tool_calls=tuple(map(_raw_call, items)), finish="tool_calls", seconds=seconds)
-
-
-def _raw_call(item: object) -> RawCall:
-    if isinstance(item, Call):
-        return RawCall(item.name, item.arguments, item.id)
-    if isinstance(item, (dict, Mapping)):
-        inner = item.get("function")
-        call = inner if isinstance(inner, (dict, Mapping)) else item
-        if "name" in call:
-            arguments: Json = next((call[key] for key in ("arguments", "args", "input") if key in call), {})
-            return RawCall(call["name"], arguments, text(item.get("id")))
-    raise AnswerError(f"the app returned a list with {item!r:.80} in it; allowed: {ALLOWED_ANSWERS}")
-
-
-def _reply_of_trail(messages: list[object], sent: Sequence[Message]) -> Reply:
-    """The calls of all new assistant messages, in order, and the text of the last one."""
-    added = _new_messages(cast("list[Message]", messages), sent)  # `_is_message` has seen each
-    new = [_reply_of_message(message) for message in added if message["role"] == "assistant"]
-    if not new:
-        raise AnswerError("the app returned no new message with the role 'assistant'")
-    calls = tuple(call for reply in new for call in reply.tool_calls)
-    return replace(new[-1], tool_calls=calls, trail=(*sent, *added))
-
-
-def _new_messages(trail: Sequence[Message], sent: Sequence[Message]) -> Sequence[Message]:
-    """The new messages of a trail.
-
-    A trail may begin with the messages that were sent, or leave them out. An app with a system message of its own, or
-    one that keeps a part of the conversation, repeats at least the last message that was sent.
-    """
-    keys, sent_keys = [_role_and_content(message) for message in trail], [_role_and_content(each) for each in sent]
-    if keys[: len(sent_keys)] == sent_keys:
-        return trail[len(sent_keys) :]
-    ends = [end for end, key in enumerate(keys, 1) if key == sent_keys[-1]]
-    return trail[ends[-1] :] if ends else trail
-
-
-def _role_and_content(message: Message) -> tuple[object, object]:
-    return message.get("role"), message.get("content")

@@ -71,7 +71,7 @@ class NoReplies:
     def failed(self, question: Question, error: BaseException) -> NoReturn:
         """End the test after a failure. Known failures are one line; anything else is raised as it came."""
         __tracebackhide__ = True
-        from pytest_fcall.backends.apps.python import AnswerError
+        from pytest_fcall.backends.apps.answers.errors import AnswerError
         from pytest_fcall.backends.store import StoreError
 
         if isinstance(error, Unanswered | CancelledError) or is_outage(error):

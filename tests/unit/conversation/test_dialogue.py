@@ -302,7 +302,7 @@ def test_an_app_may_carry_out_its_calls_itself(tmp_path: Path) -> None:
         {"role": "tool", "tool_call_id": "b", "content": "ok"},
         {"role": "assistant", "content": "Booked."},
     )
-    from pytest_fcall.backends.apps.python import reply_of
+    from pytest_fcall.backends.apps.answers.answer import reply_of
 
     case = case_of(tmp_path, TWO_TURNS)
     model = Model([reply_of(list(trail), trail[:1]), CANCEL, "It is cancelled."])

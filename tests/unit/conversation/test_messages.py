@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.apps.python import reply_of
+from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.core import CallResult, Json, Message, Usage
 from tests.unit.conversation.conversations import Model, case_of, held
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.apps.python import AnswerError, reply_of
+from pytest_fcall.backends.apps.answers.answer import reply_of
+from pytest_fcall.backends.apps.answers.errors import AnswerError
 from pytest_fcall.core import Call, Message, RawCall, Usage
 
 WEATHER: dict[str, Any] = {"city": "Oslo"}

@@ -1,0 +1,117 @@
+"""Vercel's AI SDK, as JSON: messages of models and of its user interface, and what `generateText` gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_fcall.backends.apps.answers.ai_sdk_parts import UNDERSTOOD, add_invocation, read_tool_result
+from pytest_fcall.backends.apps.answers.calls import call_list
+from pytest_fcall.backends.apps.answers.content import Content
+from pytest_fcall.backends.apps.answers.errors import inside, not_understood
+from pytest_fcall.backends.apps.answers.ignored import check_ignored
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
+from pytest_fcall.backends.apps.answers.parts import content_of
+from pytest_fcall.backends.apps.answers.values import Fields, field, fields_of, numbered, required_fields
+from pytest_fcall.backends.openai.answer_fields import count, finish
+from pytest_fcall.core import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ROLES = ("assistant", "user", "system")
+
+
+def read_ui_message(data: Fields, place: str = "") -> Answer:
+    """A message of the user interface, in which one message of the assistant holds all steps."""
+    role = data.get("role")
+    if role not in _ROLES:
+        raise not_understood(place, f"a message with the role {str(role)[:80]!r}", f"the roles {', '.join(_ROLES)}")
+    check_ignored(data, ("parts", "content", "toolInvocations", "role"), place)
+    where = inside(place, "parts")
+    messages: list[AnswerMessage] = []
+    step: list[Any] = []
+    for part, _ in numbered(data.get("parts"), where):
+        if (fields_of(part) or {}).get("type") == "step-start" and step:
+            messages += _step(step, role, where)
+            step = []
+        step.append(part)
+    if step:
+        messages += _step(step, role, where)
+    called = [call.id for message in messages for call in message.calls]
+    old = [
+        (required_fields(each, each_place, UNDERSTOOD))
+        for each, each_place in numbered(data.get("toolInvocations"), inside(place, "toolInvocations"))
+    ]
+    rest = Content(str(data.get("content") or "") if not messages else "")
+    for each in old:
+        if each.get("toolCallId") not in called:
+            add_invocation(rest, each, each.get("toolName"))
+    if rest.calls or not messages:
+        messages += [AnswerMessage(role, rest.text, tuple(rest.calls)), *rest.results]
+    return Answer(messages, is_trail=len(messages) > 1)
+
+
+def _step(parts: Sequence[Any], role: str, place: str) -> list[AnswerMessage]:
+    content = content_of(list(parts), place)
+    return [AnswerMessage(role, content.text, tuple(content.calls)), *content.results]
+
+
+def read_result(data: Fields, place: str = "") -> Answer:
+    """What `generateText` gives, or those of its fields that an app passed on."""
+    if data.get("steps"):
+        check_ignored(data, _READ, place)
+        messages = [
+            message
+            for step, step_place in numbered(data["steps"], inside(place, "steps"))
+            for message in _result_messages(required_fields(step, step_place, UNDERSTOOD), step_place)
+        ]
+        text = data.get("text")
+        return Answer(messages, is_trail=True, is_new=True, text=text if isinstance(text, str) and text else None)
+    if (response := fields_of(data.get("response"))) and response.get("messages") and not data.get("toolCalls"):
+        from pytest_fcall.backends.apps.answers.lists import read_list
+
+        check_ignored(data, _READ, place)
+        whole = read_list(response["messages"], (), inside(place, "response.messages"))
+        return Answer(whole.messages, is_trail=True, is_new=True)
+    messages = _result_messages(data, place)
+    return Answer(messages, is_trail=len(messages) > 1, is_new=True)
+
+
+_READ = frozenset(
+    {
+        *("steps", "content", "toolCalls", "toolResults", "response", "request"),
+        *("staticToolCalls", "dynamicToolCalls", "staticToolResults", "dynamicToolResults", "_output", "output"),
+    }
+)
+
+
+def _result_messages(data: Fields, place: str) -> list[AnswerMessage]:
+    """The message of one step, and what its calls gave."""
+    check_ignored(data, _READ, place)
+    content = content_of(data.get("content"), inside(place, "content"))
+    known = {call.id for call in content.calls}
+    for name in ("toolCalls", "staticToolCalls", "dynamicToolCalls"):
+        calls = call_list(data.get(name), inside(place, name))
+        content.calls += [call for call in calls if call.id is None or call.id not in known]
+        known |= {call.id for call in calls}
+    told = {each.call_id for each in content.results}
+    for each, each_place in numbered(data.get("toolResults"), inside(place, "toolResults")):
+        result = read_tool_result(required_fields(each, each_place, UNDERSTOOD))
+        content.results += [] if result.call_id in told else [result]
+    text, reason = data.get("text"), data.get("finishReason")
+    message = AnswerMessage(
+        "assistant",
+        text if isinstance(text, str) else content.text,
+        tuple(content.calls),
+        finish=finish(reason.replace("-", "_")) if isinstance(reason, str) else None,
+        usage=_usage(fields_of(data.get("usage"))),
+    )
+    return [message, *content.results]
+
+
+def _usage(data: Fields | None) -> Usage | None:
+    if not data:
+        return None
+    return Usage(
+        count(field(data, "inputTokens", "promptTokens")), count(field(data, "outputTokens", "completionTokens"))
+    )

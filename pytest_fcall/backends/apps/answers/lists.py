@@ -1,0 +1,63 @@
+"""Lists of messages, items, events or steps, and states that hold such a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_fcall.backends.apps.answers.chat import messages_of
+from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
+from pytest_fcall.backends.apps.answers.ignored import check_ignored
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
+from pytest_fcall.backends.apps.answers.pydantic_ai import without_output_tool
+from pytest_fcall.backends.apps.answers.shapes import KNOWN, find_reader
+from pytest_fcall.backends.apps.answers.values import Fields, fields_of, kind_of, listed
+from pytest_fcall.core import Message
+
+
+def read_list(items: Sequence[object], sent: Sequence[Message], place: str = "") -> Answer:
+    """What a list says as a whole. What was sent is not read where the list repeats it."""
+    messages: list[AnswerMessage] = []
+    repeats = True
+    for number, item in enumerate(items):
+        repeats = repeats and number < len(sent) and item == sent[number]
+        if repeats:
+            role = sent[number].get("role")
+            messages.append(AnswerMessage(role if isinstance(role, str) else "", original=sent[number]))
+        else:
+            messages += _read(item, inside(place, number)).messages
+    return Answer(without_output_tool(messages), is_trail=True)
+
+
+_CHAT = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
+
+
+def _read(item: object, place: str) -> Answer:
+    if isinstance(item, dict) and "role" in item and _CHAT.issuperset(item):  # by far the most
+        return Answer(messages_of(item, place))
+    data = fields_of(item)
+    reader = None if data is None else find_reader(data, item)
+    if reader is None:
+        raise not_understood(place, kind_of(item), KNOWN)
+    return reader(place)
+
+
+def read_state(data: Fields, sent: Sequence[Message]) -> Answer:
+    """The messages in the state of a graph, or in the result of a team. The rest may hold anything but calls."""
+    answer = read_list(listed(data["messages"], "messages"), sent, "messages")
+    structured = data.get("structured_response")
+    hidden = _hidden(answer.messages) if structured is not None else set[str | None]()
+    check_ignored(data, ("messages", "structured_response"), "")
+    for message in answer.messages:
+        message.calls = tuple(call for call in message.calls if call.id not in hidden)
+    answer.messages = [each for each in answer.messages if each.role != "tool" or each.call_id not in hidden]
+    if not answer.messages:
+        raise AnswerError("the app returned no message: its `messages` are empty")
+    return answer
+
+
+def _hidden(messages: Sequence[AnswerMessage]) -> set[str | None]:
+    """The calls in which LangChain's agents give a structured response: the library itself says so in their results."""
+    return {each.call_id for each in messages if each.role == "tool" and each.text.startswith(_RETURNED)}
+
+
+_RETURNED = "Returning structured response: "
