@@ -22,8 +22,8 @@ from pytest_fcall.decoding.decoders import decode
 ASKED: list[Message] = [{"role": "user", "content": "Weather?"}]
 CALLS = [("get_weather", {"city": "Oslo"}), ("get_weather", {"city": "Rome"})]
 TWO = [("c1", "Oslo"), ("c2", "Rome")]
-NODE_FOLDERS = os.environ.get("NODE_FOLDERS", "").split(os.pathsep)
-"""Folders whose `node_modules` may have the AI SDK."""
+NODE = Path(os.environ.get("FRAMEWORKS", ".venv-frameworks")) / "node"
+"""The folder whose `node_modules` has the AI SDK."""
 
 
 def get_weather(city: str) -> str:
@@ -611,14 +611,12 @@ console.log(JSON.stringify({whole, messages, response: {response: {messages}}, o
 """
 
 
-def test_ai_sdk(pytestconfig: pytest.Config) -> None:
-    folders = [Path(pytestconfig.rootpath), *map(Path, NODE_FOLDERS)]
-    folder = next((each for each in folders if (each / "node_modules" / "ai").is_dir()), None)
+def test_ai_sdk() -> None:
     node = shutil.which("node")
-    if folder is None or node is None:
+    if node is None or not (NODE / "node_modules" / "ai").is_dir():
         pytest.skip("the AI SDK is not installed")
     command = [node, "--input-type=module", "-e", SCRIPT]
-    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    found = subprocess.run(command, cwd=NODE, capture_output=True, text=True, check=True)
     answers = json.loads(found.stdout)
     check_run(answers["whole"])
     check_run(answers["messages"])

@@ -65,8 +65,8 @@ def _inner(data: Fields) -> Fields:
 
 
 def call_list(value: object, place: str) -> tuple[RawCall, ...]:
-    """The calls of a message; none for None. Raises AnswerError."""
-    if value is None:
+    """The calls of a message; none where there is nothing, or what a library has for that. Raises AnswerError."""
+    if not value:
         return ()
     if not isinstance(value, (list, tuple)):
         raise AnswerError(

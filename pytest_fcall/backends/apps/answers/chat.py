@@ -69,7 +69,7 @@ def messages_of(data: Fields, place: str) -> list[AnswerMessage]:
         said(beside, inside(place, "text"))
     calls = content.calls
     for name in ("tool_calls", "toolCalls"):
-        if (held := data.get(name)) is not None:
+        if held := data.get(name):
             calls = _with_more(calls, call_list(held, inside(place, name)))
     if (legacy := data.get("function_call")) is not None:
         calls = [*calls, call_from(legacy, inside(place, "function_call"))]

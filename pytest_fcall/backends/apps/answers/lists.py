@@ -48,7 +48,9 @@ def read_state(data: Fields, sent: Sequence[Message]) -> Answer:
     hidden = _hidden(answer.messages) if structured is not None else set[str | None]()
     check_ignored(data, ("messages", "structured_response"), "")
     for message in answer.messages:
-        message.calls = tuple(call for call in message.calls if call.id not in hidden)
+        left = tuple(call for call in message.calls if call.id not in hidden)
+        if left != message.calls:
+            message.calls, message.finish = left, None
     answer.messages = [each for each in answer.messages if each.role != "tool" or each.call_id not in hidden]
     if not answer.messages:
         raise AnswerError("the app returned no message: its `messages` are empty")

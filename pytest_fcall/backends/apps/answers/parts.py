@@ -54,8 +54,8 @@ _UNDERSTOOD = (
 
 def content_of(value: object, place: str) -> Content:
     """What a content holds: text, or a list of parts. Raises AnswerError for a part that is not understood."""
-    if value is None or isinstance(value, str):
-        return Content(value or "")
+    if not value or isinstance(value, str):
+        return Content(value if isinstance(value, str) else "")
     content = Content()
     parts = numbered(value, place) if isinstance(value, (list, tuple)) else [(value, place)]
     for part, part_place in parts:

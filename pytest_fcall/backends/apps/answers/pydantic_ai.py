@@ -68,7 +68,7 @@ def without_output_tool(messages: list[AnswerMessage], own: set[Any] = frozenset
     for message in kept:
         said = [as_text(call.arguments) for call in message.calls if call.id in hidden]
         message.text += "".join(said)
-        message.calls = tuple(call for call in message.calls if call.id not in hidden)
+        message.calls, message.finish = tuple(call for call in message.calls if call.id not in hidden), None
     return kept
 
 

@@ -81,7 +81,7 @@ def _is_crew_output(data: Fields) -> bool:
 
 def _is_autogen_message(data: Fields) -> bool:
     kind = _kind(data)
-    return kind.endswith(("Message", "Event")) or kind.startswith("StructuredMessage")
+    return "role" not in data and (kind.endswith(("Message", "Event")) or kind.startswith("StructuredMessage"))
 
 
 def _is_event(data: Fields) -> bool:

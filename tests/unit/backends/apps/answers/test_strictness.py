@@ -176,6 +176,68 @@ def test_what_was_sent_is_not_read_where_it_is_repeated() -> None:
     assert reply_of([*sent, LAST], sent).text == "Cold."
 
 
+def test_what_an_agent_gives_as_its_structured_response_is_no_call() -> None:
+    made = [{"name": "get_weather", "args": {}, "id": "1"}]
+    report = [{"name": "Report", "args": {"temperature": -3}, "id": "2"}]
+    ended = {"response_metadata": {"finish_reason": "tool_calls"}}
+    messages = [
+        {"type": "ai", "content": "", "tool_calls": made, **ended},
+        {"type": "tool", "content": "cold", "tool_call_id": "1"},
+        {"type": "ai", "content": "", "tool_calls": report, **ended},
+        {"type": "tool", "content": "Returning structured response: temperature=-3", "tool_call_id": "2"},
+    ]
+    shaped = reply_of({"messages": messages, "structured_response": SimpleNamespace(temperature=-3)}, ASKED)
+    assert [call.name for call in shaped.tool_calls] == ["get_weather"]
+    assert [call.name for call in reply_of({"messages": messages}, ASKED).tool_calls] == ["get_weather", "Report"]
+
+
+def test_a_tool_for_output_is_no_call_where_the_library_itself_says_so() -> None:
+    def response(name: str) -> SimpleNamespace:
+        part = SimpleNamespace(part_kind="tool-call", tool_name=name, args='{"temperature": -3}', tool_call_id="o")
+        return SimpleNamespace(kind="response", parts=[part])
+
+    def request(content: str) -> SimpleNamespace:
+        part = SimpleNamespace(part_kind="tool-return", tool_name="x", content=content, tool_call_id="o")
+        return SimpleNamespace(kind="request", parts=[part])
+
+    processed = request("Final result processed.")
+    reply = reply_of([response("final_result"), processed], ASKED)
+    assert (reply.text, reply.tool_calls) == ('{"temperature": -3}', ())
+    for name, told in (("final_result", request("cold")), ("report", processed)):
+        assert [call.name for call in reply_of([response(name), told], ASKED).tool_calls] == [name]
+    result = SimpleNamespace(output="x", _output_tool_name="report", all_messages=list)
+    result.new_messages = lambda: [response("report"), processed]
+    assert reply_of(result, ASKED).tool_calls == ()
+
+
+def test_code_agents_call_their_interpreter_unless_it_only_answers() -> None:
+    def step(code: str) -> dict[str, object]:
+        call = {"id": "1", "type": "function", "function": {"name": "python_interpreter", "arguments": code}}
+        return {"step_number": 1, "tool_calls": [call], "model_output": "x", "is_final_answer": True}
+
+    assert reply_of([step('final_answer("Cold.")')]).tool_calls == ()
+    for code in ('final_answer(get_weather("Oslo"))', 'get_weather("Oslo")\nfinal_answer("x")', "final_answer("):
+        (call,) = reply_of([step(code)]).tool_calls
+        assert (call.name, call.arguments) == ("python_interpreter", {"code": code})
+
+
+def test_what_a_library_has_for_nothing_is_nothing() -> None:
+    class Unset(SimpleNamespace):
+        def __bool__(self) -> bool:
+            return False
+
+    message = SimpleNamespace(role="assistant", content="Cold.", tool_calls=Unset(), prefix=Unset())
+    assert reply_of(SimpleNamespace(choices=[SimpleNamespace(message=message, finish_reason="stop")])).text == "Cold."
+
+
+@pytest.mark.parametrize(
+    "stream", [{"new_items": [], "raw_responses": []}, {"new_messages": list, "all_messages": list}]
+)
+def test_a_stream_that_was_not_read_to_its_end_is_an_error(stream: dict[str, Any]) -> None:
+    with pytest.raises(AnswerError, match="streamed run before its end"):
+        reply_of(SimpleNamespace(is_complete=False, **stream), ASKED)
+
+
 def test_a_state_is_read_by_its_messages_whatever_else_is_in_it() -> None:
     state = {"messages": [*ASKED, LAST], "content": "Other.", "response": "x", "output": ["y"], "steps": []}
     assert reply_of(state, ASKED).text == "Cold."
