@@ -11,12 +11,16 @@ from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_u
 from pytest_fcall.backends.apps.answers.ignored import check_ignored, said
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
 from pytest_fcall.backends.apps.answers.parts import content_of
-from pytest_fcall.backends.apps.answers.values import Fields, field, fields_of, plain, word
+from pytest_fcall.backends.apps.answers.values import Fields, field, fields_of, kind_of, plain, word
 from pytest_fcall.backends.openai.answer_fields import engine, finish, text, usage
 from pytest_fcall.core import Message, RawCall
 
 _ROLES = frozenset({"assistant", "user", "system", "developer", "tool", "function"})
 _READ = frozenset({"role", "content", "text", "tool_calls", "toolCalls", "function_call"})
+
+_SAID = frozenset(
+    {*("content", "text", "tool_calls", "toolCalls", "function_call", "refusal"), *("audio", "reasoning_content")}
+)
 
 
 def read_message(data: Fields, place: str = "") -> Answer:
@@ -63,6 +67,8 @@ def messages_of(data: Fields, place: str) -> list[AnswerMessage]:
         return _results(data, role, place)
     if not _READ.issuperset(data):
         check_ignored(data, _READ, place)
+    if not _SAID & data.keys():
+        raise not_understood(place, kind_of(data), f"a message with one of {', '.join(sorted(_SAID))}")
     given, beside = data.get("content"), data.get("text")
     content = content_of(beside if given is None else given, inside(place, "content"))
     if beside is not None and given is not None:

@@ -16,19 +16,21 @@ from pytest_fcall.core import RawCall
 _STEP = re.compile(r"(thought|tool_name|tool_args|observation)_(\d+)\Z")
 _LAST = "finish"
 """The library's own tool, which an agent calls when it knows enough."""
-_REASONING = ("reasoning", "rationale", "trajectory")
+_REASONING = ("reasoning", "rationale")
 
 
 def read_prediction(data: Fields, place: str = "") -> Answer:
     """The calls that a prediction tells, and what it predicts as text: a single field, or the JSON of several."""
     held: Fields = required_fields(data.get("_store"), place, "the fields of a prediction")
     check_ignored(data, ("_store", "_completions", "_lm_usage"), place)
-    messages = _steps(held["trajectory"], inside(place, "trajectory")) if "trajectory" in held else []
+    messages: list[AnswerMessage] = []
     calls: list[RawCall] = []
     texts: dict[str, Any] = {}
     for name, value in held.items():
         if (made := _calls(value)) is not None:
             calls += call_list(made, inside(place, name))
+        elif name == "trajectory" or any(map(_STEP.match, map(str, fields_of(value) or ()))):
+            messages += _steps(value, inside(place, name))
         elif name not in _REASONING:
             check_ignored({name: value}, (), place)
             texts[name] = plain(value)
@@ -63,6 +65,8 @@ def _steps(trajectory: object, place: str) -> list[AnswerMessage]:
 
 def _step(number: int, step: Mapping[str, Any]) -> list[AnswerMessage]:
     said = as_text(step.get("thought"))
+    if "tool_name" not in step and step.keys() - {"thought"}:
+        raise AnswerError(f"the app returned a trajectory in which tool_name_{number} is missing")
     if step.get("tool_name") in (None, _LAST):
         return [AnswerMessage("assistant", said)]
     call = call_of(step["tool_name"], step.get("tool_args") or {}, f"call_{number}")

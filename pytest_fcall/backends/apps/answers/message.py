@@ -89,6 +89,8 @@ class Answer:
         for message in said:
             if message.finish == "tool_calls" and not message.calls:
                 raise AnswerError("the app returned an answer that ended with calls of tools, but none is in it")
+        if not any(message.calls for message in said) and any(map(_tells, added)) and not any(map(_calls, sent)):
+            raise AnswerError("the app returned an answer with results of tools, but none of their calls is in it")
         return Reply(
             text=last.text if self.text is None else self.text,
             tool_calls=tuple(call for message in said for call in message.calls),
@@ -118,6 +120,23 @@ def _joined(messages: Iterable[AnswerMessage]) -> list[AnswerMessage]:
         else:
             whole.append(message)
     return whole
+
+
+def _tells(message: AnswerMessage) -> bool:
+    """Whether it tells what a call gave."""
+    return message.role in ("tool", "function") or _has_part(message.original, "tool_result")
+
+
+def _calls(message: Message) -> bool:
+    """Whether it is one with calls, in OpenAI's or Anthropic's form."""
+    return bool(message.get("tool_calls") or message.get("function_call")) or _has_part(message, "tool_use")
+
+
+def _has_part(message: Message | None, kind: str) -> bool:
+    content = message.get("content") if message else None
+    return isinstance(content, list | tuple) and any(
+        isinstance(part, Mapping) and part.get("type") == kind for part in content
+    )
 
 
 def _without_repeats(messages: Iterable[AnswerMessage]) -> Iterable[AnswerMessage]:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_fcall.backends.apps.answers.calls import call_list
-from pytest_fcall.backends.apps.answers.errors import inside
+from pytest_fcall.backends.apps.answers.errors import inside, not_understood
 from pytest_fcall.backends.apps.answers.ignored import check_ignored
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, result_of
-from pytest_fcall.backends.apps.answers.values import Fields, as_text, fields_of, numbered, required_fields
+from pytest_fcall.backends.apps.answers.values import Fields, as_text, fields_of, kind_of, numbered, required_fields
 from pytest_fcall.backends.openai.answer_fields import count
 from pytest_fcall.core import RawCall, Usage
 
@@ -44,6 +44,8 @@ def read_step(data: Fields, place: str = "") -> Answer:
         return Answer([AnswerMessage("system", as_text(data["system_prompt"]))])
     if "plan" in data:
         return Answer([AnswerMessage("assistant", as_text(data["plan"]))])
+    if "step_number" not in data and data.keys() != {"output"}:
+        raise not_understood(place, kind_of(data), _UNDERSTOOD)
     if "step_number" not in data:
         return Answer([AnswerMessage("assistant", as_text(data.get("output")))])
     made = call_list(data.get("tool_calls"), inside(place, "tool_calls")) or _asked(data, place)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from copy import deepcopy
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.apps.answers.answer import reply_of
+from pytest_fcall.backends.apps.answers.errors import AnswerError
 from pytest_fcall.conversation.messages import steps_of_trail
 from pytest_fcall.core import CallResult, Reply, Request
 from pytest_fcall.core.conversation import Step
@@ -82,3 +86,47 @@ def turns_of_calls(draw: st.DrawFn) -> Turns:
 def test_a_trail_with_so_many_calls_gives_exactly_these_in_order(form: str, turns: Turns) -> None:
     reply = reply_of(FORMS[form](turns), [ASKED])
     assert calls_of(reply) == [(made.name, made.arguments) for turn in turns for made in turn]
+
+
+def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all fields in a value."""
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from places(item, (*above, number))
+    elif isinstance(value, dict | SimpleNamespace):
+        for name, held in fields(value).items():
+            yield (*above, name)
+            yield from places(held, (*above, name))
+
+
+def fields(value: Any) -> dict[str, Any]:
+    held: dict[str, Any] = value if isinstance(value, dict) else value.__dict__
+    return held
+
+
+def renamed(answer: Any, path: tuple[Any, ...], what: str) -> Any:
+    """The answer with another name for a field, or another text in it."""
+    changed = deepcopy(answer)
+    holder = changed
+    for step in path[:-1]:
+        holder = holder[step] if isinstance(step, int) else fields(holder)[step]
+    held = fields(holder)
+    if what == "field":
+        held[f"{path[-1]}Novel"] = held.pop(path[-1])
+    elif isinstance(held[path[-1]], str):
+        held[path[-1]] += "_novel"
+    return changed
+
+
+@pytest.mark.parametrize("what", ["field", "text"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_call_is_not_lost_whatever_has_another_name_in_the_next_version(form: str, what: str) -> None:
+    answer = FORMS[form]([[OSLO]])
+    for path in places(answer):
+        if path == ("raw",):  # without it, an output of CrewAI is a state, whose text is text
+            continue
+        try:
+            reply = reply_of(renamed(answer, path, what), [ASKED])
+        except AnswerError:
+            continue
+        assert reply.tool_calls, path

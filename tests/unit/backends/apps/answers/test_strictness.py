@@ -88,6 +88,13 @@ def said(*parts: object, **more: object) -> dict[str, object]:
         ([{"name": "get_weather", "description": "x", "parameters": {}}], "in it; allowed"),
         ([CALL, {"role": "assistant", "content": "x"}], r"messages\[0\]"),
         (SimpleNamespace(tool_calls=5), "tool_calls"),
+        (
+            [*ASKED, {"role": "tool", "tool_call_id": "1", "content": "cold"}, LAST],
+            "results of tools, but none of their calls",
+        ),
+        ({"role": "assistant", "says": "x"}, "of the role 'assistant'"),
+        (SimpleNamespace(output="x", state="success", steps=[{"number": 1}]), r"steps\[0\] is a dict with 'number'"),
+        (SimpleNamespace(_store={"steps": {"tool_args_0": {}}}, _completions=None), "tool_name_0 is missing"),
         (iter(()), "a value of type .*iterator"),
         (object(), "a value of type object"),
     ],
