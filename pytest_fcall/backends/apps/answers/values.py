@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -121,7 +120,9 @@ def plain(value: object, depth: int = 0) -> Any:
     if isinstance(value, (list, tuple, AbstractSet)) and not _is_named_tuple(value):
         return [plain(each, depth + 1) for each in value]
     if isinstance(value, bytes | bytearray):
-        return base64.b64encode(value).decode()
+        from base64 import b64encode
+
+        return b64encode(value).decode()
     if isinstance(value, date | time):
         return value.isoformat()
     if (data := fields_of(value)) is not None:
