@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_fcall.backends.apps.answers.calls import call_from, common_call, is_call
+from pytest_fcall.backends.apps.answers.common_call import common_call
 from pytest_fcall.backends.apps.answers.errors import ALLOWED_ANSWERS, AnswerError
-from pytest_fcall.backends.apps.answers.values import Fields, fields_of
 from pytest_fcall.core import Call, Message, Reply
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.apps.answers.values import Fields
 
 _CHAT = frozenset({"role", "content", "tool_calls", "function_call", "refusal", "name", "tool_call_id"})
 
@@ -27,7 +29,7 @@ def reply_of(answer: object, sent: Sequence[Message] = (), seconds: float | None
     if answer is None or isinstance(answer, str):
         return Reply(text=answer or "", seconds=seconds)
     if isinstance(answer, Call):
-        return Reply(tool_calls=(call_from(answer, ""),), finish="tool_calls", seconds=seconds)
+        return _reply_of_list([answer], sent, seconds)
     try:
         if isinstance(answer, (list, tuple, Sequence)) and not isinstance(answer, (bytes, bytearray)):
             return _reply_of_list(answer, sent, seconds)
@@ -51,6 +53,8 @@ def _reply_of_list(items: Sequence[Any], sent: Sequence[Message], seconds: float
         from pytest_fcall.backends.apps.answers.lists import read_list
 
         return read_list(items, sent).reply(sent, seconds)
+    from pytest_fcall.backends.apps.answers.values import fields_of
+
     held = [fields_of(item) for item in items]
     if None in held:
         item = items[held.index(None)]
@@ -61,6 +65,7 @@ def _reply_of_list(items: Sequence[Any], sent: Sequence[Message], seconds: float
 def _reply_of_objects(
     items: Sequence[Any], held: list[Fields], sent: Sequence[Message], seconds: float | None
 ) -> Reply:
+    from pytest_fcall.backends.apps.answers.calls import call_from, is_call
     from pytest_fcall.backends.apps.answers.chat import messages_of
     from pytest_fcall.backends.apps.answers.lists import read_list
     from pytest_fcall.backends.apps.answers.message import Answer
@@ -79,7 +84,7 @@ def _reply_of_objects(
 
 
 def _reply_of_object(answer: object, sent: Sequence[Message], seconds: float | None) -> Reply:
-    data = answer if isinstance(answer, dict) else fields_of(answer)
+    data: Fields | None = answer if isinstance(answer, dict) else _fields_of(answer)
     if data is None:
         raise AnswerError(f"the app returned a value of type {type(answer).__name__}; allowed: {ALLOWED_ANSWERS}")
     if "role" in data and not any(value for name, value in data.items() if name not in _CHAT):
@@ -88,6 +93,10 @@ def _reply_of_object(answer: object, sent: Sequence[Message], seconds: float | N
         from pytest_fcall.backends.apps.answers.chat import read_message
 
         return read_message(data).reply(sent, seconds)
+    if data is answer and "content" not in data and (call := common_call(data)) is not None:
+        return Reply(tool_calls=(call,), finish="tool_calls", seconds=seconds)
+    from pytest_fcall.backends.apps.answers.calls import call_from, is_call
+
     if data is answer and "name" in data and "role" not in data and is_call(data) and "content" not in data:
         return Reply(tool_calls=(call_from(data, ""),), finish="tool_calls", seconds=seconds)
     if isinstance(data.get("messages"), (list, tuple)) and "role" not in data and "raw" not in data:
@@ -99,6 +108,12 @@ def _reply_of_object(answer: object, sent: Sequence[Message], seconds: float | N
     if (reader := find_reader(data, answer)) is not None:
         return reader("").reply(sent, seconds)
     return _other(data, answer, sent, seconds)
+
+
+def _fields_of(answer: object) -> Fields | None:
+    from pytest_fcall.backends.apps.answers.values import fields_of
+
+    return fields_of(answer)
 
 
 def _common_reply(data: Fields, seconds: float | None) -> Reply | None:
@@ -115,6 +130,7 @@ def _common_reply(data: Fields, seconds: float | None) -> Reply | None:
 
 
 def _other(data: Fields, answer: object, sent: Sequence[Message], seconds: float | None) -> Reply:
+    from pytest_fcall.backends.apps.answers.calls import call_from, is_call
     from pytest_fcall.backends.apps.answers.parts import is_part
 
     if is_part(data):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_fcall.backends.apps.answers.common_call import common_call
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
 from pytest_fcall.backends.apps.answers.values import Fields, fields_of, kind_of, plain
-from pytest_fcall.core import Call, RawCall
+from pytest_fcall.core import RawCall
 
 _NAMES = ("name", "tool_name", "toolName")
 _ARGUMENTS = ("arguments", "args", "input", "parameters", "tool_kwargs", "kwargs")
@@ -15,19 +16,6 @@ _IDS = ("id", "call_id", "tool_call_id", "toolCallId", "tool_id", "tool_use_id")
 _ABOUT = frozenset({*_NAMES, *_IDS, "type", "index", "kind", "extra", "extra_content", "providerExecuted", "dynamic"})
 """The fields that a call without arguments may have. With others it may be anything that has a name."""
 _UNDERSTOOD = "a call as {'name': ..., 'arguments': {...}}, or in the form of an API or a framework"
-
-
-def common_call(value: object) -> RawCall | None:
-    """The call that the value is in the forms that nearly all have, read fast; None for a value in another form."""
-    if isinstance(value, dict):
-        inner = value.get("function")
-        inner = value if inner is None else inner
-        if isinstance(inner, dict) and "name" in inner and "arguments" in inner and "role" not in value:
-            call_id = value.get("id")
-            return RawCall(inner["name"], inner["arguments"], call_id if isinstance(call_id, str) and call_id else None)
-    elif isinstance(value, Call):
-        return RawCall(value.name, value.arguments, value.id)
-    return None
 
 
 def call_from(value: object, place: str) -> RawCall:
