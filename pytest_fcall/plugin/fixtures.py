@@ -123,7 +123,7 @@ def _wire_question(request: pytest.FixtureRequest) -> Question:
     """The place at which requests are recorded; its model has a name of its own, whatever models are named."""
     config, node = request.config, request.node
     settings = session_of(config).settings
-    live = config.getoption("fc_live") or any(named.live for named in settings.models)
+    live = settings.live or any(named.live for named in settings.models)
     named = NamedModel(Model("app", "tests"), "fixture", live=live and not settings.replay)
     case = node.nodeid.partition("::")[2]
     return Question(Source(named, None), Request(()), Asker(node.path, case, node.nodeid, node.nodeid), "")

@@ -80,6 +80,7 @@ class _SettingsReader:
             root=self._config.rootpath,
             models=models.under_test(),
             judge=models.judge(),
+            live=self._config.getoption("fc_live"),
             replay=self._config.getoption("fc_replay"),
             record=self._choice("record", RECORD),
             missing=self._choice("missing", MISSING),

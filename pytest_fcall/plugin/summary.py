@@ -63,6 +63,7 @@ class Summary:
         self._files_without_cases = 0
         self._worker_runs: set[str] = set()
         self._worker_notes: dict[str, None] = {}
+        self._worker_strays: Counter[tuple[str, bool]] = Counter()
         self._throughputs: dict[str, tuple[int, str]] = {}
         """Speed of each model on this machine, as far as workers know."""
 
@@ -126,6 +127,8 @@ class Summary:
         self._files_without_cases = max(self._files_without_cases, output.get("fcall_files_without_cases", 0))
         self._take_throughputs(output.get("fcall_figures", {}))
         self._worker_notes.update(dict.fromkeys(output.get("fcall_notes", ())))
+        for case, answered, count in output.get("fcall_strays", ()):
+            self._worker_strays[case, answered] += count
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -239,6 +242,7 @@ class Summary:
             from pytest_fcall.session.result.suite_scores import short_score_lines
 
             yield from short_score_lines(self._session.registry.suites, results.results, width)
+        yield from self._stray_lines()
         yield from missing_lines(results, short=True)
         yield one_line_summary(results)
 
@@ -252,6 +256,7 @@ class Summary:
         ours = (*session.replies.notes(), *session.baselines.notes(), *session.doubt.notes)
         here = [*ours, session.costs.fault, self._run_note]
         yield from (safe_line(note) for note in (*self._worker_notes, *here) if note)
+        yield from self._stray_lines()
         if _has_scores(results):
             from pytest_fcall.session.result.suite_scores import score_lines
 
@@ -262,6 +267,13 @@ class Summary:
             yield from map(safe_line, unused_pattern_lines(session.settings, results.results))
         accepted = self._session.settings.baseline.accept is not None
         yield from summary_lines(results, width, accepted=accepted, differing=self._differing(results, width))
+
+    def _stray_lines(self) -> Iterator[str]:
+        strays = self._worker_strays + Counter(self._session.replies.strays())
+        if strays:
+            from pytest_fcall.reporting.strays import stray_lines
+
+            yield from stray_lines(strays)
 
     def _differing(self, results: Results, width: int) -> list[str]:
         if len(models_of(results.results)) < 2:

@@ -88,6 +88,8 @@ class Settings:
     root: Path
     models: tuple[NamedModel, ...]
     judge: NamedModel | None
+    live: bool
+    """Whether `--fc-live` was given, so that plain tests may ask models, too."""
     replay: bool
     record: Record
     missing: Missing

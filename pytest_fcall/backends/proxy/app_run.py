@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -218,6 +219,10 @@ class AppBudget(Protocol):
         ...
 
 
+NOBODY = "nobody"
+"""The case of requests that belong to none."""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
     """The model, file, case and sample for which an app works. Equal requests of two origins are two requests."""
@@ -265,6 +270,10 @@ class AppRun:
     """Messages about requests on which a pattern of `volatile` takes too long."""
     remarks: list[tuple[str, str]] = field(default_factory=list)
     """What people are told of requests: `unread`, `broken` or `volatile`, and what it is about."""
+    over: bool = False
+    """Whether it is too late for a verdict, or there is none, since the requests are nobody's."""
+    strays: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    """Requests that are part of no verdict, by their case, empty if nobody's, and by whether they were answered."""
     unpriced: int = 0
     """The requests to models that were forwarded, and may be billed, without a whole answer so far."""
     _numbers: set[tuple[str, int]] = field(default_factory=set)
@@ -299,10 +308,12 @@ class AppRun:
         exchange = numbered.request.exchange(recording.request, recording.reply, recorded=moment, ended=moment)
         self.inner_requests.add(exchange)
         self._remark(numbered.request)
+        self._count_stray(answered=True)
         return recording.http_answer
 
     def record(self, numbered: NumberedRequest, answer: HttpAnswer, seconds: float) -> UnreadRecording:
         """Add the answer of a provider to the inner requests, and return it as a recording."""
+        self._count_stray(answered=True)
         forwarded = numbered.request
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         request = forwarded.request(numbered.number)
@@ -349,9 +360,20 @@ class AppRun:
         """Note that a request has no recording, and return the message, with the differences from the nearest one."""
         from pytest_fcall.backends.recordings.differences import explain_missing_among
 
+        self._count_stray(answered=False)
         forwarded = numbered.request
         target = forwarded.model or f"{forwarded.method} {forwarded.path}"
         differences = explain_missing_among(forwarded.request(numbered.number), self.recordings.all())
         message = f"request {len(self.inner_requests) + 1} to {target} is not recorded\n{differences}"
         self.not_recorded.append(message)
         return message
+
+    def note_not_paid(self, message: str) -> None:
+        """Note that the budget did not allow a request."""
+        self._count_stray(answered=False)
+        self.not_paid.append(message)
+
+    def _count_stray(self, *, answered: bool) -> None:
+        if self.over:
+            origin = self.origin
+            self.strays["" if origin.case == NOBODY else f"{origin.file}::{origin.case}", answered] += 1

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.app_run import AppRun
@@ -21,6 +24,11 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}"
 
 class UnknownCase(LookupError):
     """The case of a request cannot be determined. The text says why, and what to do."""
+
+    def __init__(self, text: str, *, in_process: bool = False) -> None:
+        super().__init__(text)
+        self.in_process = in_process
+        """Whether the request came from this process, so that no other run can know its case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,33 +67,76 @@ def case_tokens(headers: Mapping[str, str]) -> list[str]:
     return [token for token in tokens if token]
 
 
-class AppRuns:
-    """The apps at work, each by a secret token, which is a valid trace id."""
+class CaseMark:
+    """A run of an app, by a secret token, which is a valid trace id.
 
-    def __init__(self) -> None:
+    What the app begins in this process has the mark in its context. So the mark lives as long as anything of the run
+    may still be at work, and no longer.
+    """
+
+    __slots__ = ("__weakref__", "group", "run", "token")
+
+    def __init__(self, run: Callable[[], AppRun], group: str) -> None:
+        self.token = secrets.token_hex(16)
+        self.run = run
+        """Called for the run with each request, first ones included."""
+        self.group = group
+
+
+class AppRuns:
+    """The runs of apps that are at work, and those that are over and may still send requests."""
+
+    def __init__(self, nobody: Callable[[], AppRun] | None = None) -> None:
+        self.nobody = nobody
+        """Gives the run for requests from this process that belong to no case; None if they are refused."""
+        self.strays: Counter[tuple[str, bool]] = Counter()
+        """See `AppRun.strays`; of all runs."""
         self.in_process = secrets.token_hex(16)
         """The group of apps in this process."""
         self.by_hand = secrets.token_hex(16)
         """The group of apps that were started by hand, of which one is at work at a time."""
         self._groups = {self.in_process, self.by_hand}
-        self._runs: dict[str, tuple[str, Callable[[], AppRun]]] = {}
+        self._active: dict[str, CaseMark] = {}
+        self._over: WeakValueDictionary[str, CaseMark] = WeakValueDictionary()
+        self._kept: set[CaseMark] = set()
+        """Those at work in other processes, too, where nobody can see whether they still are."""
+        self._searched = True
+        """Whether marks were looked for in garbage since a run has ended."""
         self._lock = Lock()
 
     def add(self, run: Callable[[], AppRun], group: str) -> str:
-        """Add a run, which is called for with the first request, and return its token.
+        """Add a run, which is called for with its requests, and return its token.
 
         In addresses, `group` stands for its only run at that time.
         """
-        token = secrets.token_hex(16)
+        mark = CaseMark(run, group)
         with self._lock:
             self._groups.add(group)
-            self._runs[token] = group, run
-        return token
+            self._active[mark.token] = mark
+        return mark.token
+
+    def mark(self, token: str) -> CaseMark:
+        """The mark of a run that is at work."""
+        return self._active[token]
 
     def remove(self, token: str) -> None:
-        """Remove a run."""
+        """Note that a run is over. Requests that name it are still its own."""
         with self._lock:
-            self._runs.pop(token, None)
+            if (mark := self._active.pop(token, None)) is None:
+                return
+            self._over[token] = mark
+            self._searched = False
+            if mark.group != self.in_process:
+                self._kept.add(mark)
+
+    def keep(self, mark: CaseMark) -> None:
+        """Keep a mark until the session ends, as a process that was started for its case knows its token."""
+        self._kept.add(mark)
+
+    def count_refused(self, token: str) -> None:
+        """Count a request whose case is unknown, unless another run may know it."""
+        if token != self.by_hand:
+            self.strays["", False] += 1
 
     def find(self, token: str, headers: Mapping[str, str]) -> AppRun:
         """The run of a request: by its address, by a forwarded header, or as the only one of its group.
@@ -94,23 +145,43 @@ class AppRuns:
         """
         with self._lock:
             if token not in self._groups:
-                return self._runs[token][1]()
+                return (self._active.get(token) or self._over[token]).run()
             for named in case_tokens(headers):
-                if named in self._runs:
-                    return self._runs[named][1]()
-            running = len(self._runs)
-            candidates = [run for group, run in self._runs.values() if group == token]
-        if token == self.by_hand and _names_a_case(headers):
-            raise UnknownCase("this request belongs to a case of another run")
-        if len(candidates) == 1:
-            return candidates[0]()
-        if not running:
-            raise UnknownCase("this request belongs to no case: none is running")
-        cases = f"{running} cases are" if running > 1 else "1 case is"
-        raise UnknownCase(
+                if mark := self._active.get(named) or self._over.get(named):
+                    return mark.run()
+            here = token == self.in_process
+            if _names_a_case(headers):
+                raise UnknownCase("this request belongs to a case of another run", in_process=here)
+            candidates = [mark for mark in self._active.values() if mark.group == token]
+            if len(candidates) == 1 and not (here and self._may_be_late()):
+                return candidates[0].run()
+            raise UnknownCase(_why_unknown(len(self._active), here=here), in_process=here)
+
+    def _may_be_late(self) -> bool:
+        """Whether anything that a run in this process has begun may still be at work, although the run is over."""
+        if not self._searched and self._has_unkept():
+            self._searched = True
+            gc.collect()  # a task that failed is garbage that refers to itself
+        return self._has_unkept()
+
+    def _has_unkept(self) -> bool:
+        return any(mark not in self._kept for mark in list(self._over.values()))
+
+
+def _why_unknown(running: int, *, here: bool) -> str:
+    if not running:
+        return "this request belongs to no case: none is running"
+    cases = f"{running} cases are" if running > 1 else "1 case is"
+    if not here:
+        return (
             f"{cases} running and this request names none: let the app forward the header {CASE_HEADER}, baggage or "
             "traceparent of the request that it answers"
         )
+    others = "" if running > 1 else ", and what a case before has begun may still be at work"
+    return (
+        f"{cases} running{others}, and this request names none: only what httpx, aiohttp and http.client (requests, "
+        f"urllib3) send gets the header {CASE_HEADER} by itself"
+    )
 
 
 def _names_a_case(headers: Mapping[str, str]) -> bool:

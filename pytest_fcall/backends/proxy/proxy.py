@@ -46,6 +46,7 @@ _GATHER_SECONDS = 0.0
 """Replies do not wait for others to be written with: the app waits, too, and in busy moments they meet anyway."""
 _ARRAY_STREAM = ":stream"
 """In the path of a request whose answer is a stream whatever its type says: Gemini's may be one JSON array."""
+_UNKNOWN_ADDRESS = "unknown proxy address; it may be from an earlier run"
 _WEBSOCKET = "WebSockets are not recorded; give this client its provider's own address, or set fc_proxy = off"
 
 
@@ -74,13 +75,20 @@ class Proxy:
     ) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return error_answer(_WEBSOCKET)
+        why_nobody = ""
         try:
             run = self._runs.find(address.token, request.headers)
-            provider = run.providers[address.variable]
         except KeyError:
-            return error_answer("unknown proxy address; it may be from an earlier run")
+            return error_answer(_UNKNOWN_ADDRESS)
         except UnknownCase as unknown:
-            return error_answer(str(unknown), {UNKNOWN_CASE_HEADER: "1"})
+            why_nobody = str(unknown)
+            if unknown.in_process and self._runs.nobody:
+                run = self._runs.nobody()
+            else:
+                self._runs.count_refused(address.token)
+                return error_answer(why_nobody, {UNKNOWN_CASE_HEADER: "1"})
+        if (provider := run.providers.get(address.variable)) is None:
+            return error_answer(_UNKNOWN_ADDRESS)
         content = await request.read()
         path = _path_with_query(address.path.removeprefix(urlsplit(provider).path.rstrip("/")), address.query)
         try:
@@ -88,7 +96,7 @@ class Proxy:
         except VolatileError as too_slow:
             run.not_keyed.append(str(too_slow))
             return error_answer(str(too_slow))
-        exchange = Exchange(request, run, numbered, session, self._writer)
+        exchange = Exchange(request, run, numbered, session, self._writer, why_nobody)
         return await exchange.answer(provider, address.at_provider(provider), content)
 
 
@@ -107,6 +115,8 @@ class Exchange:
     numbered: NumberedRequest
     session: ClientSession
     writer: GroupWriter[NewReply]
+    why_nobody: str = ""
+    """Why no case has sent the request; empty if one has."""
 
     async def answer(self, provider: str, url: str, content: bytes) -> web.StreamResponse:
         """Answer from a recording or, in a live run, from `url`, which is at the provider."""
@@ -114,7 +124,7 @@ class Exchange:
             headers = {"Content-Type": recorded.content_type}
             return web.Response(status=recorded.status, body=recorded.body, headers=headers)
         if not self.run.live:
-            return error_answer(self.run.note_not_recorded(self.numbered))
+            return error_answer("\n".join(filter(None, (self.why_nobody, self.run.note_not_recorded(self.numbered)))))
         started = time.perf_counter()
         try:
             own = provider_headers(self.request.headers.items())
@@ -130,7 +140,7 @@ class Exchange:
                         return await self._pass_on(answer, started, bill)
         except ModelUnavailable as unavailable:
             self.run.release(self.numbered)
-            self.run.not_paid.append(str(unavailable))
+            self.run.note_not_paid(str(unavailable))
             return error_answer(str(unavailable))
         except (ClientError, OSError, TimeoutError):
             # As without a proxy, the app sees a broken connection, and its library may try again.

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
-from pytest_fcall.core import Model
+from pytest_fcall.core import Model, Request
 from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget
 from pytest_fcall.session.ask.proxy_variables import ProxyVariables
-from pytest_fcall.session.ask.types import Question, Source
+from pytest_fcall.session.ask.types import Asker, Question, Source
 from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from socket import socket
 
     from pytest_fcall.backends.proxy.app_run import AppRun
+    from pytest_fcall.backends.proxy.case_context import CaseContext
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.listener import LazyListener
     from pytest_fcall.backends.recordings.entry import Recording
@@ -47,10 +48,11 @@ class _ActiveRun(Sequence["AppExchange"]):
     The run is made with the first request that the app sends, since most apps under test send none.
     """
 
-    __slots__ = ("_make", "run", "token", "users")
+    __slots__ = ("_make", "_over", "run", "token", "users")
 
     def __init__(self, make: Callable[[], AppRun]) -> None:
         self._make = make
+        self._over = False
         self.run: AppRun | None = None
         self.token = ""
         self.users = 0
@@ -59,7 +61,14 @@ class _ActiveRun(Sequence["AppExchange"]):
         """The run. Called by the thread of the proxy, which takes one request at a time."""
         if self.run is None:
             self.run = self._make()
+            self.run.over = self._over
         return self.run
+
+    def end(self) -> None:
+        """Note that what is answered from now on is too late for the verdict."""
+        self._over = True
+        if self.run is not None:
+            self.run.over = True
 
     def __len__(self) -> int:
         return len(self.run.inner_requests) if self.run else 0
@@ -113,6 +122,8 @@ class AppProxy:
         self._active: dict[tuple[str, str, str, int], _ActiveRun] = {}
         self._runs: AppRuns | None = None
         self._listener: LazyListener | None = None
+        self._context: CaseContext | None = None
+        self._nobody: AppRun | None = None
         self._announced: Path | None = None
         self.unpriced: Counter[str] = Counter()
         """Requests of apps that may be billed although no whole answer came, by the node id of the test."""
@@ -136,10 +147,13 @@ class AppProxy:
         if not self._settings.proxy:
             yield None
             return
-        group = self._known_runs().in_process
-        self.variables.begin(self._base(group), offline=not self._may_ask(question))
+        from pytest_fcall.backends.proxy.case_context import working_on
+
+        runs = self._known_runs()
+        self._begin_context(runs)
+        self.variables.begin(self._base(runs.in_process), offline=not self._may_ask(question))
         try:
-            with self._run(question, group) as active:
+            with self._run(question, runs.in_process) as active, working_on(runs.mark(active.token)):
                 yield active
         finally:
             self.variables.end()
@@ -172,9 +186,16 @@ class AppProxy:
 
         return exclusive_app_use(self._settings.root) if self._settings.proxy else nullcontext()
 
+    @property
+    def strays(self) -> Mapping[tuple[str, bool], int]:
+        """Requests that are part of no verdict: see `AppRun.strays`."""
+        return self._runs.strays if self._runs else {}
+
     def close(self) -> None:
         """Stop serving."""
         self.variables.restore()
+        if self._context is not None:
+            self._context.end()
         if self._announced is not None:
             self._announced.unlink(missing_ok=True)
         if self._listener is not None:
@@ -193,6 +214,7 @@ class AppProxy:
             with self._lock:
                 active.users -= 1
                 if not active.users:
+                    active.end()
                     del self._active[origin]
                     self._known_runs().remove(active.token)
                     if active.run:
@@ -216,8 +238,8 @@ class AppProxy:
         file = self._recordings.file_name(question)
         origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
         recordings = CaseRecordings(self._recordings, inside, live)
-        volatile = self._volatile(question.model)
-        return AppRun(origin, recordings, live, self.variables.upstreams(), self._spending, volatile)
+        volatile, strays = self._volatile(question.model), self._known_runs().strays
+        return AppRun(origin, recordings, live, self.variables.upstreams(), self._spending, volatile, strays=strays)
 
     def _volatile(self, model: Model) -> Volatile:
         """What of the requests of an app is no part of their keys."""
@@ -226,6 +248,28 @@ class AppProxy:
 
         patterns = volatile_patterns(self._settings.volatile, model)
         return Volatile(patterns) if patterns else NOTHING_VOLATILE
+
+    def _nobodys_run(self) -> AppRun:
+        """The run of requests that belong to no case, whose recordings lie beside the first conftest file."""
+        if self._nobody is None:
+            from pytest_fcall.backends.proxy.app_run import NOBODY
+            from pytest_fcall.session.models import NamedModel
+
+            settings = self._settings
+            live = settings.live or any(named.live for named in settings.models)
+            asker = Asker(settings.root / "conftest.py", NOBODY, NOBODY, NOBODY)
+            source = Source(NamedModel(Model("app", NOBODY), "fixture", live=live), None)
+            self._nobody = self._new_run(Question(source, Request(()), asker, ""))
+            self._nobody.over = True
+        return self._nobody
+
+    def _begin_context(self, runs: AppRuns) -> None:
+        """Have requests say which case they belong to, from the first app on."""
+        if self._context is None:
+            from pytest_fcall.backends.proxy.case_context import CaseContext
+
+            self._context = CaseContext(runs)
+            self._context.begin()
 
     def _may_ask(self, question: Question) -> bool:
         """Whether the app's models may be asked."""
@@ -242,7 +286,7 @@ class AppProxy:
         if self._runs is None:
             from pytest_fcall.backends.proxy.case_lookup import AppRuns
 
-            self._runs = AppRuns()
+            self._runs = AppRuns(self._nobodys_run)
         return self._runs
 
     def _base(self, token: str) -> str:

@@ -170,6 +170,10 @@ class Replies:
         """Sentences on limits that cannot be kept to by all workers together, and on damaged recordings."""
         return [*self._transport.notes(), *self._recordings.notes()]
 
+    def strays(self) -> Mapping[tuple[str, bool], int]:
+        """Requests of apps that are part of no verdict: see `AppRun.strays`."""
+        return self._transport.strays()
+
     def unpriced(self, nodeid: str) -> int:
         """The number of requests of a test that may be billed although there was no reply."""
         return self._transport.unpriced(nodeid)

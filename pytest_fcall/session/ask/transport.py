@@ -14,7 +14,7 @@ from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Runner
-    from collections.abc import Callable, Coroutine, Iterable, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
@@ -181,6 +181,10 @@ class Transport:
         note = self._dispatcher.progress().warning if self._dispatcher else ""
         notes = {name: app_note(backend) for name, backend in self._apps.items()}
         return [*([note] if note else ()), *(f"{name}: {text}" for name, text in notes.items() if text)]
+
+    def strays(self) -> Mapping[tuple[str, bool], int]:
+        """Requests of apps that are part of no verdict: see `AppRun.strays`."""
+        return self._proxy.strays
 
     def cancel(self) -> None:
         """Give up what is under way, and ask for nothing more."""

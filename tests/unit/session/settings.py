@@ -13,6 +13,7 @@ def settings_of(root: Path) -> Settings:
         root=root,
         models=(),
         judge=None,
+        live=False,
         replay=False,
         record="missing",
         missing="inconclusive",

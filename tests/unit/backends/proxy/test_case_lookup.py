@@ -86,15 +86,46 @@ def test_of_several_cases_none_is_guessed(between: Between) -> None:
     assert ([*oslo.inner_requests], [*rome.inner_requests], between.server.asked) == ([], [], [])
 
 
-def test_what_is_passed_on_of_a_case_that_has_ended_counts_for_nothing(between: Between) -> None:
+def test_a_request_of_a_case_that_is_over_is_still_its_own_while_its_work_may_go_on(between: Between) -> None:
     runs = AppRuns()
-    ended = runs.add(lambda: between.run("ended"), runs.in_process)
-    runs.remove(ended)
+    over, going = between.run("over"), between.run("going")
+    token = runs.add(lambda: over, runs.in_process)
+    work = runs.mark(token)
+    runs.remove(token)
+    runs.add(lambda: going, runs.in_process)
+    assert runs.find(runs.in_process, case_headers(token)) is over
+    assert runs.find(token, {}) is over
+    del work
+    with pytest.raises(UnknownCase, match="a case of another run"):
+        runs.find(runs.in_process, case_headers(token))
+    with pytest.raises(KeyError):
+        runs.find(token, {})
+
+
+def test_a_case_that_is_over_in_another_process_is_known_until_the_end(between: Between) -> None:
+    runs = AppRuns()
+    over = between.run("over")
+    token = runs.add(lambda: over, "node")
+    runs.remove(token)
+    runs.add(lambda: between.run("going"), "node")
+    assert runs.find("node", case_headers(token)) is over
+
+
+def test_the_only_run_gets_what_names_none_unless_a_case_before_may_still_be_at_work(between: Between) -> None:
+    runs = AppRuns()
+    before = runs.add(lambda: between.run("before"), runs.in_process)
+    elsewhere = runs.add(lambda: between.run("elsewhere"), "node")
+    work = [runs.mark(before)]
+    work.append(work)  # type: ignore[arg-type]  # garbage that only the collector finds
+    for token in (before, elsewhere):
+        runs.remove(token)
     going = between.run("going")
     runs.add(lambda: going, runs.in_process)
-    assert runs.find(runs.in_process, case_headers(ended)) is going
-    with pytest.raises(KeyError):
-        runs.find(ended, {})
+    with pytest.raises(UnknownCase, match="1 case is running, and what a case before has begun may still be at work"):
+        runs.find(runs.in_process, {})
+    del work
+    runs.remove(runs.add(lambda: between.run("between"), runs.in_process))
+    assert runs.find(runs.in_process, {}) is going
 
 
 def test_providers_do_not_see_which_case_it_is(between: Between) -> None:
