@@ -98,7 +98,10 @@ def _read_at(
         scope.match_rules = match_rules(entries["match"][1], scope) + context.match_rules
         rules = replace(rules, match=scope.match_rules)
     turns = _turns(place, entries, options.system_message, scope)
+    wired = entries.read("wire", wire, scope)
     check_profile(entries.node("expect") or place, turns, rules, faults)
+    if wired is not None and wired.calls is not None:
+        check_profile(entries.key("wire"), [Turn((), wired.calls)], replace(rules, language="python"), faults)
     _check_state(place, entries, turns, options.conversation, faults)
     mode = mode_of(turns, options.conversation)
     return Case(
@@ -116,7 +119,7 @@ def _read_at(
         decoder=options.decoder,
         retrieve=options.retrieve,
         conversation=options.conversation,
-        wire=entries.read("wire", wire, scope),
+        wire=wired,
         mode=mode,
     )
 

@@ -204,11 +204,15 @@ def wire(node: Node, scope: Scope) -> WireExpectation:
     found = node_values.entries(node, scope.faults, "`wire`", _WIRE_KEYS)
     if not found and isinstance(node, MappingNode):
         scope.faults.add("missing-key", node, "`wire` is empty", "give it `calls:` or `count:`")
-    inside = replace(scope, offered_tools=scope.toolbox.names, known_calls=set(), profile="strict")
+    inside = replace(scope, offered_tools=scope.toolbox.names, known_calls=set())
     values = {name: _wire_value(name, found[name][1], scope) for name in _WIRE_KEYS[1:] if name in found}
     from pytest_fcall.core import WireExpectation
 
-    return WireExpectation(found.read("calls", expectation, inside), **values)
+    calls = found.read("calls", expectation, inside)
+    if calls is not None and any(call.stub is not None or call.result is not None for call in calls.all_calls):
+        message = "the app carries out its calls itself, so `wire` has no results"
+        scope.faults.add("contradiction", found.key("calls"), message, "leave `result`, `returns` and `raises` out")
+    return WireExpectation(calls, **values, known_tools=scope.toolbox.catalogue)
 
 
 def _wire_value(name: str, node: Node, scope: Scope) -> Pattern:

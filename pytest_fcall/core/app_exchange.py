@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core.reply import Reply
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.core.expectation import Expectation
     from pytest_fcall.core.operators import Pattern
-    from pytest_fcall.core.request import Request
+    from pytest_fcall.core.request import Request, Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +60,5 @@ class WireExpectation:
     """Input and output tokens of all requests together."""
     cost: Pattern = None
     """In US dollars."""
+    known_tools: tuple[Tool, ...] = field(default=(), kw_only=True, repr=False, compare=False)
+    """The tools that `calls` may name. No part of what is expected, as which of them are offered is up to the app."""

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fcall.core.app_exchange import NO_EXCHANGE, AppExchange, WireExpectation
+from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Calls
 from pytest_fcall.core.values import Json
-from pytest_fcall.core.verdict import Reason, ReasonKind
+from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.matching.values import judge_value
@@ -20,8 +21,8 @@ def judge_app_exchanges(
     calls: Calls,
     costs: Sequence[float | None],
     context: MatchContext,
-) -> tuple[Reason, ...]:
-    """Judge the requests of an app.
+) -> Verdict:
+    """Judge the requests of an app, by the rules of the case.
 
     `calls` are those of all replies, `costs` those of each exchange, None where a price is missing. Every path begins
     with `wire`.
@@ -34,7 +35,8 @@ def judge_app_exchanges(
         "tokens": ("wrong_value", _token_count(asked)),
         "cost": ("wrong_value", None if None in costs else sum(filter(None, costs))),
     }
-    reasons = list(_call_reasons(expected, asked, calls, context))
+    judged = _judge_calls(expected, asked, calls, context)
+    reasons = list(judged.reasons)
     for name, (kind, value) in figures.items():
         pattern = getattr(expected, name)
         if pattern is None:
@@ -44,7 +46,7 @@ def judge_app_exchanges(
             reasons.append(Reason(kind, f"wire.{name}", message, pattern))
         else:
             reasons += judge_value(pattern, value, kind, ("wire", name), context)
-    return tuple(reasons)
+    return Verdict(not reasons, tuple(reasons), notes=judged.notes)
 
 
 def _why_unknown(exchanges: Sequence[AppExchange], costs: Sequence[float | None]) -> str:
@@ -54,18 +56,25 @@ def _why_unknown(exchanges: Sequence[AppExchange], costs: Sequence[float | None]
     return f'no price for {", ".join(names)}; set [tool.fcall.prices."{names[0]}"] in pyproject.toml'
 
 
-def _call_reasons(
+def _judge_calls(
     expected: WireExpectation, asked: Sequence[AppExchange], calls: Calls, context: MatchContext
-) -> Iterable[Reason]:
-    if expected.calls is None:
-        return
-    offered = {tool.name: tool for tool in (*context.tools, *(tool for each in asked for tool in each.request.tools))}
+) -> Verdict:
+    """Judge the calls in all replies as those of one. Where none are expected, some may be forbidden nevertheless."""
+    if expected.calls is None and not context.rules.never:
+        return Verdict(valid=True)
+    offered = (tool for each in asked for tool in each.request.tools)
+    # As the file describes a tool, it is to be judged, wherever the app takes its description from.
+    tools = {tool.name: tool for tool in (*offered, *expected.known_tools, *context.tools)}
+    inside = MatchContext([*tools.values()], context.rules, context.comparators)
     reply = asked[-1].reply if asked else NO_EXCHANGE
-    rules = replace(context.rules, profile="strict", never=())
-    verdict = judge(reply, calls, expected.calls, MatchContext([*offered.values()], rules, context.comparators))
+    verdict = judge(reply, calls, expected.calls or Expectation(extra="allow"), inside)
     no_request = "" if asked else f"; {NO_EXCHANGE.text}"
-    for reason in verdict.reasons:
-        yield replace(reason, path=f"wire.{reason.path}", message=f"inside the app: {reason.message}{no_request}")
+    reasons = tuple(
+        replace(reason, path=f"wire.{reason.path}", message=f"inside the app: {reason.message}{no_request}")
+        for reason in verdict.reasons
+        if expected.calls is not None or reason.kind == "forbidden_call"
+    )
+    return Verdict(not reasons, reasons, notes=tuple(f"inside the app: {note}" for note in verdict.notes))
 
 
 def _token_count(asked: Sequence[AppExchange]) -> int | None:

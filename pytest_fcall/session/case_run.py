@@ -142,7 +142,7 @@ class CaseRun:
         if exchanges:
             from pytest_fcall.session.judge.baseline_wire import wire_of
 
-            wire = wire_of(exchanges, session.registry.decoders)
+            wire = wire_of(exchanges, session.registry.decoders, answers.case.decoder)
         stanza = result.stanza(stanza_of(answers.case, answers.request, shown, wire))
         if self._baseline is None:
             return BaselineComparison(stanza, None)

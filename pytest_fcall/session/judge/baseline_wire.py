@@ -33,17 +33,27 @@ _BROKEN: Final = ("length", "content_filter", "refusal")
 _ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": True}
 
 
-def wire_of(inside: Sequence[AppExchange] | None, decoders: Mapping[str, Decoder]) -> tuple[WireRequest, ...] | None:
+def wire_of(
+    inside: Sequence[AppExchange] | None, decoders: Mapping[str, Decoder], decoder: str | None = None
+) -> tuple[WireRequest, ...] | None:
     """What is kept of the requests that a model answered; None where the requests are unknown."""
     if inside is None:
         return None
-    return tuple(_kept_request(each, decoders) for each in answered_requests(inside, decoders))
+    return tuple(_kept_request(each, decoders) for each in answered_requests(inside, decoders, decoder))
 
 
-def answered_requests(inside: Sequence[AppExchange], decoders: Mapping[str, Decoder]) -> list[AppExchange]:
-    """The requests that a model answered, in an order that is the same in each run."""
+def answered_requests(
+    inside: Sequence[AppExchange], decoders: Mapping[str, Decoder], decoder: str | None = None
+) -> list[AppExchange]:
+    """The requests that a model answered, in an order that is the same in each run.
+
+    `decoder`, the case's own, is for models that are not asked in native tool mode, inside an app, too.
+    """
+    asked = [each for each in inside if each.model]
+    if decoder and not any(each.request.tools for each in asked):
+        asked = [replace(each, reply=replace(each.reply, decoder=decoder)) for each in asked]
     return canonical_order(
-        [each for each in inside if each.model],
+        asked,
         lambda exchange: json_text(wire_to_json([_kept_request(exchange, decoders)])) or "",
     )
 
@@ -65,10 +75,11 @@ def wire_reasons(
     known = {tool.name: tool for tool in (*_offered(inside), *case.tools)}
     asked = [AppExchange(each.model, _request(each, known), Reply("(not kept)")) for each in stanza.wire]
     calls = Calls(tuple(call for each in stanza.wire for call in each.calls or ()))
-    expected = replace(case.wire, **dict.fromkeys(_UNSTABLE_FIGURES))
+    expected = replace(case.wire, tokens=None, cost=None)
     measured = [f"wire.{name}" for name in _UNSTABLE_FIGURES if getattr(case.wire, name) is not None]
+    context = MatchContext(case.tools, case.rules, comparators)
     return (
-        *judge_app_exchanges(expected, asked, calls, (), MatchContext(case.tools, case.rules, comparators)),
+        *judge_app_exchanges(expected, asked, calls, (), context).reasons,
         *(reason for reason in found if reason.path.startswith(tuple(measured))),
     )
 

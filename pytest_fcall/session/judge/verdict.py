@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.core import Calls, Case, Reason, Reply, Verdict
+from pytest_fcall.core import Calls, Case, Reply, Verdict, WireExpectation
 from pytest_fcall.core.app_exchange import why_unread
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContexts
@@ -86,6 +86,8 @@ class CaseJudge:
         if self.opinions is None:
             return []
         judges = [self._judge_function(self._case, self._decoded(answer)) for answer in answers]
+        if self._judges_wire:
+            judges += [self._wire_function(answer.exchanges) for answer in answers if answer.exchanges is not None]
         return self.opinions.ask_ahead(judges, self._session.registry.comparators)
 
     def rejudge(self, exchanges: Sequence[AppExchange] | None, stanza: Stanza) -> Verdict:
@@ -107,7 +109,14 @@ class CaseJudge:
         if transcript is not None and stanza.results is None:
             known = replace(known, turns=tuple(replace(turn, result=None) for turn in known.turns))
         (verdict,) = self._verdicts(known, [_DecodedAnswer(reply, Calls(stanza.calls or ()), transcript)])
-        return _with_reasons(verdict, wire_reasons(case, stanza, exchanges, self._session.registry.comparators))
+        if case.wire is None:
+            return verdict
+
+        def judge_wire(comparators: Mapping[str, Comparator]) -> Verdict:
+            reasons = wire_reasons(case, stanza, exchanges, comparators)
+            return Verdict(not reasons, reasons)
+
+        return _with_inside(verdict, self._settled([judge_wire])[0])
 
     def _decoded(self, answer: Answer) -> _DecodedAnswer:
         case = self._case
@@ -120,15 +129,16 @@ class CaseJudge:
         return _DecodedAnswer(reply, Calls(made, steps[-1].calls.malformed, tuple(notes)), answer.transcript)
 
     def _verdicts(self, case: Case, decoded: Sequence[_DecodedAnswer]) -> list[Verdict]:
-        comparators = self._session.registry.comparators
-        judges = [self._judge_function(case, each) for each in decoded]
-        if self.opinions:
-            verdicts = self.opinions.settle(judges, comparators)
-        else:
-            verdicts = [judge(comparators) for judge in judges]
+        verdicts = self._settled([self._judge_function(case, each) for each in decoded])
         if self._amend is None:
             return verdicts
         return [self._amend(each.reply, verdict) for each, verdict in zip(decoded, verdicts, strict=True)]
+
+    def _settled(self, judges: Sequence[JudgeFunction]) -> list[Verdict]:
+        comparators = self._session.registry.comparators
+        if self.opinions:
+            return self.opinions.settle(judges, comparators)
+        return [judge(comparators) for judge in judges]
 
     def _judge_function(self, case: Case, answer: _DecodedAnswer) -> JudgeFunction:
         if case.conversation_judge is not None and answer.transcript is not None:
@@ -149,28 +159,45 @@ class CaseJudge:
 
         return judge_by_rules
 
+    @property
+    def _judges_wire(self) -> bool:
+        return self._case.wire is not None and self._session.settings.proxy
+
     def _with_wire(self, answer: Answer, verdict: Verdict) -> Verdict:
         """The verdict, with the reasons that the requests of the app give."""
-        from pytest_fcall.matching.app_exchanges import judge_app_exchanges
-        from pytest_fcall.session.judge.baseline_wire import answered_requests
-
-        case, session = self._case, self._session
-        if case.wire is None:
+        if not self._judges_wire:
             return verdict
         if answer.exchanges is None:
             note = "`wire` is not judged: it is about the requests of an app, and a model was asked directly"
             return replace(verdict, notes=(*verdict.notes, note))
-        registry, costs = session.registry, session.costs
-        answered = answered_requests(answer.exchanges, registry.decoders)
+        return _with_inside(verdict, self._settled([self._wire_function(answer.exchanges)])[0])
+
+    def _wire_function(self, exchanges: Sequence[AppExchange]) -> JudgeFunction:
+        """Judges the requests of the app."""
+        from pytest_fcall.matching.app_exchanges import judge_app_exchanges
+        from pytest_fcall.session.judge.baseline_wire import answered_requests
+
+        case, registry, costs = self._case, self._session.registry, self._session.costs
+        answered = answered_requests(exchanges, registry.decoders, case.decoder)
         decoded = [decode(each.reply, each.request.tools, registry.decoders) for each in answered]
         malformed = decoded[-1].malformed if decoded else None
         calls = Calls(tuple(call for each in decoded for call in each.calls), malformed)
         each_cost = [costs.of(each.priced_as, each.reply.usage) for each in answered]
-        context = self._contexts.of(case.tools, case.rules, registry.comparators)
-        reasons = judge_app_exchanges(case.wire, answered, calls, each_cost, context)
-        return _with_reasons(verdict, reasons)
+
+        def judge_wire(comparators: Mapping[str, Comparator]) -> Verdict:
+            expected = case.wire or WireExpectation()
+            context = self._contexts.of(case.tools, case.rules, comparators)
+            return judge_app_exchanges(expected, answered, calls, each_cost, context)
+
+        return judge_wire
 
 
-def _with_reasons(verdict: Verdict, reasons: Sequence[Reason]) -> Verdict:
-    """The verdict, with these reasons beside its own."""
-    return replace(verdict, valid=verdict.valid and not reasons, reasons=(*verdict.reasons, *reasons))
+def _with_inside(verdict: Verdict, inside: Verdict) -> Verdict:
+    """The verdict, with that on what happened inside the app."""
+    return replace(
+        verdict,
+        valid=verdict.valid and inside.valid,
+        reasons=(*verdict.reasons, *inside.reasons),
+        notes=(*verdict.notes, *inside.notes),
+        judged=verdict.judged or inside.judged,
+    )

@@ -57,6 +57,10 @@ def test_calls_may_be_of_tools_that_the_case_does_not_offer(tmp_path: Path) -> N
         ("wire: {tools: get_weather}", "wrong-type `wire.tools`"),
         ("wire: {models: [1]}", "wrong-type `wire.models`"),
         ("wire: {models: {m: 1}}", "wrong-type `wire.models`"),
+        ("wire: {calls: [{get_weather: {city: Oslo}, returns: 7}]}", "contradiction the app carries out its calls"),
+        ("wire: {calls: [{get_weather: {city: Oslo}, result: 7}]}", "contradiction the app carries out its calls"),
+        ("wire: {calls: {calls: [get_time: {}], order: strict}}\n    profile: bfcl", "beyond-bfcl `order: strict`"),
+        ("wire: {calls: [get_time: {}]}\n    language: java", "contradiction `language: java`"),
     ],
 )
 def test_a_slip_is_a_fault(tmp_path: Path, wire: str, fault: str) -> None:

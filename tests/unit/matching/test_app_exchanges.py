@@ -38,8 +38,9 @@ MADE = Calls((Call("get_weather", {"city": "Oslo"}),))
 def wrong(
     expected: WireExpectation, *inner: AppExchange, calls: Calls = MADE, costs: Sequence[float | None] = (0.2, 0.3)
 ) -> list[str]:
-    reasons = judge_app_exchanges(expected, inner or (CALLING, SPEAKING), calls, costs, MatchContext(()))
-    return [f"{reason.kind} {reason.path}: {reason.message}" for reason in reasons]
+    verdict = judge_app_exchanges(expected, inner or (CALLING, SPEAKING), calls, costs, MatchContext(()))
+    assert verdict.valid is not bool(verdict.reasons)
+    return [f"{reason.kind} {reason.path}: {reason.message}" for reason in verdict.reasons]
 
 
 @pytest.mark.parametrize(
@@ -96,6 +97,6 @@ def test_what_is_no_question_to_a_model_does_not_count() -> None:
 
 
 def test_an_app_that_asks_nothing_can_be_expected() -> None:
-    assert judge_app_exchanges(WireExpectation(count=0, tools=[], tokens=0), (), Calls(), (), MatchContext(())) == ()
+    assert judge_app_exchanges(WireExpectation(count=0, tools=[], tokens=0), (), Calls(), (), MatchContext(())).valid
     no_call = WireExpectation(Expectation("no_call"))
-    assert judge_app_exchanges(no_call, (SPEAKING,), Calls(), (), MatchContext(())) == ()
+    assert judge_app_exchanges(no_call, (SPEAKING,), Calls(), (), MatchContext(())).valid
