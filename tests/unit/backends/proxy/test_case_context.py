@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextvars
 import http.client
 import importlib
 import json
 import multiprocessing.pool
+import queue
 import subprocess
 import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from functools import partial
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -255,6 +258,28 @@ def test_work_belongs_to_the_case_that_hands_it_over_whoever_made_the_worker(
         refused: list[int] = []
         hand(lambda: refused.append(httpx.post(f"{between.url()}/chat/completions", json=BODY).status_code))
         assert refused == [400] * number
+
+
+def test_a_worker_with_a_queue_works_for_the_case_whose_context_comes_with_the_work(
+    between: Between, cases: Cases
+) -> None:
+    work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+
+    def run_all() -> None:
+        while job := work.get():
+            job()
+
+    def ask() -> None:
+        with_httpx(f"{between.url()}/chat/completions")
+
+    with cases.working_on("oslo"):
+        thread = threading.Thread(target=run_all)
+        thread.start()
+    with cases.working_on("rome"):
+        work.put(partial(contextvars.copy_context().run, ask))
+    work.put(None)
+    thread.join()
+    assert cases.requests == {"oslo": 0, "rome": 1}
 
 
 @pytest.mark.parametrize("ask", [with_httpx, with_httpx2, with_httpx_async, with_aiohttp, with_http_client])
