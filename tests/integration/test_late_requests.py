@@ -15,6 +15,7 @@ from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import called
 from tests.servers import Server
+from tests.servers import chat as said
 
 AGENT = """
 import asyncio
@@ -229,6 +230,16 @@ def test_a_late_request_is_not_of_the_next_sample(project: Project) -> None:
         came.assert_outcomes(passed=1)
         came.stdout.fnmatch_lines([KEPT.replace("1 request", "2 requests")])
     assert len(project.server.asked) == 4
+
+
+def test_a_late_request_is_not_of_the_answer_that_is_asked_for_in_doubt(project: Project) -> None:
+    project.shop.cases(ONE_CASE)
+    project.shop.file("conftest.py", FINISHED)
+    project.run("--fc-accept").assert_outcomes(passed=1)
+    project.server.script(said("No idea."))
+    again = project.run("--fc-record=all", "--fc-confirm=2")
+    again.stdout.fnmatch_lines(["[23] requests after the verdict on cases/weather.fc.yaml::oslo: kept with *"])
+    again.stdout.no_fnmatch_line("*wire.count*")
 
 
 def test_late_requests_are_told_by_workers_too(project: Project) -> None:
