@@ -24,7 +24,7 @@ def stray_lines(strays: Mapping[tuple[str, bool], int]) -> Iterator[str]:
         late = {case: count for (case, answered), count in strays.items() if case and answered is is_answered}
         if late:
             number = plural_text(sum(late.values()), "request")
-            yield safe_line(f"{number} after the verdict on {_listed(sorted(late))}: {fate}")
+            yield safe_line(f"{number} after the end of {_listed(sorted(late))}: {fate}")
     if answered := strays.get(("", True)):
         yield f"{plural_text(answered, 'request')} of no known case: kept as nobody's; {_INSIDE}"
     if refused := strays.get(("", False)):

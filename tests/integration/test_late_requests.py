@@ -138,7 +138,7 @@ cases:
 """
 ONE_CASE = CASES[: CASES.index("  - {id: rome")]
 FINISHED = "def pytest_sessionfinish():\n    import agent\n    agent.finish()\n"
-LATE = "1 request after the verdict on cases/weather.fc.yaml::oslo: "
+LATE = "1 request after the end of cases/weather.fc.yaml::oslo: "
 KEPT = f"{LATE}kept with the case, but part of no verdict and no cost; let the app wait for what it asks"
 NOBODYS = "1 request of no known case: kept as nobody's; ask within a case, by httpx, aiohttp or http.client"
 
@@ -238,14 +238,14 @@ def test_a_late_request_is_not_of_the_answer_that_is_asked_for_in_doubt(project:
     project.run("--fc-accept").assert_outcomes(passed=1)
     project.server.script(said("No idea."))
     again = project.run("--fc-record=all", "--fc-confirm=2")
-    again.stdout.fnmatch_lines(["[23] requests after the verdict on cases/weather.fc.yaml::oslo: kept with *"])
+    again.stdout.fnmatch_lines(["[23] requests after the end of cases/weather.fc.yaml::oslo: kept with *"])
     again.stdout.no_fnmatch_line("*wire.count*")
 
 
 def test_late_requests_are_told_by_workers_too(project: Project) -> None:
     project.shop.cases(CASES)
     project.shop.cases(CASES, "other.fc.yaml")
-    told = "2 requests after the verdict on cases/other.fc.yaml::oslo, cases/weather.fc.yaml::oslo: kept with *"
+    told = "2 requests after the end of cases/other.fc.yaml::oslo, cases/weather.fc.yaml::oslo: kept with *"
     project.shop.file("conftest.py", FINISHED)
     for args in (("-n2", "--dist=loadfile"), ("-n2", "--dist=loadfile", "--fc-replay"), ("--fc-replay",)):
         came = project.run(*args)

@@ -219,10 +219,6 @@ class AppBudget(Protocol):
         ...
 
 
-NOBODY = "nobody"
-"""The case of requests that belong to none."""
-
-
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
     """The model, file, case and sample for which an app works. Equal requests of two origins are two requests."""
@@ -271,7 +267,9 @@ class AppRun:
     remarks: list[tuple[str, str]] = field(default_factory=list)
     """What people are told of requests: `unread`, `broken` or `volatile`, and what it is about."""
     over: bool = False
-    """Whether it is too late for a verdict, or there is none, since the requests are nobody's."""
+    """Whether it is too late for a verdict."""
+    is_nobodys: bool = False
+    """Whether its requests belong to no case, so that there is no verdict at all."""
     strays: Counter[tuple[str, bool]] = field(default_factory=Counter)
     """Requests that are part of no verdict, by their case, empty if nobody's, and by whether they were answered."""
     unpriced: int = 0
@@ -374,6 +372,6 @@ class AppRun:
         self.not_paid.append(message)
 
     def _count_stray(self, *, answered: bool) -> None:
-        if self.over:
+        if self.over or self.is_nobodys:
             origin = self.origin
-            self.strays["" if origin.case == NOBODY else f"{origin.file}::{origin.case}", answered] += 1
+            self.strays["" if self.is_nobodys else f"{origin.file}::{origin.case}", answered] += 1

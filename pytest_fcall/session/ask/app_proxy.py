@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from pytest_fcall.session.settings import Settings
 
 
+_NOBODY = "nobody"
+"""Stands where a case, and an app, would be named."""
+
+
 class AppElsewhere(Protocol):
     """The way in which an app in another process finds the proxy."""
 
@@ -189,7 +193,7 @@ class AppProxy:
     @property
     def strays(self) -> Mapping[tuple[str, bool], int]:
         """Requests that are part of no verdict: see `AppRun.strays`."""
-        return self._runs.strays if self._runs else {}
+        return dict(self._runs.strays) if self._runs else {}
 
     def close(self) -> None:
         """Stop serving."""
@@ -252,15 +256,14 @@ class AppProxy:
     def _nobodys_run(self) -> AppRun:
         """The run of requests that belong to no case, whose recordings lie beside the first conftest file."""
         if self._nobody is None:
-            from pytest_fcall.backends.proxy.app_run import NOBODY
             from pytest_fcall.session.models import NamedModel
 
             settings = self._settings
             live = settings.live or any(named.live for named in settings.models)
-            asker = Asker(settings.root / "conftest.py", NOBODY, NOBODY, NOBODY)
-            source = Source(NamedModel(Model("app", NOBODY), "fixture", live=live), None)
+            asker = Asker(settings.root / "conftest.py", _NOBODY, _NOBODY, _NOBODY)
+            source = Source(NamedModel(Model("app", _NOBODY), "fixture", live=live), None)
             self._nobody = self._new_run(Question(source, Request(()), asker, ""))
-            self._nobody.over = True
+            self._nobody.is_nobodys = True
         return self._nobody
 
     def _begin_context(self, runs: AppRuns) -> None:

@@ -11,9 +11,9 @@ def test_each_fate_has_its_line_with_the_number_and_the_first_cases() -> None:
     strays = {(f"a.fc.yaml::{name}", True): 2 for name in ("rome", "bern", "oslo", "\x1b[31mbad", "lima")}
     strays |= {("a.fc.yaml::oslo", False): 1, ("", True): 1, ("", False): 3}
     late, refused, kept, unknown = stray_lines(strays)
-    assert late.startswith("10 requests after the verdict on a.fc.yaml::")
+    assert late.startswith("10 requests after the end of a.fc.yaml::")
     assert "a.fc.yaml::bern, a.fc.yaml::lima and 2 other cases: kept with the case, but part of no verdict" in late
     assert "\x1b" not in late
-    assert refused.startswith("1 request after the verdict on a.fc.yaml::oslo: refused, since not recorded")
+    assert refused.startswith("1 request after the end of a.fc.yaml::oslo: refused, since not recorded")
     assert kept.startswith("1 request of no known case: kept as nobody's; ")
     assert unknown.startswith("3 requests of no known case: refused; ")
