@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.core import Calls, Case, Reply, Verdict, WireExpectation
+from pytest_fcall.core import Calls, Case, Reply, Verdict
 from pytest_fcall.core.app_exchange import why_unread
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContexts
@@ -18,7 +18,7 @@ from pytest_fcall.session.outcomes import CaseError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from pytest_fcall.core import AppExchange, Transcript
+    from pytest_fcall.core import AppExchange, Transcript, WireExpectation
     from pytest_fcall.core.extension import Comparator
     from pytest_fcall.session.judge.llm_judge import JudgeFunction, JudgeOpinions
     from pytest_fcall.session.session import Session
@@ -75,7 +75,8 @@ class CaseJudge:
         decoded = [self._decoded(answer) for answer in answers]
         verdicts = self._verdicts(case, decoded)
         if case.wire is not None:
-            verdicts = [self._with_wire(answer, verdict) for answer, verdict in zip(answers, verdicts, strict=True)]
+            pairs = zip(answers, verdicts, strict=True)
+            verdicts = [self._with_wire(case.wire, answer, verdict) for answer, verdict in pairs]
         return [
             JudgedAnswer(answer, each.reply, each.calls, verdict)
             for answer, each, verdict in zip(answers, decoded, verdicts, strict=True)
@@ -86,8 +87,9 @@ class CaseJudge:
         if self.opinions is None:
             return []
         judges = [self._judge_function(self._case, self._decoded(answer)) for answer in answers]
-        if self._judges_wire:
-            judges += [self._wire_function(answer.exchanges) for answer in answers if answer.exchanges is not None]
+        if (wire := self._case.wire) is not None and self._session.settings.proxy:
+            inside = [answer.exchanges for answer in answers if answer.exchanges is not None]
+            judges += [self._wire_function(wire, exchanges) for exchanges in inside]
         return self.opinions.ask_ahead(judges, self._session.registry.comparators)
 
     def rejudge(self, exchanges: Sequence[AppExchange] | None, stanza: Stanza) -> Verdict:
@@ -159,20 +161,14 @@ class CaseJudge:
 
         return judge_by_rules
 
-    @property
-    def _judges_wire(self) -> bool:
-        return self._case.wire is not None and self._session.settings.proxy
-
-    def _with_wire(self, answer: Answer, verdict: Verdict) -> Verdict:
+    def _with_wire(self, expected: WireExpectation, answer: Answer, verdict: Verdict) -> Verdict:
         """The verdict, with the reasons that the requests of the app give."""
-        if not self._judges_wire:
-            return verdict
         if answer.exchanges is None:
             note = "`wire` is not judged: it is about the requests of an app, and a model was asked directly"
             return replace(verdict, notes=(*verdict.notes, note))
-        return _with_inside(verdict, self._settled([self._wire_function(answer.exchanges)])[0])
+        return _with_inside(verdict, self._settled([self._wire_function(expected, answer.exchanges)])[0])
 
-    def _wire_function(self, exchanges: Sequence[AppExchange]) -> JudgeFunction:
+    def _wire_function(self, expected: WireExpectation, exchanges: Sequence[AppExchange]) -> JudgeFunction:
         """Judges the requests of the app."""
         from pytest_fcall.matching.app_exchanges import judge_app_exchanges
         from pytest_fcall.session.judge.baseline_wire import answered_requests
@@ -185,7 +181,6 @@ class CaseJudge:
         each_cost = [costs.of(each.priced_as, each.reply.usage) for each in answered]
 
         def judge_wire(comparators: Mapping[str, Comparator]) -> Verdict:
-            expected = case.wire or WireExpectation()
             context = self._contexts.of(case.tools, case.rules, comparators)
             return judge_app_exchanges(expected, answered, calls, each_cost, context)
 
