@@ -14,6 +14,7 @@ from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.json_fields import DamagedData
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, account_from_json
 from pytest_fcall.reporting.account_text import account_lines
+from pytest_fcall.reporting.app_ways import with_known_ways
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks, marks_for
@@ -43,7 +44,8 @@ def run(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     (opened,) = open_runs(parser, [options.run] if options.run else [], least=1)
-    results = [each for each in opened.results.results if glob_matches(options.model, each.model)]
+    known = with_known_ways(opened.results.results)
+    results = [each for each in known if glob_matches(options.model, each.model)]
     width, marks = shutil.get_terminal_size((100, 24)).columns, marks_for(sys.stdout.encoding)
     if options.case is None:
         lines = differing_lines(results, width, marks, None) if options.differing else case_lines(results, width, marks)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -53,6 +54,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     from pytest_fcall.plugin.options import add_options
 
     add_options(parser)
+
+
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Let variables lead apps to the proxy before conftest files import what makes a client of a provider."""
+    given = early_config.known_args_namespace
+    ids = (*given.file_or_dir, *(given.fc_pick or "").split(","))
+    in_ids = [text.strip()[:-1].rpartition("[")[2] for text in ids if text.strip().endswith("]")]
+    names = [*(given.fc_model or early_config.getini("fc_model")), *in_ids]
+    has_fixture = _replaces_model(early_config)
+    if names or has_fixture or early_config.getini("fc_proxy"):
+        from pytest_fcall.plugin.standing import stand
+
+        stand(early_config, names, has_fixture=has_fixture)
+
+
+def _replaces_model(config: pytest.Config) -> bool:
+    """Whether the first conftest file puts an app in the place of the model, as far as its text says."""
+    for folder in {config.rootpath, config.invocation_params.dir}:
+        with suppress(OSError):
+            if b"def fc_model(" in (folder / "conftest.py").read_bytes():
+                return True
+    return False
 
 
 def pytest_configure(config: pytest.Config) -> None:

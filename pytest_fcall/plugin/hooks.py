@@ -97,6 +97,8 @@ def pytest_runtest_makereport(
             item.forget()
     elif report.outcome != "passed":
         _add_missing_reply(item, call, report)
+    elif report.when == "call" and (remark := session_of(item.config).replies.test_remarks.get(item.nodeid)):
+        attach(report, CaseReport(None, remark=remark))
     return report
 
 

@@ -234,7 +234,8 @@ class CaseItem(pytest.Function):
         if account and shows_calls:
             from pytest_fcall.reporting.account_text import passed_text
 
-            report.sections.append((CALLS_TITLE, printable(passed_text(account, marks_for(terminal_encoding())))))
+            text = passed_text(account, result, marks_for(terminal_encoding()))
+            report.sections.append((CALLS_TITLE, printable(text)))
         attach(report, attached)
 
     # The override is that of pytest's Function, which leaves out a parameter of Node.

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_fcall.session.settings import Drift, Fixed, Missing, Record
+    from pytest_fcall.session.settings import Around, Drift, Fixed, Inside, Missing, Record
 
 RECORD: tuple[Record, ...] = ("missing", "all", "off")
 DRIFT: tuple[Drift, ...] = ("note", "fail", "ignore")
 FIXED: tuple[Fixed, ...] = ("pass", "fail")
 MISSING: tuple[Missing, ...] = ("inconclusive", "skip")
+INSIDE: tuple[Inside, ...] = ("note", "required", "ignore")
+AROUND: tuple[Around, ...] = ("refuse", "allow")
+PROXY = ("on", "always", "off")
 FAIL = ("items", "gates", "both")
 
 SETTINGS_WITHOUT_DEFAULT = (
@@ -42,6 +45,8 @@ SETTINGS_WITHOUT_DEFAULT = (
     "fc_tool_memory",
     "fc_tool_allow",
     "fc_proxy",
+    "fc_inside",
+    "fc_around",
     "fc_apibench_checked",
 )
 """Settings of the configuration that are empty where a project says nothing."""
@@ -260,7 +265,21 @@ def _add_environments(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     parser.addini(
         "fc_tool_variables", "environment variables that called functions may see (one a line)", type="linelist"
     )
-    parser.addini("fc_proxy", "`off` lets apps ask their models directly, so that nothing inside them is recorded")
+    parser.addini(
+        "fc_proxy",
+        "on: what apps ask goes through a proxy (default); always: variables lead there from the start of each run, "
+        "for tests with fc_wire whose client is made at import; off: apps ask directly, and nothing is recorded",
+    )
+    parser.addini(
+        "fc_inside",
+        "what becomes of answers of apps that asked nothing by way of the proxy: note: they are told where the app is "
+        "known to ask models (default); required: they are errors; ignore: nothing",
+    )
+    parser.addini(
+        "fc_around",
+        "connections to known providers that an app in this process makes around the proxy: refuse: where no model may "
+        "be asked they are refused, else told (default); allow: nobody looks at them",
+    )
     parser.addini(
         "fc_proxy_variables",
         "more environment variables that lead an app to its models, as NAME, NAME=URL or NAME=off (one a line)",

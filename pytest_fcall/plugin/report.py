@@ -43,16 +43,18 @@ class CaseReport(NamedTuple):
     """What the backend changed in the request before it sent it."""
     account: str = ""
     """The account of the case, a line of JSON; empty where no run is kept, and once it is written."""
+    remark: str = ""
+    """What is to be told of a plain test that passed."""
 
 
 def case_report(report: pytest.TestReport) -> CaseReport | None:
     """What was attached to a report, in this process or in another one."""
     attached: CaseReport | list[Any] | None = getattr(report, "fcall", None)
     if isinstance(attached, list):
-        result, missing, unanswered, judged, reused, changes, account = attached
+        result, missing, unanswered, judged, reused, changes, account, remark = attached
         found = result_from_json(result) if result is not None else None
         lacked = MissingReply(*missing) if missing is not None else None
-        attached = CaseReport(found, lacked, unanswered, judged, reused, tuple(changes), account)
+        attached = CaseReport(found, lacked, unanswered, judged, reused, tuple(changes), account, remark)
     return attached
 
 

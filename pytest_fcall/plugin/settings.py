@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import pytest
 
 from pytest_fcall.plugin.models import ModelArguments
-from pytest_fcall.plugin.options import DRIFT, FIXED, MISSING, RECORD
+from pytest_fcall.plugin.options import AROUND, DRIFT, FIXED, INSIDE, MISSING, PROXY, RECORD
 from pytest_fcall.session.ask.environments import EnvironmentSettings
 from pytest_fcall.session.ask.volatile import read_volatile
 from pytest_fcall.session.outcomes import SettingError
@@ -22,6 +22,7 @@ from pytest_fcall.session.settings import (
     DEFAULT_CONCURRENCY,
     BaselineSettings,
     Confirm,
+    Inside,
     Settings,
     Shard,
     Worker,
@@ -98,6 +99,8 @@ class _SettingsReader:
             proxy=self._proxy(),
             proxy_variables=self._proxy_variables(),
             volatile=read_volatile(self._config.getini("fc_volatile"), self._config.rootpath),
+            inside=self._inside(),
+            around=choice("fc_around", self._written("around") or AROUND[0], AROUND),
             wanted_scores=self._wanted_scores(),
             kept_runs=parse_kept_runs(str(self._config.getini("fc_runs") or DEFAULT_RUNS)),
             shard=_shard(self._config.getoption("fc_shard")),
@@ -110,6 +113,10 @@ class _SettingsReader:
     def _given(self, name: str) -> str:
         """The value of the command line, or else of the configuration."""
         return self._config.getoption(f"fc_{name}") or str(self._config.getini(f"fc_{name}") or "")
+
+    def _written(self, name: str) -> str:
+        """The value of the configuration."""
+        return str(self._config.getini(f"fc_{name}") or "").strip()
 
     def _choice(self, name: str, choices: tuple[_Choice, ...]) -> _Choice:
         """One of the choices; the first where nothing is given."""
@@ -142,9 +149,13 @@ class _SettingsReader:
 
     def _proxy(self) -> bool:
         given = str(self._config.getini("fc_proxy") or "on").strip()
-        if given not in ("on", "off"):
-            raise SettingError(f"fc_proxy: {given!r} must be on or off")
-        return given == "on"
+        return choice("fc_proxy", given, PROXY) != "off"
+
+    def _inside(self) -> Inside:
+        found = choice("fc_inside", self._written("inside") or INSIDE[0], INSIDE)
+        if found == "required" and not self._proxy():
+            raise SettingError("fc_inside = required needs the proxy, and fc_proxy is off")
+        return found
 
     def _proxy_variables(self) -> tuple[str, ...]:
         lines = tuple(self._config.getini("fc_proxy_variables"))

@@ -60,6 +60,8 @@ class Summary:
         self._changes: Counter[str] = Counter()
         """Changes of requests on their way out, with the number of cases."""
         self._baselines = BaselineWriter(config)
+        self._remarks: dict[str, str] = {}
+        """What is to be told of plain tests, by their node ids."""
         self._files_without_cases = 0
         self._worker_runs: set[str] = set()
         self._worker_notes: dict[str, None] = {}
@@ -102,6 +104,7 @@ class Summary:
         if attached.missing:
             self._missing[report.nodeid] = attached.missing
         if attached.result is None:  # of a plain test
+            self._remarks[report.nodeid] = attached.remark
             return
         if attached.account:
             self._accounts.add(attached.account)
@@ -257,6 +260,7 @@ class Summary:
         here = [*ours, session.costs.fault, self._run_note]
         yield from (safe_line(note) for note in (*self._worker_notes, *here) if note)
         yield from self._stray_lines()
+        yield from (safe_line(f"{nodeid}: {remark}") for nodeid, remark in self._remarks.items() if remark)
         if _has_scores(results):
             from pytest_fcall.session.result.suite_scores import score_lines
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from pytest_fcall.core import Call, CallResult, Message, Outcome
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
+from pytest_fcall.reporting.app_ways import way_remarks
 from pytest_fcall.reporting.number_text import cost_text, plural_text, seconds_text
 from pytest_fcall.reporting.results import Result, Status
 from pytest_fcall.reporting.safe_text import safe, safe_line
@@ -32,7 +33,7 @@ def account_lines(account: Account, result: Result, marks: Marks) -> list[str]:
         *(_said(answer, marks, is_answered=not account.error) if answer else ()),
         ("tools", [", ".join(map(safe_line, account.tools))] if account.tools else []),
         ("settings", [arguments_text(account.settings)] if account.settings else []),
-        ("inside the app", [*_inside_lines(answer.inside, marks)] if answer else []),
+        ("inside the app", [*(_inside_lines(answer.inside, marks) if answer else ()), *way_remarks(result)]),
         ("why", safe(account.error, _MOST).splitlines()),
         ("reasons", [*_reason_lines(answer.reasons)] if answer else []),
         ("notes", [safe_line(note) for note in answer.notes] if answer else []),
@@ -61,10 +62,11 @@ def question_lines(account: Account) -> list[str]:
     return [line for step in steps for line in _messages(step.messages)]
 
 
-def passed_text(account: Account, marks: Marks) -> str:
+def passed_text(account: Account, result: Result, marks: Marks) -> str:
     """What was asked and answered of a case that is right; of several answers, all in brief, too."""
     answer = account.answers[account.shown]
-    blocks = [*_said(answer, marks), ("inside the app", [*_inside_lines(answer.inside, marks)])]
+    inside = [*_inside_lines(answer.inside, marks), *way_remarks(result)]
+    blocks = [*_said(answer, marks), ("inside the app", inside)]
     if len(account.answers) > 1:
         blocks.append(("all answers", [*_answers_in_brief(account.answers, marks)]))
     return "\n".join(line.removeprefix("  ") for title, block in blocks for line in _block(title, block)) + "\n"

@@ -16,6 +16,7 @@ from pytest_fcall.reporting.results import (
     Result,
     Results,
     Status,
+    Way,
     scores_from_json,
     scores_to_json,
 )
@@ -24,6 +25,7 @@ _T = TypeVar("_T")
 _NAMES = tuple(field.name for field in fields(Result))
 _VALUES: Callable[[Result], tuple[Any, ...]] = attrgetter(*_NAMES)
 _STATUSES: Mapping[str, Status] = MappingProxyType({status: status for status in get_args(Status)})
+_WAYS: Mapping[str, Way] = MappingProxyType({way: way for way in get_args(Way)})
 _TOKENS = tuple(field.name for field in fields(Usage))
 
 
@@ -82,6 +84,9 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         called=_named_pairs(data, "called"),
         unpriced=_field(data, "unpriced", int, 0),
         remarks=_named_pairs(data, "remarks"),
+        way=_WAYS.get(_field(data, "way", str, ""), ""),
+        asks_models=_field(data, "asks_models", bool, default=False),
+        detours=_texts(data, "detours"),
     )
 
 

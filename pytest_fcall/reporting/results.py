@@ -51,6 +51,9 @@ def _number(data: Json) -> float:
 
 
 Status: TypeAlias = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
+Way: TypeAlias = Literal["", "proxy", "unseen", "stored"]
+"""How an app came to its answer: it asked by way of the proxy, or nothing came that way; or it was not run, and its
+stored answer stands for it. Empty for what is no app, and where nobody can know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,11 @@ class Result:
     remarks: tuple[tuple[str, str], ...] = ()
     """What is unusual about requests of an app, once for each: `unread` and a path, `broken` and what was wrong, or
     `volatile` and the pattern of what is no part of its key."""
+    way: Way = ""
+    asks_models: bool = False
+    """Whether an app that asked nothing by way of the proxy is known to have asked before."""
+    detours: tuple[str, ...] = ()
+    """The connections of the app to providers that went around the proxy, each host and place once."""
 
     @property
     def right(self) -> bool:

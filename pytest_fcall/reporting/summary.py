@@ -10,6 +10,7 @@ from textwrap import wrap
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.answer_origin import origin_text
 from pytest_fcall.reporting.app_remarks import app_remark_lines
+from pytest_fcall.reporting.app_ways import way_lines
 from pytest_fcall.reporting.missing import missing_lines
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
@@ -59,6 +60,7 @@ def summary_lines(
         *app_usage_lines(results.results),
         *app_remark_lines(results.results),
         *judge_usage_lines(results.results),
+        *way_lines(results.results),
     ]
     missed = _retrieval_lines(results.results)
     mixed = mixed_up_lines(results.results, width)

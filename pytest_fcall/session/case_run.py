@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Case, Request, Verdict
 from pytest_fcall.session.ask.model import AskModel
+from pytest_fcall.session.ask.types import way_of
 from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, stanza_of, way_of_failing
 from pytest_fcall.session.judge.samples import CaseAnswers, SampleResult, confirmed_result, sample_result, samples_of
 from pytest_fcall.session.judge.verdict import CaseJudge
@@ -91,11 +92,38 @@ class CaseRun:
         __tracebackhide__ = True
         self.answers.ask(self.answers.samples.count)
         self.judge.check_wire(self.answers.answers)
+        self._check_way()
         if self._baseline is not None and self._session.settings.confirm.most:
             self._ask_again()
         if self.judge.opinions:  # the model that judges may fail, too
             self._compare(self._confirmed or self._result())
         self.is_complete = True
+
+    @property
+    def asks_models(self) -> bool:
+        """Whether the model is an app that has asked models before: for another case, or for this one."""
+        return self.answers.model.is_known_to_ask or bool(self._accepted and self._accepted.wire)
+
+    @property
+    def ignores_way(self) -> bool:
+        """Whether the settings have nobody told of an app that asked nothing by way of the proxy."""
+        return self._session.settings.inside == "ignore"
+
+    def _check_way(self) -> None:
+        """Raise CaseError for an answer of an app of which nothing was seen, where the settings want to see it."""
+        way = way_of(self.answers.answers)
+        if self._session.settings.inside != "required" or way in ("", "proxy"):
+            return
+        model = self.answers.model.id
+        if way == "stored":
+            raise CaseError(
+                f"{model} was not run: nothing that it asks is recorded for this case, and with fc_inside = required "
+                "its stored answer does not stand for it. Record the case with a run that may ask"
+            )
+        raise CaseError(
+            f"{model} asked nothing by way of the proxy, and fc_inside = required: its client may have an address of "
+            "its own, or a cache may have answered, or it asked no model"
+        )
 
     def decide(self) -> JudgedCase:
         """Judge the answers, and compare the verdict with the baseline."""
@@ -121,6 +149,7 @@ class CaseRun:
             if not granted:
                 return
             self.answers.ask(granted)
+            self._check_way()
             self._confirmed = confirmed_result(self._result().all, first)
             portion *= 2
 

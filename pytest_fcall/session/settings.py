@@ -19,6 +19,8 @@ Accept: TypeAlias = Literal["valid", "all"]
 Drift: TypeAlias = Literal["note", "fail", "ignore"]
 Fixed: TypeAlias = Literal["pass", "fail"]
 Missing: TypeAlias = Literal["inconclusive", "skip"]
+Inside: TypeAlias = Literal["note", "required", "ignore"]
+Around: TypeAlias = Literal["refuse", "allow"]
 
 ALL_CASES = "*"
 """Stands for all cases where a tag is asked for."""
@@ -113,6 +115,10 @@ class Settings:
     """Lines `NAME`, `NAME=URL` or `NAME=off`, beside the variables that are known anyway."""
     volatile: Mapping[str, tuple[str, ...]]
     """Patterns of what is no part of the keys of requests of apps, by the app, as `read_volatile` gives them."""
+    inside: Inside
+    """What becomes of answers of apps that asked nothing by way of the proxy."""
+    around: Around
+    """What becomes of connections to providers that go around the proxy."""
     wanted_scores: Mapping[str, tuple[str, ...]]
     """Names of scores by the tag of the cases whose scores they are."""
     environments: EnvironmentSettings

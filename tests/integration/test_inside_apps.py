@@ -339,7 +339,7 @@ def test_off_leaves_the_app_alone(agent: Agent) -> None:
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("fc_proxy = maybe", "fc_proxy: 'maybe' must be on or off"),
+        ("fc_proxy = maybe", "fc_proxy: 'maybe' is none of on, always, off"),
         ("fc_proxy_variables = 7=x", "fc_proxy_variables: '7' is not a variable name*"),
         ("fc_proxy_variables = A_BASE_URL=nowhere", "fc_proxy_variables: A_BASE_URL has no valid URL*"),
     ],

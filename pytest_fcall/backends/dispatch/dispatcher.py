@@ -7,7 +7,7 @@ import contextlib
 import random
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ _T = TypeVar("_T")
 
 SHUTDOWN_SECONDS = 0.4
 """Seconds for each of the two last steps: cancelling the requests, and closing the backends."""
+_THREADS = "fcall-dispatch"
 
 
 class Dispatcher:
@@ -179,8 +180,9 @@ class _LoopThread(threading.Thread):
     """A thread with an event loop, which runs `shut_down` once `stop` is set, and ends."""
 
     def __init__(self, shut_down: Callable[[], Coroutine[None, None, None]]) -> None:
-        super().__init__(name="fcall-dispatch", daemon=True)
+        super().__init__(name=_THREADS, daemon=True)
         self.loop = asyncio.new_event_loop()
+        self.loop.set_default_executor(ThreadPoolExecutor(thread_name_prefix=_THREADS))  # known by their name
         self.stop = asyncio.Event()
         self._shut_down = shut_down
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import lru_cache
 from http import HTTPStatus
 from io import BytesIO
@@ -129,6 +129,28 @@ def forward(
         skip_auto_headers=[name for name in _AUTOMATIC_HEADERS if name not in request.headers] or None,
         allow_redirects=False,
     )
+
+
+async def stream_on(
+    request: web.BaseRequest, answer: ClientResponse, headers: list[tuple[str, str]]
+) -> web.StreamResponse:
+    """Stream an answer on to whoever sent the request, with these headers. They may have gone away."""
+    response = web.StreamResponse(status=answer.status, headers=headers)
+    with suppress(ConnectionError):
+        await response.prepare(request)
+    async for piece in answer.content.iter_any():
+        with suppress(ConnectionError):
+            await response.write(piece)
+    with suppress(ConnectionError):
+        await response.write_eof()
+    return response
+
+
+def break_off(request: web.BaseRequest) -> web.Response:
+    """Break the connection: as without a proxy the app sees that, and its library may try again."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
 
 
 @asynccontextmanager

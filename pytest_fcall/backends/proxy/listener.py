@@ -17,6 +17,7 @@ Serve: TypeAlias = Callable[[socket.socket, Coroutine[None, None, object]], Coro
 
 _BACKLOG = 1024
 _JOIN_SECONDS = 10.0
+_THREADS = "fcall-proxy"
 _AT_ONCE = 2
 """Ready sockets per round. With fewer, the loop has more rounds and the store more transactions; with more, requests
 wait longer for each other."""
@@ -32,7 +33,7 @@ class LazyListener:
         self.port: int = self._socket.getsockname()[1]
         self.was_used = False
         """Whether there was a connection."""
-        self._thread = Thread(target=self._run, name="fcall-proxy", daemon=True)
+        self._thread = Thread(target=self._run, name=_THREADS, daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -63,8 +64,11 @@ class LazyListener:
 
 def _new_loop() -> AbstractEventLoop:
     from asyncio import SelectorEventLoop
+    from concurrent.futures import ThreadPoolExecutor
 
-    return SelectorEventLoop(FewAtOnceSelector())
+    loop = SelectorEventLoop(FewAtOnceSelector())
+    loop.set_default_executor(ThreadPoolExecutor(thread_name_prefix=_THREADS))  # its threads are known by their name
+    return loop
 
 
 class FewAtOnceSelector(DefaultSelector):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -18,16 +18,19 @@ from pytest_fcall.backends.dispatch.group_writer import GroupWriter
 from pytest_fcall.backends.interfaces.stream import is_stream
 from pytest_fcall.backends.proxy.app_run import AppRun, NumberedRequest, read_forwarded_request
 from pytest_fcall.backends.proxy.aws_signature import UnknownSecret, signed_for
-from pytest_fcall.backends.proxy.case_lookup import AppRuns, UnknownCase
+from pytest_fcall.backends.proxy.case_lookup import AppRuns, UnknownCase, case_tokens
 from pytest_fcall.backends.proxy.http import (
     UNKNOWN_CASE_HEADER,
     ProxyAddress,
+    break_off,
     error_answer,
     forward,
     http_server,
     new_client_session,
     provider_headers,
+    stream_on,
 )
+from pytest_fcall.backends.proxy.variables import PLACEHOLDER_KEY
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.recordings.volatile import VolatileError
@@ -47,14 +50,28 @@ _GATHER_SECONDS = 0.0
 _ARRAY_STREAM = ":stream"
 """In the path of a request whose answer is a stream whatever its type says: Gemini's may be one JSON array."""
 _UNKNOWN_ADDRESS = "unknown proxy address; it may be from an earlier run"
+_NO_KEY = (
+    "no key is set. So that a client could be made at import although no model may be asked, pytest-fcall has set one "
+    "that is none; set the provider's own to let this test ask it"
+)
 _WEBSOCKET = "WebSockets are not recorded; give this client its provider's own address, or set fc_proxy = off"
 
 
 class Proxy:
-    """Answers the requests of all runs in `runs`. `keep` is called with new replies in the thread of the event loop."""
+    """Answers the requests of all runs in `runs`. `keep` is called with new replies in the thread of the event loop.
 
-    def __init__(self, runs: AppRuns, keep: Callable[[Sequence[NewReply]], object]) -> None:
+    `providers_of_others` gives the addresses that may be asked by what belongs to no case and is not recorded, such as
+    a plain test, none while there is nothing of the kind; it raises UnknownCase where that may ask nobody.
+    """
+
+    def __init__(
+        self,
+        runs: AppRuns,
+        keep: Callable[[Sequence[NewReply]], object],
+        providers_of_others: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         self._runs = runs
+        self._providers_of_others = providers_of_others
         self._writer: GroupWriter[NewReply] = GroupWriter(keep, _GATHER_SECONDS)
 
     async def serve(self, listening: socket, end: Coroutine[None, None, object]) -> None:
@@ -81,6 +98,8 @@ class Proxy:
         except KeyError:
             return error_answer(_UNKNOWN_ADDRESS)
         except UnknownCase as unknown:
+            if answered := await self._answer_others(session, request, address):
+                return answered
             why_nobody = str(unknown)
             if unknown.in_process and self._runs.nobody:
                 run = self._runs.nobody()
@@ -98,6 +117,26 @@ class Proxy:
             return error_answer(str(too_slow))
         exchange = Exchange(request, run, numbered, session, self._writer, why_nobody)
         return await exchange.answer(provider, address.at_provider(provider), content)
+
+    async def _answer_others(
+        self, session: ClientSession, request: web.BaseRequest, address: ProxyAddress
+    ) -> web.StreamResponse | None:
+        """Hand a request on as if there were no proxy, where it is a plain test's or the like; None where it is not."""
+        if address.token != self._runs.in_process or case_tokens(request.headers):
+            return None
+        try:
+            provider = self._providers_of_others().get(address.variable)
+        except UnknownCase as refused:
+            return error_answer(str(refused))
+        if provider is None:
+            return None
+        if PLACEHOLDER_KEY in request.raw_path or any(PLACEHOLDER_KEY in value for value in request.headers.values()):
+            return error_answer(_NO_KEY)
+        try:
+            async with forward(session, request, address.at_provider(provider), await request.read()) as answer:
+                return await stream_on(request, answer, provider_headers(answer.headers.items()))
+        except (ClientError, OSError, TimeoutError):
+            return break_off(request)
 
 
 def _path_with_query(path: str, query: str) -> str:
@@ -143,11 +182,8 @@ class Exchange:
             self.run.note_not_paid(str(unavailable))
             return error_answer(str(unavailable))
         except (ClientError, OSError, TimeoutError):
-            # As without a proxy, the app sees a broken connection, and its library may try again.
             self.run.release(self.numbered)
-            if self.request.transport is not None:
-                self.request.transport.abort()
-            return web.Response()
+            return break_off(self.request)
         except BaseException:  # cancellation, too
             self.run.release(self.numbered)
             raise

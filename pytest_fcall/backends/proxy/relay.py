@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterator, Mapping
-from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from socket import socket
 
-from aiohttp import ClientConnectorError, ClientError, ClientResponse, ClientSession, web
+from aiohttp import ClientConnectorError, ClientError, ClientSession, web
 
 from pytest_fcall.backends.proxy.announcements import announced_proxies
 from pytest_fcall.backends.proxy.http import (
@@ -18,6 +17,7 @@ from pytest_fcall.backends.proxy.http import (
     forward,
     http_server,
     new_client_session,
+    stream_on,
 )
 
 
@@ -75,16 +75,6 @@ async def _forwarded(
 ) -> web.StreamResponse | None:
     """Stream the answer from `url` to the app; None if the proxy there does not know the case."""
     async with forward(session, request, url, content, end_to_end_headers(request.headers.items())) as answer:
-        return None if UNKNOWN_CASE_HEADER in answer.headers else await _streamed(request, answer)
-
-
-async def _streamed(request: web.BaseRequest, answer: ClientResponse) -> web.StreamResponse:
-    response = web.StreamResponse(status=answer.status, headers=end_to_end_headers(answer.headers.items()))
-    with suppress(ConnectionError):
-        await response.prepare(request)
-    async for piece in answer.content.iter_any():
-        with suppress(ConnectionError):
-            await response.write(piece)
-    with suppress(ConnectionError):
-        await response.write_eof()
-    return response
+        if UNKNOWN_CASE_HEADER in answer.headers:
+            return None
+        return await stream_on(request, answer, end_to_end_headers(answer.headers.items()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -11,19 +11,18 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from pytest_fcall.core import Model, Request
-from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget
-from pytest_fcall.session.ask.proxy_variables import ProxyVariables
-from pytest_fcall.session.ask.types import Asker, Question, Source
+from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget, WentAround
+from pytest_fcall.session.ask.standing_proxy import StandingProxy
+from pytest_fcall.session.ask.types import AppTrace, Asker, Question, Source
 from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from socket import socket
 
     from pytest_fcall.backends.proxy.app_run import AppRun
     from pytest_fcall.backends.proxy.case_context import CaseContext
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
-    from pytest_fcall.backends.proxy.listener import LazyListener
+    from pytest_fcall.backends.proxy.detours import Detour, DetourWatch
     from pytest_fcall.backends.recordings.entry import Recording
     from pytest_fcall.backends.recordings.volatile import Volatile
     from pytest_fcall.backends.store import NewReply
@@ -46,13 +45,13 @@ class AppElsewhere(Protocol):
     """The part of its addresses that stands for the one case that it works on; empty where cases share them."""
 
 
-class _ActiveRun(Sequence["AppExchange"]):
+class ActiveRun(Sequence["AppExchange"]):
     """A run of an app as the requests in it, and the number of those who wait for it.
 
     The run is made with the first request that the app sends, since most apps under test send none.
     """
 
-    __slots__ = ("_make", "_over", "run", "token", "users")
+    __slots__ = ("_make", "_over", "detours", "run", "token", "users")
 
     def __init__(self, make: Callable[[], AppRun]) -> None:
         self._make = make
@@ -60,6 +59,8 @@ class _ActiveRun(Sequence["AppExchange"]):
         self.run: AppRun | None = None
         self.token = ""
         self.users = 0
+        self.detours: Sequence[Detour] = ()
+        """Connections that went around the proxy."""
 
     def __call__(self) -> AppRun:
         """The run. Called by the thread of the proxy, which takes one request at a time."""
@@ -73,6 +74,11 @@ class _ActiveRun(Sequence["AppExchange"]):
         self._over = True
         if self.run is not None:
             self.run.over = True
+
+    def trace(self) -> AppTrace:
+        """What has been seen of the app so far."""
+        detours = tuple(dict.fromkeys(detour.text for detour in self.detours))
+        return AppTrace(tuple(self), "unseen" if self.run is None else "proxy", detours)
 
     def __len__(self) -> int:
         return len(self.run.inner_requests) if self.run else 0
@@ -117,18 +123,25 @@ class CaseRecordings(NamedTuple):
 class AppProxy:
     """Starts the proxy with the first app that sends a request, and knows the case that each app works on."""
 
-    def __init__(self, settings: Settings, recordings: SessionRecordings, spending: Spending) -> None:
+    def __init__(
+        self, settings: Settings, recordings: SessionRecordings, spending: Spending, standing: StandingProxy | None
+    ) -> None:
         self._settings = settings
         self._recordings = recordings
         self._spending = spending.of_apps()
-        self.variables = _variables(settings)
+        self._standing = standing or StandingProxy(_variables(settings), replay=settings.replay)
+        self._standing.serve_session(self._record, self._nobodys_run)
+        self.variables = self._standing.variables
         self._lock = Lock()
-        self._active: dict[tuple[str, str, str, int], _ActiveRun] = {}
-        self._runs: AppRuns | None = None
-        self._listener: LazyListener | None = None
+        self._active: dict[tuple[str, str, str, int], ActiveRun] = {}
         self._context: CaseContext | None = None
         self._nobody: AppRun | None = None
         self._announced: Path | None = None
+        self._watch: DetourWatch | None = None
+        self._known_to_ask: dict[tuple[str, Path], bool] = {}
+        """Whether requests of an app were recorded when this was first asked, by its id and the file of the test."""
+        self._asked: set[str] = set()
+        """The ids of the apps that have sent requests in this run."""
         self.unpriced: Counter[str] = Counter()
         """Requests of apps that may be billed although no whole answer came, by the node id of the test."""
         self.remarks: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -141,44 +154,58 @@ class AppProxy:
         inside = _question_inside(question)
         return self._recordings.has_any(inside) and self._recordings.nearest(inside) is not None
 
+    def is_known_to_ask(self, source: Source, asker: Asker) -> bool:
+        """Whether requests of the app are recorded, or it has sent some in this run."""
+        key = source.id, asker.file
+        if key not in self._known_to_ask:
+            inside = _question_inside(Question(source, Request(()), asker, ""))
+            recorded = bool(self._recordings.files_of(inside.source.id)) or self._recordings.has_any(inside)
+            self._known_to_ask[key] = recorded
+        return self._known_to_ask[key] or source.id in self._asked
+
     @contextmanager
-    def in_process(self, question: Question) -> Iterator[Sequence[AppExchange] | None]:
+    def in_process(self, question: Question) -> Iterator[ActiveRun | None]:
         """Let what an app in this process sends meanwhile belong to the question; the list grows with each request.
 
         Gives None without a proxy. Raises NotRecorded and OverBudget for requests that were not answered, whatever the
-        app made of it, and StoreError for answers that could not be recorded.
+        app made of it, WentAround for those that were refused, and StoreError for answers that could not be recorded.
         """
         if not self._settings.proxy:
             yield None
             return
         from pytest_fcall.backends.proxy.case_context import working_on
 
-        runs = self._known_runs()
+        runs, live = self._standing.runs, self._may_ask(question)
         self._begin_context(runs)
-        self.variables.begin(self._base(runs.in_process), offline=not self._may_ask(question))
+        self.variables.begin(self._standing.base(runs.in_process), offline=not live)
         try:
-            with self._run(question, runs.in_process) as active, working_on(runs.mark(active.token)):
+            with (
+                self._watching(live=live) as detours,
+                self._run(question, runs.in_process) as active,
+                working_on(runs.mark(active.token)),
+            ):
+                active.detours = detours
                 yield active
         finally:
             self.variables.end()
 
     @contextmanager
-    def elsewhere(self, question: Question, app: AppElsewhere) -> Iterator[Sequence[AppExchange] | None]:
+    def elsewhere(self, question: Question, app: AppElsewhere) -> Iterator[ActiveRun | None]:
         """Do the same for an app in another process, which learns the addresses from the request to it."""
         if not self._settings.proxy:
             yield None
             return
         from pytest_fcall.backends.proxy.case_lookup import CASE_TAG, CaseTag, case_headers
 
-        runs = self._known_runs()
+        runs = self._standing.runs
         group = app.group or runs.by_hand
         if app.by_hand:
             self._announce(runs.by_hand)
         with self._run(question, group) as active:
             offline = not self._may_ask(question)
-            bases = self.variables.values(self._base(active.token), offline=offline)
+            bases = self.variables.values(self._standing.base(active.token), offline=offline)
             headers = case_headers(active.token, next(iter(bases.values()), ""))
-            tag = CASE_TAG.set(CaseTag(headers, self.variables.values(self._base(group), offline=offline)))
+            tag = CASE_TAG.set(CaseTag(headers, self.variables.values(self._standing.base(group), offline=offline)))
             try:
                 yield active
             finally:
@@ -193,20 +220,36 @@ class AppProxy:
     @property
     def strays(self) -> Mapping[tuple[str, bool], int]:
         """Requests that are part of no verdict: see `AppRun.strays`."""
-        return dict(self._runs.strays) if self._runs else {}
+        return self._standing.strays
 
     def close(self) -> None:
         """Stop serving."""
-        self.variables.restore()
         if self._context is not None:
             self._context.end()
         if self._announced is not None:
             self._announced.unlink(missing_ok=True)
-        if self._listener is not None:
-            self._listener.close()
+        self._standing.close()
 
     @contextmanager
-    def _run(self, question: Question, group: str) -> Iterator[_ActiveRun]:
+    def _watching(self, *, live: bool) -> Iterator[Sequence[Detour]]:
+        """Note connections that go around the proxy. Raises WentAround where they are refused."""
+        if self._settings.around == "allow":
+            yield ()
+            return
+        if self._watch is None:
+            from pytest_fcall.backends.proxy.detours import DetourWatch
+
+            self._watch = DetourWatch(self._settings.root, self.variables.defaults)
+        with self._watch.watching(live=live) as detours:
+            try:
+                yield detours
+            except Exception:  # whatever an app makes of it, the refusal is the reason
+                _raise_refusals(detours, live=live)
+                raise
+        _raise_refusals(detours, live=live)
+
+    @contextmanager
+    def _run(self, question: Question, group: str) -> Iterator[ActiveRun]:
         origin = question.source.id, self._recordings.file_name(question), question.asker.case, question.request.sample
         active = self._begin(question, origin, group)
         try:
@@ -220,18 +263,18 @@ class AppProxy:
                 if not active.users:
                     active.end()
                     del self._active[origin]
-                    self._known_runs().remove(active.token)
+                    self._standing.runs.remove(active.token)
                     if active.run:
                         self.unpriced[question.asker.nodeid] += active.run.unpriced
                         self.remarks[question.asker.nodeid] += active.run.remarks
         _raise_failures(active)
 
-    def _begin(self, question: Question, origin: tuple[str, str, str, int], group: str) -> _ActiveRun:
+    def _begin(self, question: Question, origin: tuple[str, str, str, int], group: str) -> ActiveRun:
         with self._lock:
             active = self._active.get(origin)
             if active is None:
-                active = self._active[origin] = _ActiveRun(partial(self._new_run, question))
-                active.token = self._known_runs().add(active, group)
+                active = self._active[origin] = ActiveRun(partial(self._new_run, question))
+                active.token = self._standing.runs.add(active, group)
             active.users += 1
         return active
 
@@ -239,10 +282,11 @@ class AppProxy:
         from pytest_fcall.backends.proxy.app_run import AppRun, RequestOrigin
 
         inside, live = _question_inside(question), self._may_ask(question)
+        self._asked.add(question.source.id)
         file = self._recordings.file_name(question)
         origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
         recordings = CaseRecordings(self._recordings, inside, live)
-        volatile, strays = self._volatile(question.model), self._known_runs().strays
+        volatile, strays = self._volatile(question.model), self._standing.runs.strays
         return AppRun(origin, recordings, live, self.variables.upstreams(), self._spending, volatile, strays=strays)
 
     def _volatile(self, model: Model) -> Volatile:
@@ -283,27 +327,7 @@ class AppProxy:
         if self._announced is None:
             from pytest_fcall.backends.proxy.announcements import announce
 
-            self._announced = announce(self._settings.root, self._base(group))
-
-    def _known_runs(self) -> AppRuns:
-        if self._runs is None:
-            from pytest_fcall.backends.proxy.case_lookup import AppRuns
-
-            self._runs = AppRuns(self._nobodys_run)
-        return self._runs
-
-    def _base(self, token: str) -> str:
-        if self._listener is None:
-            from pytest_fcall.backends.proxy.listener import LazyListener
-
-            self._listener = LazyListener(self._serve)
-        return f"http://127.0.0.1:{self._listener.port}/{token}"
-
-    async def _serve(self, connections: socket, end: Coroutine[None, None, object]) -> None:
-        """Serve the connections. The server is imported only now, with the first one."""
-        from pytest_fcall.backends.proxy.proxy import Proxy
-
-        await Proxy(self._known_runs(), self._record).serve(connections, end)
+            self._announced = announce(self._settings.root, self._standing.base(group))
 
     def _record(self, replies: Sequence[NewReply]) -> None:
         if self._settings.record != "off":
@@ -330,13 +354,23 @@ def _question_inside(question: Question) -> Question:
     return question._replace(source=Source(named, None))
 
 
-def _variables(settings: Settings) -> ProxyVariables:
+def _variables(settings: Settings) -> Mapping[str, str]:
     from pytest_fcall.backends.proxy.variables import read_variables
 
-    return ProxyVariables(read_variables(settings.proxy_variables) if settings.proxy else {})
+    return read_variables(settings.proxy_variables) if settings.proxy else {}
 
 
-def _raise_failures(active: _ActiveRun) -> None:
+def _raise_refusals(detours: Sequence[Detour], *, live: bool) -> None:
+    if live or not detours:
+        return
+    raise WentAround(
+        f"the app goes around the proxy to {detours[0].text}, and no model may be asked in this run. So that what it "
+        "asks is recorded and replayed, its client must take its address from the variable of the provider, such as "
+        "OPENAI_BASE_URL; fc_around = allow lets it pass"
+    ) from None
+
+
+def _raise_failures(active: ActiveRun) -> None:
     run = active.run
     if run is None or not (run.not_keyed or run.not_recorded or run.not_paid or run.not_stored):
         return

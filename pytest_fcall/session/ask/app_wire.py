@@ -64,9 +64,13 @@ class AppWire:
 def collected_wire(replies: Replies, question: Question) -> Iterator[AppWire]:
     """Let what an app sends belong to the question of a plain test. Ends the test where a request was not answered."""
     try:
-        with replies.collect_exchanges(question) as exchanges:
-            yield AppWire(() if exchanges is None else exchanges, replies)
+        with replies.collect_exchanges(question) as active:
+            yield AppWire(() if active is None else active, replies)
+            trace = None if active is None else active.trace()
     except NotRecorded as missing:
         replies.no_replies.request_not_recorded(question, missing)
     except Exception as error:  # `failed` tells the kinds apart, and raises unknown ones again
         replies.no_replies.failed(question, error)
+    else:
+        if trace:
+            replies.note_trace(question, trace)

@@ -33,6 +33,7 @@ from pytest_fcall.session.ask.types import (
     Question,
     Source,
     oldest_and_newest,
+    way_of,
     with_case_decoder,
 )
 from pytest_fcall.session.models import NamedModel, parse_model
@@ -170,6 +171,8 @@ class ConversationRunner:
             reused=oldest_and_newest(moment for each in answers for moment in each.reused or ()),
             transcript=whole,
             exchanges=_exchanges(answers),
+            way=way_of(answers),
+            detours=tuple(dict.fromkeys(detour for each in answers for detour in each.detours)),
             before=before,
         )
 

@@ -52,6 +52,11 @@ class AskModel:
         """Whether a recorded reply would answer."""
         return self._replies.is_recorded(self._question(request))
 
+    @property
+    def is_known_to_ask(self) -> bool:
+        """Whether it is an app that has asked models, in this run or when something was recorded."""
+        return self._source is not None and self._replies.is_known_to_ask(self._source, self._asker)
+
     def recorded_system_prompts(self, request: Request) -> Mapping[str, str]:
         """The system prompts that are recorded of it for the file of the test, by their digests."""
         return self._replies.recorded_system_prompts(self._question(request))

@@ -19,6 +19,10 @@ class NotRecorded(Exception):
     """An app sent a request that no recording answers. The text says what is new in it."""
 
 
+class WentAround(Exception):
+    """An app wanted to ask a provider around the proxy, where no model may be asked. The text says where."""
+
+
 class OverBudget(ModelUnavailable):
     """An app sent a request that would cost more than is left. The text says what to do."""
 
@@ -85,7 +89,7 @@ class NoReplies:
             self.model_unavailable(question, text)
         if isinstance(error, NotRecorded):
             self._end_without_recording(question, str(error), f"{text}\nrecord it: {_command(question)}")
-        if isinstance(error, AnswerError | CaseRefused | Unanswered):
+        if isinstance(error, AnswerError | CaseRefused | Unanswered | WentAround):
             raise CaseError(text) from None
         raise without_own_frames(error)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -14,18 +15,22 @@ from pytest_fcall.backends.proxy.variables import PLACEHOLDER_KEY, placeholder_k
 class ProxyVariables:
     """Lets the variables of this process lead to the proxy. Safe with threads.
 
-    Libraries read variables in threads of theirs, and no lock protects them while they are changed. So they are set for
-    the first app that is asked, and stay set until `restore`. Where something else changes them from test to test, such
-    as a fixture, they are set for each run of an app.
+    Libraries read variables in threads of theirs, and no lock protects them while they are changed. So they are set
+    once, by `stand` or for the first app that is asked, and stay set until `restore`. Where something else changes
+    them from test to test, such as a fixture, they are set for each run of an app.
     """
 
     def __init__(self, variables: Mapping[str, str], environment: MutableMapping[str, str] = os.environ) -> None:
         self._variables = variables
+        self.defaults = tuple(filter(None, variables.values()))
+        """The addresses of the providers where no variable is set."""
         self._environment = environment
         self._raw, self._encode = _raw_environment(environment)
         self._lock = Lock()
         self._users = 0
         self._stays = False
+        self._standing: tuple[str, bool] | None = None
+        """What they are set for wherever no app is at work; None where an app has to be at work."""
         self._changed_by_others = False
         self._set_for: tuple[str, bool] | None = None
         """The address of the proxy that they lead to, and whether offline; None where they are as they were."""
@@ -61,11 +66,31 @@ class ProxyVariables:
                 self._read_upstreams(environment)
             return self._values(base, environment, offline=offline)
 
+    def stand(self, base: str, *, offline: bool) -> None:
+        """Let the variables lead to the proxy from now on, also before the first app is at work."""
+        with self._lock:
+            self._standing = base, offline
+            self._stays = True
+            self._set(base, offline=offline)
+
     def stay(self, *, stays: bool) -> None:
         """Let them stay set behind each run of an app, as among cases, or not, as in plain tests."""
         if stays is not self._stays:
             self._stays = stays
             self.restore()
+        if stays and self._standing and self._set_for is None:
+            self._stand_again()
+
+    @contextmanager
+    def without_proxy(self) -> Iterator[None]:
+        """Let the variables be as they were for as long as something reads them that is to ask a provider itself."""
+        stood = self._set_for is not None
+        self.restore()
+        try:
+            yield
+        finally:
+            if stood and self._stays and self._standing:
+                self._stand_again()
 
     def begin(self, base: str, *, offline: bool) -> None:
         """Let the variables lead to the proxy for a run of an app. Of runs at the same time the first one counts."""
@@ -93,9 +118,21 @@ class ProxyVariables:
     def restore(self) -> None:
         """Let the variables be as they were, unless an app is at work. What others have changed meanwhile stays."""
         with self._lock:
-            if not self._users and self._set_for is not None:
+            if not self._users:
+                # Ours may be there although they are not set: a fixture gives back what it has found.
                 self._write({name: value for name, value in self._first.items() if self._is_ours(name)})
                 self._set_for = None
+
+    def fall(self) -> None:
+        """End what `stand` has begun, and let the variables be as they were."""
+        self._standing = None
+        self.restore()
+
+    def _stand_again(self) -> None:
+        with self._lock:
+            if not self._users and self._standing:
+                base, offline = self._standing
+                self._set(base, offline=offline)
 
     def _set(self, base: str, *, offline: bool) -> None:
         environment = self._unproxied()

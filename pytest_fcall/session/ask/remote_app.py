@@ -9,19 +9,19 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 from pytest_fcall.backends.wrapper import BackendWrapper, innermost
-from pytest_fcall.core import AppExchange, Backend, Reply, Request
+from pytest_fcall.core import Backend, Reply, Request
 from pytest_fcall.session.ask.app_proxy import AppProxy
-from pytest_fcall.session.ask.types import Question
+from pytest_fcall.session.ask.types import AppTrace, Question
 
 
 class RemoteApp:
-    """An app, and the requests that it has sent to models."""
+    """An app, and what was seen of it."""
 
     def __init__(self, backend: Backend, proxy: AppProxy) -> None:
         self.backend = backend
         self.proxy = proxy
-        self.exchanges: dict[str, tuple[AppExchange, ...] | None] = {}
-        """By the digests of the questions that it was asked."""
+        self.traces: dict[str, AppTrace | None] = {}
+        """What was seen of it, by the digests of the questions that it was asked; None without a proxy."""
         self.closed = False
         app = innermost(backend)
         self._forwards = getattr(app, "forwards_case", True)
@@ -51,9 +51,9 @@ class CaseScopedApp(BackendWrapper):
     async def complete(self, request: Request) -> Reply:
         """Answer `request`. Raises what the app's backend raises, NotRecorded, OverBudget and StoreError."""
         async with self.app.wait_for_turn():
-            with self.app.proxy.elsewhere(self.question, self.app) as exchanges:
+            with self.app.proxy.elsewhere(self.question, self.app) as active:
                 reply = await self.backend.complete(request)
-        self.app.exchanges[self.question.digest] = None if exchanges is None else tuple(exchanges)
+        self.app.traces[self.question.digest] = None if active is None else active.trace()
         return reply
 
     async def close(self) -> None:

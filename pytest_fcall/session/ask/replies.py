@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
@@ -12,15 +12,19 @@ from pytest_fcall.session.ask.no_reply import NoReplies
 from pytest_fcall.session.ask.recordings import SessionRecordings
 from pytest_fcall.session.ask.sources import Sources
 from pytest_fcall.session.ask.transport import ReceivedReply, Transport, result_of
-from pytest_fcall.session.ask.types import Answer, Conversation, Question, Source, oldest_and_newest
+from pytest_fcall.session.ask.types import Answer, AppTrace, Asker, Conversation, Question, Source, oldest_and_newest
+from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
-    from pytest_fcall.core import AppExchange, Backend, Reply
+    from pytest_fcall.core import Backend, Reply
     from pytest_fcall.core.extension import Decoder
+    from pytest_fcall.reporting.results import Way
+    from pytest_fcall.session.ask.app_proxy import ActiveRun
     from pytest_fcall.session.ask.conversation import ConversationRunner
+    from pytest_fcall.session.ask.standing_proxy import StandingProxy
     from pytest_fcall.session.ask.tool_results import RecordedResults
     from pytest_fcall.session.ask.transport import ProgressDisplayFactory
     from pytest_fcall.session.extensions import Registry
@@ -31,17 +35,25 @@ if TYPE_CHECKING:
 class Replies:
     """Answers the questions of a session: holds its models, its recordings, and the requests under way."""
 
-    def __init__(self, settings: Settings, registry: Registry, new_display: ProgressDisplayFactory) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        registry: Registry,
+        new_display: ProgressDisplayFactory,
+        standing: StandingProxy | None,
+    ) -> None:
         self._settings = settings
         self._registry = registry
         self._recordings = SessionRecordings(settings)
         self._spending = Spending(settings)
-        proxy = AppProxy(settings, self._recordings, self._spending)
+        proxy = AppProxy(settings, self._recordings, self._spending, standing)
         self._variables = proxy.variables
-        self._sources = Sources(settings, registry.backends, self._recordings, self._spending, self._variables.restore)
+        self._sources = Sources(settings, registry.backends, self._recordings, self._spending, self._variables)
         self._transport = Transport(settings, self._recordings, proxy, new_display)
         self.no_replies = NoReplies(self._recordings, settings)
         self._runner: ConversationRunner | None = None
+        self.test_remarks: dict[str, str] = {}
+        """What is to be told of plain tests that passed, by their node ids."""
         self._ahead: dict[tuple[str, int], Future[Answer]] = {}
         """Conversations that no test has taken yet."""
 
@@ -146,9 +158,26 @@ class Replies:
         """The system prompts that are recorded for the model and the file of the question, by their digests."""
         return self._recordings.system_prompts(question)
 
-    def collect_exchanges(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
+    def is_known_to_ask(self, source: Source, asker: Asker) -> bool:
+        """Whether an app has asked models, in this run or when something was recorded."""
+        return self._transport.is_known_to_ask(source, asker)
+
+    def collect_exchanges(self, question: Question) -> AbstractContextManager[ActiveRun | None]:
         """Let what an app in this process sends to models meanwhile belong to this question."""
         return self._transport.collect_exchanges(question)
+
+    def note_trace(self, question: Question, trace: AppTrace) -> None:
+        """Note what is to be told of an app under a plain test. Raises CaseError if the settings want to see more."""
+        inside, test = self._settings.inside, question.asker.nodeid
+        if trace.way == "unseen" and inside == "required":
+            raise CaseError("the app sent nothing by way of the proxy, and fc_inside = required")
+        if trace.way == "unseen" and inside != "ignore" and self._transport.has_recordings_inside(question):
+            self.test_remarks[test] = (
+                "its app sent nothing by way of the proxy, though requests are recorded for this test: a client that "
+                "was made when a module was imported goes there with fc_proxy = always"
+            )
+        if trace.detours:
+            self.test_remarks[test] = f"its app went around the proxy to {'; '.join(trace.detours)}"
 
     def let_variables_stay(self, *, stay: bool) -> None:
         """Whether the variables that lead apps to the proxy stay set behind an app: in plain tests they do not."""
@@ -229,9 +258,10 @@ class Replies:
         if found is None:
             return None
         exchanges = () if source.asks_models else None
+        way: Way = "stored" if source.asks_models else ""
         if (moment := found.timestamp) >= self._recordings.started:
-            return Answer(found.reply, exchanges=exchanges)
-        return Answer(found.reply, asked=False, reused=(moment, moment), exchanges=exchanges)
+            return Answer(found.reply, exchanges=exchanges, way=way)
+        return Answer(found.reply, asked=False, reused=(moment, moment), exchanges=exchanges, way=way)
 
     def _take(self, question: Question) -> Answer | None:
         """The recorded reply that answers, which is marked as used.
@@ -248,16 +278,22 @@ class Replies:
 
     def _answer(self, received: ReceivedReply) -> Answer:
         """The answer; it counts as asked unless recordings answered all requests that an app sent."""
-        if not received.exchanges:
-            return Answer(received.reply, asked=not self._settings.replay, exchanges=received.exchanges)
+        trace = received.trace
+        if trace is None:
+            return Answer(received.reply, asked=not self._settings.replay)
+        exchanges, way, detours = trace
+        if not exchanges:
+            return Answer(received.reply, not self._settings.replay, exchanges=(), way=way, detours=detours)
         started = self._recordings.started
-        moments = [exchange.recorded for exchange in received.exchanges]
+        moments = [exchange.recorded for exchange in exchanges]
         known = [moment for moment in moments if moment is not None and moment < started]
         return Answer(
             received.reply,
             asked=len(known) < len(moments),
             reused=oldest_and_newest(known),
-            exchanges=received.exchanges,
+            exchanges=exchanges,
+            way=way,
+            detours=detours,
         )
 
     def _may_run(self, question: Question) -> bool:

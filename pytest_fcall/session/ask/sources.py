@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import Backend, ModelUnavailable, canonical, throughput_of
@@ -13,6 +13,7 @@ from pytest_fcall.session.outcomes import CaseError
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import BackendFactory
     from pytest_fcall.session.ask.costs import Spending
+    from pytest_fcall.session.ask.proxy_variables import ProxyVariables
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
 
@@ -26,13 +27,13 @@ class Sources:
         factories: Mapping[str, BackendFactory],
         recordings: SessionRecordings,
         spending: Spending,
-        restore_variables: Callable[[], None],
+        variables: ProxyVariables,
     ) -> None:
         self._settings = settings
         self._factories = factories
         self._recordings = recordings
         self._spending = spending
-        self._restore_variables = restore_variables
+        self._variables = variables
         self._made: dict[tuple[str, str, bool], Source] = {}
         self._last: tuple[NamedModel, Source] | None = None
         """The model that was asked for last, as by most cases, whose options need not be written out again."""
@@ -67,11 +68,11 @@ class Sources:
         make = self._factories.get(named.model.kind)
         if make is None:
             return None
-        self._restore_variables()  # backends read their addresses from those that lead apps to the proxy
-        try:
-            backend = self._spending.metered(named.model, make(named.model, self._settings.root))
-        except ModelUnavailable as unavailable:
-            raise CaseError(str(unavailable)) from None
+        with self._variables.without_proxy():  # backends read their addresses from those that lead apps to the proxy
+            try:
+                backend = self._spending.metered(named.model, make(named.model, self._settings.root))
+            except ModelUnavailable as unavailable:
+                raise CaseError(str(unavailable)) from None
         return self._claiming(named, backend)
 
     def _claiming(self, named: NamedModel, backend: Backend) -> Backend:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol, TypeAlias, Typ
 
 from pytest_fcall.core import Backend, Reply, Request, Usage, app_note
 from pytest_fcall.session.ask.app_proxy import AppProxy
-from pytest_fcall.session.ask.types import Question
+from pytest_fcall.session.ask.types import AppTrace, Asker, Question, Source
 from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
     from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Progress
-    from pytest_fcall.core import AppExchange
+    from pytest_fcall.session.ask.app_proxy import ActiveRun
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.ask.remote_app import CaseScopedApp, RemoteApp
     from pytest_fcall.session.settings import Settings
@@ -48,10 +48,10 @@ ProgressDisplayFactory: TypeAlias = "Callable[[Callable[[], Progress], int], Pro
 
 
 class ReceivedReply(NamedTuple):
-    """A reply, and the requests that an app sent to models on the way to it."""
+    """A reply, and what was seen of an app on the way to it; None of what is no app, and without a proxy."""
 
     reply: Reply
-    exchanges: tuple[AppExchange, ...] | None = None
+    trace: AppTrace | None = None
 
 
 def result_of(future: Future[_T]) -> _T | None:
@@ -111,37 +111,45 @@ class Transport:
     def ask(self, backend: Backend, question: Question) -> ReceivedReply:
         """Ask, and wait for the reply. Raises what the backend raises, NotRecorded and StoreError."""
         if question.source.is_app:
-            with self._proxy.in_process(question) as exchanges:
+            with self._proxy.in_process(question) as active:
                 reply = self._called(backend, question)
-            return self._received(question, reply, exchanges)
+            return self._received(question, reply, active)
         reply = self.wait(self._submit(backend, question))
         self._mark_use(question)
-        return ReceivedReply(reply, self._exchanges(backend, question))
+        return ReceivedReply(reply, self._trace(backend, question))
 
     async def ask_async(self, backend: Backend, question: Question) -> ReceivedReply:
         """Do what `ask` does, in the event loop of an async test."""
         if question.source.is_app:
-            with self._proxy.in_process(question) as exchanges:
+            with self._proxy.in_process(question) as active:
                 reply = await self._called_async(backend, question)
-            return self._received(question, reply, exchanges)
+            return self._received(question, reply, active)
         from asyncio import wrap_future
 
         reply = await wrap_future(self._submit(backend, question))
         self._mark_use(question)
-        return ReceivedReply(reply, self._exchanges(backend, question))
+        return ReceivedReply(reply, self._trace(backend, question))
 
-    def _received(self, question: Question, reply: Reply, exchanges: Sequence[AppExchange] | None) -> ReceivedReply:
+    def _received(self, question: Question, reply: Reply, active: ActiveRun | None) -> ReceivedReply:
         """The reply of an app in this process, which is recorded unless the app received a broken answer."""
-        known = None if exchanges is None else tuple(exchanges)
-        if not any(exchange.broken for exchange in known or ()):
+        trace = None if active is None else active.trace()
+        if not (trace and any(exchange.broken for exchange in trace.exchanges)):
             self._recordings.record_soon(question, reply)
-        return ReceivedReply(reply, known)
+        return ReceivedReply(reply, trace)
 
     def runs_offline(self, question: Question) -> bool:
         """Whether an app can run again without the models that it asks."""
-        return question.source.asks_models and self._proxy.has_recordings(question)
+        return question.source.asks_models and self.has_recordings_inside(question)
 
-    def collect_exchanges(self, question: Question) -> AbstractContextManager[Sequence[AppExchange] | None]:
+    def has_recordings_inside(self, question: Question) -> bool:
+        """Whether requests of an app are recorded for the case, or the test, of the question."""
+        return self._proxy.has_recordings(question)
+
+    def is_known_to_ask(self, source: Source, asker: Asker) -> bool:
+        """Whether an app is known to ask models; see `AppProxy.is_known_to_ask`."""
+        return self._proxy.is_known_to_ask(source, asker)
+
+    def collect_exchanges(self, question: Question) -> AbstractContextManager[ActiveRun | None]:
         """Let what an app in this process sends meanwhile belong to this question; see `AppProxy.in_process`."""
         return self._proxy.in_process(question)
 
@@ -265,9 +273,9 @@ class Transport:
             self._remote_apps[id(backend)] = RemoteApp(backend, self._proxy)
         return CaseScopedApp(backend, self._remote_apps[id(backend)], question)
 
-    def _exchanges(self, backend: Backend, question: Question) -> tuple[AppExchange, ...] | None:
+    def _trace(self, backend: Backend, question: Question) -> AppTrace | None:
         app = self._remote_apps.get(id(backend))
-        return app.exchanges.get(question.digest) if app else None
+        return app.traces.get(question.digest) if app else None
 
     def _mark_use(self, question: Question) -> None:
         """A reply is recorded for the test that asked first; mark it as used by others that asked the same."""

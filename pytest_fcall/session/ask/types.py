@@ -23,6 +23,7 @@ from pytest_fcall.session.outcomes import CaseError
 if TYPE_CHECKING:
     from pytest_fcall.conversation.earlier_conversations import CarriedState
     from pytest_fcall.core import AppExchange, Transcript
+    from pytest_fcall.reporting.results import Way
 
 
 class Asker(NamedTuple):
@@ -106,6 +107,16 @@ class Conversation(NamedTuple):
         return self._replace(case=state.set_up(self.case), first=state.fill_placeholder(placeholder, self.first))
 
 
+class AppTrace(NamedTuple):
+    """What was seen of an app while it came to its answer."""
+
+    exchanges: tuple[AppExchange, ...]
+    """The requests that it sent to models, as far as they were answered."""
+    way: Way
+    detours: tuple[str, ...]
+    """Its connections to providers that went around the proxy, each host and place once."""
+
+
 class Answer(NamedTuple):
     """A reply, or the replies of a conversation, to a case."""
 
@@ -118,6 +129,10 @@ class Answer(NamedTuple):
     transcript: Transcript | None = None
     exchanges: tuple[AppExchange, ...] | None = None
     """Requests that an app sent to models meanwhile; None where they are not known, or it is no app."""
+    way: Way = ""
+    """How an app came to it."""
+    detours: tuple[str, ...] = ()
+    """See `AppTrace.detours`."""
     before: Sequence[Reply] = ()
     """Replies in earlier conversations, where they were held for this case."""
 
@@ -125,6 +140,13 @@ class Answer(NamedTuple):
     def replies(self) -> Sequence[Reply]:
         """All replies of the model to the case."""
         return [step.reply for step in self.transcript.steps] if self.transcript else [self.reply]
+
+
+def way_of(answers: Iterable[Answer]) -> Way:
+    """How an app came to several answers, or to the steps of one: what is worth telling comes first."""
+    ways = {answer.way for answer in answers}
+    known: tuple[Way, ...] = ("stored", "unseen", "proxy")
+    return next((way for way in known if way in ways), "")
 
 
 def oldest_and_newest(moments: Iterable[float]) -> tuple[float, float] | None:

@@ -14,7 +14,7 @@ from pytest_fcall.reporting.faults import location_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
 from pytest_fcall.reporting.transcript import first_wrong_turn, last_lines, transcript_lines
-from pytest_fcall.session.ask.types import with_case_decoder
+from pytest_fcall.session.ask.types import way_of, with_case_decoder
 from pytest_fcall.session.case_run import CaseRun, JudgedCase
 from pytest_fcall.session.judge.samples import JudgedAnswer
 
@@ -27,7 +27,7 @@ def failure_report(run: CaseRun, judged: JudgedCase, marks: Marks, width: int, *
     """The text for a wrong answer. `fully` shows all there is, beyond twelve lines."""
     case, result = run.case, judged.result
     context = _failure_context(result.shown, case, marks, fully=fully)
-    lines = [*_retrieval_lines(run), *result.lines, *judged.comparison.lines]
+    lines = [*_retrieval_lines(run), *_way_lines(run), *result.lines, *judged.comparison.lines]
     write = full_failure_text if fully else partial(failure_text, width=width)
     return write(Failure(*context.judged, run.answers.model.id, context.story, lines), marks=marks)
 
@@ -74,6 +74,12 @@ def _state_lines(turn: Turn, held: TranscriptTurn, verdict: Verdict) -> list[str
     if turn.state is None or held.state is None or len(wrong) < 2:
         return []
     return [f"  {safe_line(line)}" for line in state_changes(turn.state, held.state.value)]
+
+
+def _way_lines(run: CaseRun) -> list[str]:
+    if way_of(run.answers.answers) != "unseen" or run.ignores_way or not run.asks_models:
+        return []
+    return ["the app asked nothing by way of the proxy, though it asks models elsewhere"]
 
 
 def _retrieval_lines(run: CaseRun) -> list[str]:

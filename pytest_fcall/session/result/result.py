@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Case, FaultyCase, Outcome
 from pytest_fcall.core.reply import total_usage
-from pytest_fcall.reporting.results import AppUsage, CaseScore, JudgeUsage, Result, Status
+from pytest_fcall.reporting.results import AppUsage, CaseScore, JudgeUsage, Result, Status, Way
 from pytest_fcall.reporting.statistics import known_sum
+from pytest_fcall.session.ask.types import way_of
 
 if TYPE_CHECKING:
     from pytest_fcall.core import AppExchange, Usage
@@ -42,6 +43,7 @@ def result_of(
     answers = run.answers if run and run.is_complete else None
     judged = run.judged if run else None
     inside = app_usage(answers.answers) if answers else ()
+    way = seen_way(session, answers)
     comparison = judged.comparison if judged else None
     outcome = comparison.outcome if comparison else None
     return Result(
@@ -76,7 +78,16 @@ def result_of(
         scores=_scores(session, case, run, counts=status != "skipped" or no_reply),
         unpriced=session.replies.unpriced(facts.nodeid),
         remarks=session.replies.remarks(facts.nodeid),
+        way=way,
+        asks_models=way in ("unseen", "stored") and run is not None and run.asks_models,
+        detours=tuple(dict.fromkeys(detour for each in answers.answers for detour in each.detours)) if answers else (),
     )
+
+
+def seen_way(session: Session, answers: CaseAnswers | None) -> Way:
+    """How an app came to its answers, as far as the settings want it told."""
+    way = way_of(answers.answers) if answers else ""
+    return "" if way == "unseen" and session.settings.inside == "ignore" else way
 
 
 def _outcome(outcome: Outcome | None, status: Status) -> Outcome | None:

@@ -28,6 +28,8 @@ def settings_of(root: Path) -> Settings:
         samples=None,
         baseline=BaselineSettings(None, prune=False, drift="note", fixed="pass", against=""),
         proxy=False,
+        inside="note",
+        around="refuse",
         proxy_variables=(),
         volatile={},
         wanted_scores={},

@@ -1,0 +1,188 @@
+"""Connections from this process to providers that go around the proxy: noticed before a name is resolved."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from threading import Lock, current_thread
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_fcall.backends.proxy.provider_hosts import is_provider, provider_hosts
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from types import FrameType
+
+_OWN_THREADS = ("fcall-dispatch", "fcall-proxy")
+"""How the names of the threads begin that ask models for the run, or pass on what an app asks."""
+_TELEMETRY = ("agents.tracing",)
+"""Modules that report to a provider and ask no model. Where nobody may be asked, they are refused, and nothing else."""
+_EVENT_LOOPS = "asyncio.base_events"
+_STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
+_PACKAGES = {"site-packages", "dist-packages"}
+_OUR_PACKAGES = ("pytest_fcall", "_pytest", "pluggy", "pytest")
+
+
+class Detour(NamedTuple):
+    """A connection to a provider that goes around the proxy."""
+
+    host: str
+    place: str
+    """FILE:LINE of the code that wants it: the innermost in the project, or else in a library. Empty if unknown."""
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        return f"{self.host}, at {self.place}" if self.place else self.host
+
+
+class DetourRefused(ConnectionRefusedError):
+    """The connection goes around the proxy, and no model may be asked."""
+
+
+class WatchedRun:
+    """The connections of an app at work that go around the proxy."""
+
+    __slots__ = ("detours", "live")
+
+    def __init__(self, *, live: bool) -> None:
+        self.live = live
+        """Whether models may be asked, so that nothing is refused."""
+        self.detours: list[Detour] = []
+
+
+class DetourWatch:
+    """Looks at the names that this process resolves for as long as an app is at work.
+
+    `socket.getaddrinfo` and asyncio's method of this name stand aside meanwhile. An audit hook would see the same, but
+    is called for all that happens in the process, and stays until its end.
+    """
+
+    def __init__(self, root: Path, urls: Iterable[str]) -> None:
+        self._root = root
+        self._known = provider_hosts(urls)
+        self._lock = Lock()
+        self._runs: list[WatchedRun] = []
+        self._replaced: list[tuple[Any, Any]] = []
+        """Where `getaddrinfo` is replaced, and what was there."""
+
+    @contextmanager
+    def watching(self, *, live: bool) -> Iterator[list[Detour]]:
+        """Watch until the end; gives the list to which connections are added, those of other apps meanwhile, too."""
+        run = WatchedRun(live=live)
+        with self._lock:
+            if not self._runs:
+                self._begin()
+            self._runs.append(run)
+        try:
+            yield run.detours
+        finally:
+            with self._lock:
+                self._runs.remove(run)
+                if not self._runs:
+                    self._end()
+
+    def _begin(self) -> None:
+        resolve = socket.getaddrinfo
+        self._replace(socket, partial(self._resolve, resolve))
+        if (events := sys.modules.get(_EVENT_LOOPS)) is not None:
+            self._replace(events.BaseEventLoop, self._method(resolve))
+
+    def _replace(self, owner: Any, by: Any) -> None:
+        self._replaced.append((owner, owner.getaddrinfo))
+        owner.getaddrinfo = by
+        self._replaced.append((owner, by))
+
+    def _end(self) -> None:
+        """Put back what was there, unless somebody else has replaced it since and still calls ours."""
+        while self._replaced:
+            (owner, by), (_, before) = self._replaced.pop(), self._replaced.pop()
+            if owner.__dict__["getaddrinfo"] is by:
+                owner.getaddrinfo = before
+
+    def _resolve(self, resolve: Any, host: Any, *args: Any, **kwargs: Any) -> Any:
+        self._look_at(host)
+        return resolve(host, *args, **kwargs)
+
+    def _method(self, resolve: Any) -> Any:
+        """The method of event loops. It looks where the task is that wants the connection, and resolves in a thread."""
+
+        async def getaddrinfo(loop: AbstractEventLoop, host: Any, port: Any, **how: int) -> Any:
+            self._look_at(host, loop)
+            return await loop.run_in_executor(None, partial(resolve, host, port, **how))
+
+        return getaddrinfo
+
+    def _look_at(self, host: object, loop: AbstractEventLoop | None = None) -> None:
+        """Note and refuse the connection where it goes around the proxy. Raises DetourRefused."""
+        name = host.decode("ascii", "replace") if isinstance(host, bytes) else host
+        if not isinstance(name, str) or not self._runs or not is_provider(name, self._known):
+            return
+        if current_thread().name.startswith(_OWN_THREADS):
+            return
+        place, telemetry = self._place(sys._getframe(2), loop)  # noqa: SLF001 - inspect takes long to import
+        with self._lock:
+            refused = not all(run.live for run in self._runs)
+            for run in self._runs if not telemetry else ():
+                run.detours.append(Detour(name, place))
+        if refused:
+            raise DetourRefused(f"pytest-fcall: no model may be asked, and {name} is not asked through its proxy")
+
+    def _place(self, frame: FrameType | None, loop: AbstractEventLoop | None) -> tuple[str, bool]:
+        """The place of the caller, and whether it only reports on the app."""
+        library = ""
+        while frame is not None:
+            module = _module(frame)
+            if module.startswith(_TELEMETRY):
+                return "", True
+            if place := self._in_project(frame):
+                return place, False
+            if not module.startswith(_OUR_PACKAGES):
+                library = _in_library(frame) or library  # the outermost: what the project has called
+            frame = frame.f_back
+        return (self._place_of_only_task(loop) if loop else "") or library, False
+
+    def _place_of_only_task(self, loop: AbstractEventLoop) -> str:
+        """The place where the only task of the project waits: a library may connect in a task of its own."""
+        import asyncio
+
+        chains = (_awaited_frames(task.get_coro()) for task in asyncio.all_tasks(loop))
+        places = {places[-1] for frames in chains if (places := [*filter(None, map(self._in_project, frames))])}
+        return places.pop() if len(places) == 1 else ""
+
+    def _in_project(self, frame: FrameType) -> str:
+        file = Path(frame.f_code.co_filename)
+        if not file.is_relative_to(self._root):
+            return ""
+        inside = file.relative_to(self._root)
+        if not _PACKAGES.isdisjoint(inside.parts) or str(frame.f_globals.get("__name__", "")).startswith(
+            "pytest_fcall."
+        ):
+            return ""
+        return f"{inside.as_posix()}:{frame.f_lineno}"
+
+
+def _in_library(frame: FrameType) -> str:
+    file = Path(frame.f_code.co_filename)
+    is_package = not _PACKAGES.isdisjoint(file.parts)
+    if not is_package and (file.is_relative_to(_STANDARD_LIBRARY) or not file.is_absolute()):
+        return ""
+    return f"{_module(frame) or file.name}:{frame.f_lineno}"
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _awaited_frames(awaited: Any) -> Iterator[FrameType]:
+    """The frames of a coroutine and of all that it awaits, as deep as that can be seen."""
+    while awaited is not None:
+        frame = getattr(awaited, "cr_frame", None) or getattr(awaited, "gi_frame", None)
+        if frame is not None:
+            yield frame
+        awaited = getattr(awaited, "cr_await", None) or getattr(awaited, "gi_yieldfrom", None)

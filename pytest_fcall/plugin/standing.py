@@ -1,0 +1,109 @@
+"""The way of apps to the proxy, from before conftest files are read: what they import may make a client at once.
+
+Only a run that names an app imports this module; it does so at start-up, and imports little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.session.ask.standing_proxy import StandingProxy
+
+STANDING = pytest.StashKey[StandingProxy]()
+_APP = "python"
+_ENV_LINE = re.compile(
+    r"""\s*(?:export\s+)?(?P<name>\w+)\s*=\s*(?:(?P<quote>['"])(?P<quoted>.*?)(?P=quote)|(?P<plain>\S*))\s*(?:#.*)?"""
+)
+
+
+def stand(config: pytest.Config, names: Iterable[str], *, has_fixture: bool) -> None:
+    """Let the variables lead to the proxy if a model is an app in this process, or a fixture, or the settings want it.
+
+    Settings that cannot be used are left to those who read all of them later.
+    """
+    proxy = str(config.getini("fc_proxy") or "").strip()
+    wanted = proxy == "always" or has_fixture or any(_is_app(name, config.rootpath) for name in names)
+    if proxy == "off" or not wanted:
+        return
+    from pytest_fcall.backends.proxy.variables import read_variables
+
+    try:
+        variables = read_variables(config.getini("fc_proxy_variables"))
+    except ValueError:
+        return
+    given = config.known_args_namespace
+    live = not given.fc_replay and bool(given.fc_model or given.fc_live or has_fixture)
+    addresses = {**variables, **_addresses_of_env_file(config.rootpath / ".env", variables)}
+    standing = config.stash[STANDING] = StandingProxy(addresses, replay=given.fc_replay)
+    config.add_cleanup(standing.close)
+    standing.stand(offline=not live)
+    config.pluginmanager.register(StandingHooks(standing), "fcall-standing")
+
+
+def _addresses_of_env_file(path: Path, names: Iterable[str]) -> dict[str, str]:
+    """The addresses that a `.env` file has for variables: what reads it later leaves alone those that are set."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, ValueError):
+        return {}
+    from pytest_fcall.backends.proxy.variables import is_http_address
+
+    found = [match for line in lines if (match := _ENV_LINE.fullmatch(line))]
+    addresses = {match["name"]: match["quoted"] or match["plain"] or "" for match in found}
+    return {name: addresses[name] for name in names if is_http_address(addresses.get(name, ""))}
+
+
+def _is_app(name: str, root: Path) -> bool:
+    """Whether a model, as it is written, is an app in this process."""
+    whole = name.strip().partition("?")[0]
+    kind, colon, _ = whole.partition(":")
+    if colon:
+        return kind == _APP
+    from pytest_fcall.backends.settings import SettingsError, model_of_alias
+
+    try:
+        model = model_of_alias(whole, root)
+    except SettingsError:
+        return False
+    return model is not None and model.kind == _APP
+
+
+class StandingHooks:
+    """Lets go of the variables where others are to find them as they were."""
+
+    def __init__(self, standing: StandingProxy) -> None:
+        self._standing = standing
+
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_xdist_setupnodes(self) -> None:
+        """Give the variables back before workers inherit them: each has a proxy of its own, and no test runs here."""
+        self._standing.close()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Watch for tests that are no cases, where there are any: each hook costs every case."""
+        if not all(map(_is_case, getattr(session, "items", ()))):
+            session.config.pluginmanager.register(PlainTests(self._standing), "fcall-standing-tests")
+
+
+class PlainTests:
+    """Lets tests that are no cases find the world as it is without this plugin."""
+
+    def __init__(self, standing: StandingProxy) -> None:
+        self._standing = standing
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Let the variables be as they were, and clients that were made at import ask their providers."""
+        if _is_case(item):
+            return (yield)
+        with self._standing.plain_test():
+            return (yield)
+
+
+def _is_case(item: pytest.Item) -> bool:
+    return hasattr(item, "asker")
