@@ -64,9 +64,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     names = [*(given.fc_model or early_config.getini("fc_model")), *in_ids]
     has_fixture = _replaces_model(early_config)
     if names or has_fixture or early_config.getini("fc_proxy"):
-        from pytest_fcall.plugin.standing import stand
+        from pytest_fcall.plugin.early_proxy import open_early
 
-        stand(early_config, names, has_fixture=has_fixture)
+        open_early(early_config, names, has_fixture=has_fixture)
 
 
 def _replaces_model(config: pytest.Config) -> bool:

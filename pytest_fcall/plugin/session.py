@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_fcall.plugin.early_proxy import ENDPOINT
 from pytest_fcall.plugin.settings import settings_of, suite_settings, usage_errors
-from pytest_fcall.plugin.standing import STANDING
 from pytest_fcall.session.extensions import Registry, suites_with_added
 from pytest_fcall.session.session import Session
 
@@ -53,8 +53,8 @@ def session_of(config: pytest.Config) -> Session:
     """The session of a run. Raises UsageError for settings that cannot be used."""
     if SESSION not in config.stash:
         with usage_errors():
-            standing = config.stash.get(STANDING, None)
-            session = Session(settings_of(config), registry_of(config), partial(_live_line, config), standing)
+            endpoint = config.stash.get(ENDPOINT, None)
+            session = Session(settings_of(config), registry_of(config), partial(_live_line, config), endpoint)
         config.stash[SESSION] = session
         config.add_cleanup(session.close)
     return config.stash[SESSION]

@@ -13,7 +13,7 @@ from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Case
-    from pytest_fcall.session.ask.standing_proxy import StandingProxy
+    from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
     from pytest_fcall.session.ask.transport import ProgressDisplayFactory
     from pytest_fcall.session.ask.types import Asker
     from pytest_fcall.session.extensions import Registry
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Session:
     """One run; `new_display` shows people its progress. Raises SettingError for a baseline that cannot be found.
 
-    `standing` is the way of apps to the proxy, where it has been there since before the session.
+    `endpoint` is the way of apps to the proxy, where it has been there since before the session.
     """
 
     def __init__(
@@ -33,11 +33,11 @@ class Session:
         settings: Settings,
         registry: Registry,
         new_display: ProgressDisplayFactory,
-        standing: StandingProxy | None = None,
+        endpoint: ProxyEndpoint | None = None,
     ) -> None:
         self.settings = settings
         self.registry = registry
-        self.replies = Replies(settings, registry, new_display, standing)
+        self.replies = Replies(settings, registry, new_display, endpoint)
         self.costs = Costs(settings)
         self.baselines = Baselines(settings.baseline, settings.root)
         self.doubt = Doubt(settings, self.baselines)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from pytest_fcall.core import Model, Request
 from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget, WentAround
-from pytest_fcall.session.ask.standing_proxy import StandingProxy
+from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
 from pytest_fcall.session.ask.types import AppTrace, Asker, Question, Source
 from pytest_fcall.session.outcomes import CaseError
 
@@ -124,14 +124,14 @@ class AppProxy:
     """Starts the proxy with the first app that sends a request, and knows the case that each app works on."""
 
     def __init__(
-        self, settings: Settings, recordings: SessionRecordings, spending: Spending, standing: StandingProxy | None
+        self, settings: Settings, recordings: SessionRecordings, spending: Spending, endpoint: ProxyEndpoint | None
     ) -> None:
         self._settings = settings
         self._recordings = recordings
         self._spending = spending.of_apps()
-        self._standing = standing or StandingProxy(_variables(settings), replay=settings.replay)
-        self._standing.serve_session(self._record, self._nobodys_run)
-        self.variables = self._standing.variables
+        self._endpoint = endpoint or ProxyEndpoint(_variables(settings), replay=settings.replay)
+        self._endpoint.serve_session(self._record, self._nobodys_run)
+        self.variables = self._endpoint.variables
         self._lock = Lock()
         self._active: dict[tuple[str, str, str, int], ActiveRun] = {}
         self._context: CaseContext | None = None
@@ -175,9 +175,9 @@ class AppProxy:
             return
         from pytest_fcall.backends.proxy.case_context import working_on
 
-        runs, live = self._standing.runs, self._may_ask(question)
+        runs, live = self._endpoint.runs, self._may_ask(question)
         self._begin_context(runs)
-        self.variables.begin(self._standing.base(runs.in_process), offline=not live)
+        self.variables.begin(self._endpoint.base(runs.in_process), offline=not live)
         try:
             with (
                 self._watching(live=live) as detours,
@@ -197,15 +197,15 @@ class AppProxy:
             return
         from pytest_fcall.backends.proxy.case_lookup import CASE_TAG, CaseTag, case_headers
 
-        runs = self._standing.runs
+        runs = self._endpoint.runs
         group = app.group or runs.by_hand
         if app.by_hand:
             self._announce(runs.by_hand)
         with self._run(question, group) as active:
             offline = not self._may_ask(question)
-            bases = self.variables.values(self._standing.base(active.token), offline=offline)
+            bases = self.variables.values(self._endpoint.base(active.token), offline=offline)
             headers = case_headers(active.token, next(iter(bases.values()), ""))
-            tag = CASE_TAG.set(CaseTag(headers, self.variables.values(self._standing.base(group), offline=offline)))
+            tag = CASE_TAG.set(CaseTag(headers, self.variables.values(self._endpoint.base(group), offline=offline)))
             try:
                 yield active
             finally:
@@ -220,7 +220,7 @@ class AppProxy:
     @property
     def strays(self) -> Mapping[tuple[str, bool], int]:
         """Requests that are part of no verdict: see `AppRun.strays`."""
-        return self._standing.strays
+        return self._endpoint.strays
 
     def close(self) -> None:
         """Stop serving."""
@@ -228,7 +228,7 @@ class AppProxy:
             self._context.end()
         if self._announced is not None:
             self._announced.unlink(missing_ok=True)
-        self._standing.close()
+        self._endpoint.close()
 
     @contextmanager
     def _watching(self, *, live: bool) -> Iterator[Sequence[Detour]]:
@@ -263,7 +263,7 @@ class AppProxy:
                 if not active.users:
                     active.end()
                     del self._active[origin]
-                    self._standing.runs.remove(active.token)
+                    self._endpoint.runs.remove(active.token)
                     if active.run:
                         self.unpriced[question.asker.nodeid] += active.run.unpriced
                         self.remarks[question.asker.nodeid] += active.run.remarks
@@ -274,7 +274,7 @@ class AppProxy:
             active = self._active.get(origin)
             if active is None:
                 active = self._active[origin] = ActiveRun(partial(self._new_run, question))
-                active.token = self._standing.runs.add(active, group)
+                active.token = self._endpoint.runs.add(active, group)
             active.users += 1
         return active
 
@@ -286,7 +286,7 @@ class AppProxy:
         file = self._recordings.file_name(question)
         origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
         recordings = CaseRecordings(self._recordings, inside, live)
-        volatile, strays = self._volatile(question.model), self._standing.runs.strays
+        volatile, strays = self._volatile(question.model), self._endpoint.runs.strays
         return AppRun(origin, recordings, live, self.variables.upstreams(), self._spending, volatile, strays=strays)
 
     def _volatile(self, model: Model) -> Volatile:
@@ -327,7 +327,7 @@ class AppProxy:
         if self._announced is None:
             from pytest_fcall.backends.proxy.announcements import announce
 
-            self._announced = announce(self._settings.root, self._standing.base(group))
+            self._announced = announce(self._settings.root, self._endpoint.base(group))
 
     def _record(self, replies: Sequence[NewReply]) -> None:
         if self._settings.record != "off":

@@ -29,7 +29,7 @@ class ProxyVariables:
         self._lock = Lock()
         self._users = 0
         self._stays = False
-        self._standing: tuple[str, bool] | None = None
+        self._early: tuple[str, bool] | None = None
         """What they are set for wherever no app is at work; None where an app has to be at work."""
         self._changed_by_others = False
         self._set_for: tuple[str, bool] | None = None
@@ -66,10 +66,10 @@ class ProxyVariables:
                 self._read_upstreams(environment)
             return self._values(base, environment, offline=offline)
 
-    def stand(self, base: str, *, offline: bool) -> None:
+    def set_early(self, base: str, *, offline: bool) -> None:
         """Let the variables lead to the proxy from now on, also before the first app is at work."""
         with self._lock:
-            self._standing = base, offline
+            self._early = base, offline
             self._stays = True
             self._set(base, offline=offline)
 
@@ -78,19 +78,19 @@ class ProxyVariables:
         if stays is not self._stays:
             self._stays = stays
             self.restore()
-        if stays and self._standing and self._set_for is None:
-            self._stand_again()
+        if stays and self._early and self._set_for is None:
+            self._set_again()
 
     @contextmanager
     def without_proxy(self) -> Iterator[None]:
         """Let the variables be as they were for as long as something reads them that is to ask a provider itself."""
-        stood = self._set_for is not None
+        was_set = self._set_for is not None
         self.restore()
         try:
             yield
         finally:
-            if stood and self._stays and self._standing:
-                self._stand_again()
+            if was_set and self._stays and self._early:
+                self._set_again()
 
     def begin(self, base: str, *, offline: bool) -> None:
         """Let the variables lead to the proxy for a run of an app. Of runs at the same time the first one counts."""
@@ -123,15 +123,15 @@ class ProxyVariables:
                 self._write({name: value for name, value in self._first.items() if self._is_ours(name)})
                 self._set_for = None
 
-    def fall(self) -> None:
-        """End what `stand` has begun, and let the variables be as they were."""
-        self._standing = None
+    def unset(self) -> None:
+        """End what `set_early` has begun, and let the variables be as they were."""
+        self._early = None
         self.restore()
 
-    def _stand_again(self) -> None:
+    def _set_again(self) -> None:
         with self._lock:
-            if not self._users and self._standing:
-                base, offline = self._standing
+            if not self._users and self._early:
+                base, offline = self._early
                 self._set(base, offline=offline)
 
     def _set(self, base: str, *, offline: bool) -> None:

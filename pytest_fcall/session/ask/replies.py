@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_fcall.reporting.results import Way
     from pytest_fcall.session.ask.app_proxy import ActiveRun
     from pytest_fcall.session.ask.conversation import ConversationRunner
-    from pytest_fcall.session.ask.standing_proxy import StandingProxy
+    from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
     from pytest_fcall.session.ask.tool_results import RecordedResults
     from pytest_fcall.session.ask.transport import ProgressDisplayFactory
     from pytest_fcall.session.extensions import Registry
@@ -40,13 +40,13 @@ class Replies:
         settings: Settings,
         registry: Registry,
         new_display: ProgressDisplayFactory,
-        standing: StandingProxy | None,
+        endpoint: ProxyEndpoint | None,
     ) -> None:
         self._settings = settings
         self._registry = registry
         self._recordings = SessionRecordings(settings)
         self._spending = Spending(settings)
-        proxy = AppProxy(settings, self._recordings, self._spending, standing)
+        proxy = AppProxy(settings, self._recordings, self._spending, endpoint)
         self._variables = proxy.variables
         self._sources = Sources(settings, registry.backends, self._recordings, self._spending, self._variables)
         self._transport = Transport(settings, self._recordings, proxy, new_display)

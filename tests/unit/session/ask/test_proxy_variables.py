@@ -160,14 +160,14 @@ def test_frameworks_report_to_nobody_where_nobody_is_asked_and_as_before_afterwa
 def test_variables_that_stand_are_there_before_the_first_app_and_behind_each(
     environment: Writes, variables: ProxyVariables
 ) -> None:
-    variables.stand(PROXY, offline=False)
+    variables.set_early(PROXY, offline=False)
     assert environment == {"SHOP_BASE_URL": LED}
     with app_at_work(variables):
         assert environment == {"SHOP_BASE_URL": LED}
     assert environment == {"SHOP_BASE_URL": LED}
     assert variables.upstreams() == {"SHOP_BASE_URL": OFFICIAL}
     assert environment.count == 1
-    variables.fall()
+    variables.unset()
     assert environment == {}
 
 
@@ -175,7 +175,7 @@ def test_variables_that_stand_are_given_back_for_plain_tests_and_for_models_of_o
     environment: Writes, variables: ProxyVariables
 ) -> None:
     environment["SHOP_BASE_URL"] = TEAM
-    variables.stand(PROXY, offline=True)
+    variables.set_early(PROXY, offline=True)
     with variables.without_proxy():
         assert environment == {"SHOP_BASE_URL": TEAM}
     assert {"SHOP_BASE_URL": LED, "SHOP_API_KEY": "sk-replayed"}.items() <= environment.items()
@@ -186,15 +186,15 @@ def test_variables_that_stand_are_given_back_for_plain_tests_and_for_models_of_o
     assert environment == {"SHOP_BASE_URL": TEAM}
     variables.stay(stays=True)
     assert {"SHOP_BASE_URL": LED, "SHOP_API_KEY": "sk-replayed"}.items() <= environment.items()
-    variables.fall()
+    variables.unset()
     variables.stay(stays=True)
     assert environment == {"SHOP_BASE_URL": TEAM}
 
 
-def test_a_fixture_that_found_them_standing_gives_them_back_and_none_is_left_in_the_end(
+def test_a_fixture_that_found_them_set_gives_them_back_and_none_is_left_in_the_end(
     environment: Writes, variables: ProxyVariables
 ) -> None:
-    variables.stand(PROXY, offline=False)
+    variables.set_early(PROXY, offline=False)
     for _ in range(2):
         variables.stay(stays=True)
         with pytest.MonkeyPatch.context() as patch:
@@ -203,5 +203,5 @@ def test_a_fixture_that_found_them_standing_gives_them_back_and_none_is_left_in_
                 assert environment["SHOP_BASE_URL"] == LED
                 assert variables.upstreams() == {"SHOP_BASE_URL": TEAM}
             assert environment["SHOP_BASE_URL"] == TEAM
-    variables.fall()
+    variables.unset()
     assert environment == {}

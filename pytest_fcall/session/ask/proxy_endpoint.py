@@ -22,8 +22,8 @@ _REPLAYED = (
 )
 
 
-class StandingProxy:
-    """Takes the requests of apps from the moment that `stand` is called, which may be before there is a session."""
+class ProxyEndpoint:
+    """Takes the requests of apps from the moment that `open_early` is called, which may be before there is a session."""
 
     def __init__(self, variables: Mapping[str, str], *, replay: bool) -> None:
         self.variables = ProxyVariables(variables)
@@ -60,9 +60,9 @@ class StandingProxy:
             self._listener = LazyListener(self._serve)
         return f"http://127.0.0.1:{self._listener.port}/{token}"
 
-    def stand(self, *, offline: bool) -> None:
+    def open_early(self, *, offline: bool) -> None:
         """Let the variables lead here, so that clients which are made when a module is imported do, too."""
-        self.variables.stand(self.base(self.runs.in_process), offline=offline)
+        self.variables.set_early(self.base(self.runs.in_process), offline=offline)
         self._at_start = self.variables.upstreams()
         self._live = not offline
 
@@ -84,7 +84,7 @@ class StandingProxy:
 
     def close(self) -> None:
         """Give the variables back, and stop serving. May be called again."""
-        self.variables.fall()
+        self.variables.unset()
         if self._listener is not None:
             self._listener.close()
             self._listener = None

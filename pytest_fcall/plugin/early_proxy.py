@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.session.ask.standing_proxy import StandingProxy
+from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
 
-STANDING = pytest.StashKey[StandingProxy]()
+ENDPOINT = pytest.StashKey[ProxyEndpoint]()
 _APP = "python"
 _ENV_LINE = re.compile(
     r"""\s*(?:export\s+)?(?P<name>\w+)\s*=\s*(?:(?P<quote>['"])(?P<quoted>.*?)(?P=quote)|(?P<plain>\S*))\s*(?:#.*)?"""
 )
 
 
-def stand(config: pytest.Config, names: Iterable[str], *, has_fixture: bool) -> None:
+def open_early(config: pytest.Config, names: Iterable[str], *, has_fixture: bool) -> None:
     """Let the variables lead to the proxy if a model is an app in this process, or a fixture, or the settings want it.
 
     Settings that cannot be used are left to those who read all of them later.
@@ -38,10 +38,10 @@ def stand(config: pytest.Config, names: Iterable[str], *, has_fixture: bool) -> 
     given = config.known_args_namespace
     live = not given.fc_replay and bool(given.fc_model or given.fc_live or has_fixture)
     addresses = {**variables, **_addresses_of_env_file(config.rootpath / ".env", variables)}
-    standing = config.stash[STANDING] = StandingProxy(addresses, replay=given.fc_replay)
-    config.add_cleanup(standing.close)
-    standing.stand(offline=not live)
-    config.pluginmanager.register(StandingHooks(standing), "fcall-standing")
+    endpoint = config.stash[ENDPOINT] = ProxyEndpoint(addresses, replay=given.fc_replay)
+    config.add_cleanup(endpoint.close)
+    endpoint.open_early(offline=not live)
+    config.pluginmanager.register(EarlyProxyHooks(endpoint), "fcall-early-proxy")
 
 
 def _addresses_of_env_file(path: Path, names: Iterable[str]) -> dict[str, str]:
@@ -72,36 +72,36 @@ def _is_app(name: str, root: Path) -> bool:
     return model is not None and model.kind == _APP
 
 
-class StandingHooks:
+class EarlyProxyHooks:
     """Lets go of the variables where others are to find them as they were."""
 
-    def __init__(self, standing: StandingProxy) -> None:
-        self._standing = standing
+    def __init__(self, endpoint: ProxyEndpoint) -> None:
+        self._endpoint = endpoint
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_xdist_setupnodes(self) -> None:
         """Give the variables back before workers inherit them: each has a proxy of its own, and no test runs here."""
-        self._standing.close()
+        self._endpoint.close()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Watch for tests that are no cases, where there are any: each hook costs every case."""
         if not all(map(_is_case, getattr(session, "items", ()))):
-            session.config.pluginmanager.register(PlainTests(self._standing), "fcall-standing-tests")
+            session.config.pluginmanager.register(PlainTests(self._endpoint), "fcall-early-proxy-tests")
 
 
 class PlainTests:
     """Lets tests that are no cases find the world as it is without this plugin."""
 
-    def __init__(self, standing: StandingProxy) -> None:
-        self._standing = standing
+    def __init__(self, endpoint: ProxyEndpoint) -> None:
+        self._endpoint = endpoint
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Let the variables be as they were, and clients that were made at import ask their providers."""
         if _is_case(item):
             return (yield)
-        with self._standing.plain_test():
+        with self._endpoint.plain_test():
             return (yield)
 
 
