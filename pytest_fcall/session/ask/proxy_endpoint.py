@@ -23,7 +23,7 @@ _REPLAYED = (
 
 
 class ProxyEndpoint:
-    """Takes the requests of apps from the moment that `open_early` is called, which may be before there is a session."""
+    """Takes the requests of apps from `open_early` on, which may be called before there is a session."""
 
     def __init__(self, variables: Mapping[str, str], *, replay: bool) -> None:
         self.variables = ProxyVariables(variables)

@@ -16,7 +16,7 @@ class ProxyVariables:
     """Lets the variables of this process lead to the proxy. Safe with threads.
 
     Libraries read variables in threads of theirs, and no lock protects them while they are changed. So they are set
-    once, by `stand` or for the first app that is asked, and stay set until `restore`. Where something else changes
+    once, by `set_early` or for the first app that is asked, and stay set until `restore`. Where something else changes
     them from test to test, such as a fixture, they are set for each run of an app.
     """
 
