@@ -212,14 +212,22 @@ def _call_lines(step: Iterable[DraftCall]) -> Iterator[str]:
     for each in step:
         groups.setdefault(digest([each.call.name, each.call.arguments]), []).append(each)
     for group in groups.values():
-        call, results = group[0].call, [_result_value(each.result) for each in group if each.result is not None]
+        call, errors = group[0].call, {each.result for each in group if each.is_error}
+        results = [_given_value(each) for each in group if each.result is not None]
         yield f"- {write_flow_key(call.name)}: {write_flow(mark_literal(call.arguments))}"
         if len(group) > 1:
             yield f"  times: {len(group)}"
-        if results and all(result == results[0] for result in results):
+        if len(errors) == 1 and all(each.is_error for each in group):
+            yield f"  raises: {write_flow(errors.pop())}"
+        elif results and all(result == results[0] for result in results):
             yield f"  returns: {write_flow(results[0])}"
         elif results:
             yield f"  returns_each: {write_flow(results)}"
+
+
+def _given_value(call: DraftCall) -> Json:
+    """The result of a call. An error has the form that the model gets it in, where it stands among results."""
+    return {"error": call.result} if call.is_error else _result_value(call.result or "")
 
 
 def _result_value(result: str) -> Json:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 
 from pytest_fcall.core import Call, Json, Message, RawCall, Reply
 from pytest_fcall.decoding import decode
 from pytest_fcall.traces.record import Record, UnusableRecord
-from pytest_fcall.traces.values import check_depth, items, mapping, text
+from pytest_fcall.traces.values import check_depth, items, mapping, parsed, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,8 @@ class DraftCall:
 
     call: Call
     result: str | None = None
+    is_error: bool = False
+    """Whether the result is the text of an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +102,29 @@ def _steps(messages: Sequence[Message]) -> tuple[tuple[DraftCall, ...], ...] | N
         if role != "assistant" or next_role != "tool" or len(answers) != 1:
             return None
         calls = _calls_of(answers[0])
-        contents = _results_of(calls, results)
-        if not calls or contents is None:
+        matched = _results_of(calls, results)
+        if not calls or matched is None:
             return None
-        steps.append(tuple(DraftCall(call, content) for call, content in zip(calls, contents, strict=True)))
+        steps.append(tuple(_answered_call(call, result) for call, result in zip(calls, matched, strict=True)))
     return tuple(steps) if len(groups) % 2 == 0 else None
 
 
-def _results_of(calls: Sequence[Call], results: Sequence[Message]) -> list[str] | None:
+def _results_of(calls: Sequence[Call], results: Sequence[Message]) -> Sequence[Message] | None:
     """The result of each call, by its id, or in order where the ids do not match. None for another number of them."""
     if len(calls) != len(results):
         return None
     by_id = {str(result.get("tool_call_id")): result for result in results}
     matched = [by_id[call.id or ""] for call in calls if (call.id or "") in by_id]
-    ordered = matched if len(matched) == len(calls) == len(by_id) else results
-    return [str(result["content"]) for result in ordered]
+    return matched if len(matched) == len(calls) == len(by_id) else results
+
+
+def _answered_call(call: Call, result: Message) -> DraftCall:
+    """The call with its result. An error is marked, or is `{"error": TEXT}`, as a call that `raises` gives it."""
+    content = str(result["content"])
+    value = parsed(content)
+    if isinstance(value, Mapping) and value.keys() == {"error"} and isinstance(value["error"], str):
+        return DraftCall(call, value["error"], is_error=True)
+    return DraftCall(call, content, is_error=result.get("is_error") is True)
 
 
 def _single_answer_draft(record: Record, before: Sequence[Message], answer: Message | None) -> CaseDraft:
@@ -125,7 +135,8 @@ def _single_answer_draft(record: Record, before: Sequence[Message], answer: Mess
     system, rest = _split_system(before, "system")
     if len(rest) == 1 and rest[0]["role"] == "user":
         return CaseDraft(record, (DraftTurn(rest[0]["content"], steps),), system, answer=written)
-    return CaseDraft(record, (DraftTurn(None, steps),), earlier_messages=tuple(before), answer=written)
+    earlier = tuple({key: value for key, value in message.items() if key != "is_error"} for message in before)
+    return CaseDraft(record, (DraftTurn(None, steps),), earlier_messages=earlier, answer=written)
 
 
 def _calls_of(message: Message) -> tuple[Call, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BufferedReader
@@ -24,7 +25,7 @@ from pytest_fcall.traces.formats import (
     recordings,
 )
 from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord
-from pytest_fcall.traces.values import MOST_BYTES, document_value, mapping, read_json
+from pytest_fcall.traces.values import MOST_BYTES, document_text, document_value, json_documents, mapping, read_json
 
 
 class Format(NamedTuple):
@@ -48,6 +49,7 @@ FORMATS: Final[Sequence[Format]] = (
 
 _KNOWN_FORMATS: Final = ", ".join((*(each.title for each in FORMATS), "recorded replies"))
 _LONGEST_LINE: Final = 32 * 2**20
+_OBJECT_LINE: Final = re.compile(rb"^\{", re.MULTILINE)
 _SQLITE, _ZIP, _GZIP = b"SQLite format 3\0", b"PK\x03\x04", b"\x1f\x8b"
 _WRAPPERS: Final = ("data", "runs", "observations", "traces", "items", "records", "logs", "spans")
 
@@ -105,11 +107,20 @@ def _text_records(path: Path, file: BufferedReader) -> Iterator[Record | Skipped
         yield from _format_records(_line_values(path.name, chain(ahead, lines)), path.parent)
     else:
         content = b"".join((*(line for _, line in ahead), file.read(MOST_BYTES)))
-        try:
-            document = document_value(content, path.name)
-        except UnreadableTrace as problem:
+        yield from _format_records(_document_values(content, path.name), path.parent)
+
+
+def _document_values(content: bytes, name: str) -> Iterator[tuple[str, Json | SkippedEntry]]:
+    """The value of a JSON or YAML document; else those of the JSON objects in it, which may have lines between them."""
+    try:
+        yield name, document_value(content, name)
+    except UnreadableTrace as problem:
+        documents = list(json_documents(document_text(content))) if _OBJECT_LINE.search(content) else []
+        if all(value is None for _, value in documents):
             raise UnreadableTrace(f"{problem}; known formats: {_KNOWN_FORMATS}") from None
-        yield from _format_records(iter([(path.name, document)]), path.parent)
+        for number, (line, value) in enumerate(documents, 1):
+            place, extent = f"{name}:{line}", "from here on" if number == len(documents) else "up to the next object"
+            yield place, SkippedEntry(place, f"not JSON {extent}") if value is None else value
 
 
 def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes]]:

@@ -30,6 +30,8 @@ _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
 _CALLS = frozenset({"tool_use", "tool_call", "tool-call", "function_call", "functionCall"})
 _RESULTS = frozenset({"tool_result", "tool-result", "tool_call_response", "function_call_output", "functionResponse"})
 _CALL_ID_FIELDS = ("tool_call_id", "tool_use_id", "call_id", "toolCallId", "id", "name")
+_SCHEMAS = ("parameters", "input_schema", "inputSchema")
+_TOOL_FIELDS = ("name", "description", *_SCHEMAS)
 _IGNORED_PARTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content", "item_reference"})
 
 
@@ -49,6 +51,21 @@ def messages_of(data: Json) -> tuple[Message, ...]:
             else:
                 messages.append(message)
     return tuple(messages)
+
+
+def answer_messages(data: Json) -> tuple[Message, ...]:
+    """The messages of an answer, whose items need not name their role. Raises UnusableRecord as `messages_of` does."""
+    return messages_of([_answer_item(item) for item in items(parsed(data))])
+
+
+def _answer_item(item: Json) -> Json:
+    """The item as a message of the model. A part that stands alone becomes its content, so that it is known or told."""
+    if isinstance(item, str):
+        return {"role": "assistant", "content": item}
+    data = mapping(item)
+    if "role" not in data and data.get("content") is None and (text(data.get("type")) or "") not in ("", *_ROLES):
+        return {"role": "assistant", "content": [data]}
+    return {"role": "assistant", **data}
 
 
 def system_message(content: Json) -> tuple[Message, ...]:
@@ -88,7 +105,7 @@ def _role(data: Mapping[str, Json]) -> str:
 
 def _role_messages(data: Mapping[str, Json], role: str) -> Iterator[Message]:
     """The message. Results of tools inside it come first, each as a message of its own."""
-    is_part = "content" not in data and text(data.get("type")) in _CALLS | _RESULTS
+    is_part = data.get("content") is None and text(data.get("type")) in _CALLS | _RESULTS
     parts = [_typed_part(part) for part in ([data] if is_part else _parts(data))]
     yield from (_result(part) for kind, part in parts if kind in _RESULTS)
     content = [_content_part(kind, part) for kind, part in parts if kind not in _CALLS | _RESULTS | _IGNORED_PARTS]
@@ -160,11 +177,19 @@ def _call(part: Mapping[str, Json]) -> Json:
 
 def _result(part: Mapping[str, Json]) -> Message:
     values = (part[key] for key in ("content", "output", "response", "result") if part.get(key) is not None)
-    return {
+    result = {
         "role": "tool",
         "tool_call_id": first_text(part, *_CALL_ID_FIELDS),
         "content": _result_text(next(values, "")),
     }
+    return {**result, "is_error": True} if _is_error(part) else result
+
+
+def _is_error(result: Mapping[str, Json]) -> bool:
+    """Whether a result says that its call failed: Anthropic's and MCP's mark, LangChain's status, the AI SDK's type."""
+    kind = text(mapping(result.get("output")).get("type")) or ""
+    marked = result.get("is_error") is True or result.get("isError") is True
+    return marked or result.get("status") == "error" or kind in ("error-text", "error-json")
 
 
 def _result_text(value: Json) -> str:
@@ -206,7 +231,10 @@ def tools_in(*places: Mapping[str, Json]) -> tuple[Tool, ...]:
 
 
 def tools_of(data: Json) -> tuple[Tool, ...]:
-    """Tools in the form of any provider. Built-in tools of the provider are left out: no test can cover them."""
+    """Tools in the form of any provider. Built-in tools of the provider are left out: no test can cover them.
+
+    Raises UnusableRecord for a function whose schema cannot be read.
+    """
     return _distinct_tools(data if isinstance(data, str) else json.dumps(data)) if data else ()
 
 
@@ -225,7 +253,20 @@ def _valid_tools(data: Json) -> Iterator[Tool]:
     try:
         yield from tools_from_data(data)
     except (SchemaError, RecursionError):
+        yield from _bare_tool(mapping(data))
+
+
+def _bare_tool(data: Mapping[str, Json]) -> Iterator[Tool]:
+    """The function without what clients add to it; nothing where it is a tool of the provider."""
+    function = mapping(data.get("function")) or data
+    named = {key: function[key] for key in _TOOL_FIELDS if function.get(key) is not None}
+    if not any(isinstance(function.get(key), Mapping) for key in _SCHEMAS):
         return
+    try:
+        yield from tools_from_data(named)
+    except (SchemaError, RecursionError) as problem:
+        name = text(function.get("name")) or ""
+        raise UnusableRecord(f"the tool {name[:60]!r} cannot be read: {str(problem).rstrip('.')[:200]}") from None
 
 
 def settings_of(data: Mapping[str, Json]) -> dict[str, Json]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from json import JSONDecoder
 from typing import Final
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
@@ -25,6 +26,7 @@ __all__ = [
     "first",
     "first_text",
     "items",
+    "json_documents",
     "mapping",
     "parsed",
     "read_json",
@@ -36,6 +38,11 @@ DEEPEST: Final = 80
 MOST_BYTES: Final = 64 * 2**20
 """The largest file that is read as one document."""
 
+_MOST_FAULTS: Final = 100
+"""The most places in a text that may be no JSON: each of them may cost as much as all the rest."""
+
+_DECODER: Final = JSONDecoder()
+_DOCUMENT_START = re.compile(r"\S")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -115,6 +122,32 @@ def document_value(content: bytes, name: str) -> Json:
     if faults:
         raise UnreadableTrace(faults[0].message)
     return value
+
+
+def json_documents(written: str) -> Iterator[tuple[int, Json]]:
+    """The JSON objects and lists that follow each other in a text, each with the number of its first line.
+
+    None stands for text that is no JSON: up to the next one, and the last of too many up to the end.
+    """
+    end, line, faults = 0, 1, 0
+    while faults < _MOST_FAULTS and (found := _DOCUMENT_START.search(written, end)):
+        line += written.count("\n", end, found.start())
+        value, end = _json_document(written, found.start())
+        yield line, value
+        line += written.count("\n", found.start(), end)
+        faults += value is None
+
+
+def _json_document(written: str, start: int) -> tuple[Json, int]:
+    """The object or list that begins here, and its end. None without one, and where the next one may begin."""
+    try:
+        if written[start] in "{[":
+            _, end = _DECODER.raw_decode(written, start)
+            return read_json(written[start:end]), end
+    except (ValueError, RecursionError):
+        pass
+    next_one = written.find("\n{", start)
+    return None, len(written) if next_one < 0 else next_one
 
 
 def _with_places(value: Json, node: Node, name: str) -> Json:

@@ -148,6 +148,29 @@ def test_equal_calls_of_one_answer_are_counted(tmp_path: Path) -> None:
     assert """get_weather: {city: "Oslo"}\n        times: 2\n        returns_each: [3, 4]""" in text
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "written"),
+    [
+        ('{"error": "try again"}', '{"error":"try again"}', '        raises: "try again"\n'),
+        ('{"error": "try again"}', "3", '        times: 2\n        returns_each: [{error: "try again"}, 3]\n'),
+        ('{"error": ""}', '{"error": ""}', '        raises: ""\n'),
+    ],
+    ids=["both", "one", "empty"],
+)
+def test_errors_of_calls_are_raised(tmp_path: Path, first: str, second: str, written: str) -> None:
+    twice = calling(chat_call(), chat_call(of="c2"))
+    text = imported(tmp_path, chat_log([user("Oslo?"), twice, giving(first), giving(second, "c2")], saying("Cold.")))
+    assert written in text
+    assert "1 case in 1 file: no faults" in fcall(tmp_path, "lint", "mine").stdout
+
+
+def test_a_result_that_is_marked_as_an_error_stays_as_it_was_in_earlier_messages(tmp_path: Path) -> None:
+    failed: Json = {"role": "tool", "tool_call_id": "c1", "content": "no", "status": "error"}
+    text = imported(tmp_path, chat_log([user("Oslo?"), calling(), failed, user("And?")], calling()))
+    assert '- {role: "tool", tool_call_id: "c1", content: "no"}' in text
+    assert "1 case in 1 file: no faults" in fcall(tmp_path, "lint", "mine").stdout
+
+
 def test_nothing_of_a_person_is_written(tmp_path: Path) -> None:
     asked = "I am ana@x.org, card 4111 1111 1111 1111, key sk-" + "a1B2" * 8
     text = imported(tmp_path, chat_log([user(asked)], calling(chat_call({"city": "Oslo, for ana@x.org"}))))

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
+from types import MappingProxyType
+from typing import Final
 
 from pytest_fcall.core import Json, Message
 from pytest_fcall.traces.formats.exchanges import request_messages
-from pytest_fcall.traces.record import Record, UnusableRecord
-from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_in, tools_of
+from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
+from pytest_fcall.traces.request_parts import answer_messages, messages_of, settings_of, tools_in, tools_of
 from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
 
 _NOT_A_MODEL = frozenset(
     {"SPAN", "EVENT", "TOOL", "AGENT", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"}
 )
+_STORED_FILE: Final = "@@@langfuseMedia:"
+_FILLED_IN: Final[Mapping[str, Json]] = MappingProxyType(
+    {"temperature": 1, "max_tokens": "Infinity", "top_p": 1, "frequency_penalty": 0, "presence_penalty": 0}
+)
+"""What the wrapper of OpenAI's library writes for settings that the request does not have."""
 
 
 def matches(data: Mapping[str, Json]) -> bool:
@@ -24,18 +31,26 @@ def matches(data: Mapping[str, Json]) -> bool:
     return is_observation and first(data, "traceId", "trace_id") is not None
 
 
-def read(data: Mapping[str, Json], place: str) -> Iterator[Record]:
+def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry]:
     """A record for each generation. Other observations only repeat what generations hold."""
     if isinstance(data.get("observations"), list):
         for each in items(data["observations"]):
             yield from read(mapping(each), place)
     elif data.get("type") == "GENERATION":
-        yield _record(data, place)
+        try:
+            yield generation_record(data, place)
+        except UnusableRecord as problem:
+            yield SkippedEntry(place, str(problem))
 
 
-def _record(data: Mapping[str, Json], place: str) -> Record:
+def generation_record(data: Mapping[str, Json], place: str) -> Record:
+    """The record of a generation, in the form of the API. Raises UnusableRecord."""
+    if data.get("level") == "ERROR" and data.get("output") in (None, ""):
+        raise UnusableRecord("the request failed")
+    if _STORED_FILE in str(data.get("input")):
+        raise UnusableRecord("an image or a file of it is in Langfuse's own store, and not in the export")
     request = parsed(data.get("input"))
-    parameters = mapping(parsed(first(data, "modelParameters", "model_parameters")))
+    parameters = _given_parameters(mapping(parsed(first(data, "modelParameters", "model_parameters"))))
     return Record(
         messages=(*_request_messages(request), *_answer_messages(parsed(data.get("output")), _calls_beside(data))),
         place=place,
@@ -44,6 +59,13 @@ def _record(data: Mapping[str, Json], place: str) -> Record:
         time=first_text(data, "startTime", "start_time"),
         settings=settings_of(parameters),
     )
+
+
+def _given_parameters(parameters: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The parameters without those that the wrapper has filled in."""
+    if not _FILLED_IN.keys() <= parameters.keys():
+        return parameters
+    return {name: value for name, value in parameters.items() if value != _FILLED_IN.get(name)}
 
 
 def _request_messages(request: Json) -> tuple[Message, ...]:
@@ -84,7 +106,9 @@ def _answer_messages(output: Json, calls: list[Json]) -> tuple[Message, ...]:
     choice = mapping(next(iter(items(mapping(output).get("choices"))), None))
     if choice:
         output = choice.get("message")
-    *before, last = messages_of([{"role": "assistant", **mapping(item)} for item in items(output)]) or ({},)
+    if mapping(output).get("object") == "response":
+        output = mapping(output).get("output")
+    *before, last = answer_messages(output) or ({},)
     if calls and not last.get("tool_calls"):
         last = messages_of({"role": "assistant", "content": last.get("content"), "tool_calls": calls})[0]
     return (*before, last) if last else ()

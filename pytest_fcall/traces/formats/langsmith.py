@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_fcall.core import Json, Message
 from pytest_fcall.traces.formats.exchanges import request_messages
-from pytest_fcall.traces.record import Record, UnusableRecord
+from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_in
 from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
 
@@ -16,10 +16,13 @@ def matches(data: Mapping[str, Json]) -> bool:
     return isinstance(data.get("run_type"), str) and "inputs" in data
 
 
-def read(data: Mapping[str, Json], place: str) -> Iterator[Record]:
+def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry]:
     """A record for each run of a model. Runs of chains and tools only repeat what these hold."""
     if data["run_type"] == "llm":
-        yield _record(data, place)
+        try:
+            yield _record(data, place)
+        except UnusableRecord as problem:
+            yield SkippedEntry(place, str(problem))
     for child in items(data.get("child_runs")):
         if matches(mapping(child)):
             yield from read(mapping(child), place)

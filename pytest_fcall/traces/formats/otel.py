@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pytest_fcall.core import Json, Message, Tool
-from pytest_fcall.traces.record import Record, UnusableRecord
-from pytest_fcall.traces.request_parts import messages_of, settings_of, system_message, tools_of
+from pytest_fcall.traces.formats import langfuse, openinference
+from pytest_fcall.traces.formats.flat_attributes import flat_attributes, nested_attributes, typed_value
+from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
+from pytest_fcall.traces.request_parts import answer_messages, messages_of, settings_of, system_message, tools_of
 from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
 
+_LANGFUSE: Final = "langfuse.observation"
+_REQUESTS: Final = ("chat", "completion", "text_completion", "generate_content")
 _BATCHES: Final = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 _NO_REQUESTS: Final = ("invoke_agent", "create_agent", "invoke_workflow", "execute_tool")
 """Spans around requests. They hold the first input and the last output, and none of the calls between."""
-_MOST_ITEMS: Final = 10_000
-"""The longest list that is put together from attributes: a larger number in a name is no index."""
 
 
 def matches(data: Mapping[str, Json]) -> bool:
@@ -24,10 +26,17 @@ def matches(data: Mapping[str, Json]) -> bool:
     return is_span or any(name in data for name in _BATCHES)
 
 
-def read(data: Mapping[str, Json], place: str) -> Iterator[Record]:
-    """A record for each span of a model request."""
-    for span in spans_of(data):
-        if (record := _record(span, place)) is not None:
+def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry]:
+    """A record for each span of a model request, or why there is none."""
+    spans = list(spans_of(data))
+    for number, span in enumerate(spans, 1):
+        where = place if len(spans) == 1 else f"{place}, span {number}"
+        try:
+            record = _record(span, where)
+        except UnusableRecord as problem:
+            yield SkippedEntry(where, str(problem))
+            continue
+        if record is not None:
             yield record
 
 
@@ -58,67 +67,25 @@ def events_of(span: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json
         event = mapping(each)
         attributes = flat_attributes(event.get("attributes"))
         name = first_text(event, "eventName") or first_text(event, "name") or first_text(attributes, "event.name")
-        body = _typed_value(event["body"]) if isinstance(event.get("body"), Mapping) else None
+        body = typed_value(event["body"]) if isinstance(event.get("body"), Mapping) else None
         yield name, {**attributes, **mapping(body)}
-
-
-def flat_attributes(attributes: Json) -> Mapping[str, Json]:
-    """Attributes by name, from a mapping or from OTLP's list of typed values."""
-    if isinstance(attributes, Mapping):
-        return attributes
-    pairs = (mapping(each) for each in items(attributes))
-    return {name: _typed_value(pair.get("value")) for pair in pairs if (name := text(pair.get("key")))}
-
-
-def nested_attributes(attributes: Mapping[str, Json], prefix: str) -> Json:
-    """The value that was flattened into attributes such as `PREFIX.0.role`. None without such attributes."""
-    tree: dict[str, Json] = {}
-    for name, value in attributes.items():
-        if name.startswith(f"{prefix}."):
-            _insert(tree, name[len(prefix) + 1 :].split("."), value)
-    return _with_lists(tree) if tree else None
-
-
-def _insert(tree: dict[str, Json], steps: list[str], value: Json) -> None:
-    for step in steps[:-1]:
-        inner = tree.setdefault(step, {})
-        if not isinstance(inner, dict):
-            return
-        tree = inner
-    tree.setdefault(steps[-1], value)
-
-
-def _with_lists(value: Json) -> Json:
-    """The value with lists in place of mappings whose keys are numbers."""
-    if not isinstance(value, Mapping):
-        return value
-    if value and all(key.isascii() and key.isdecimal() and len(key) < 6 for key in value):
-        return [_with_lists(value[key]) for key in sorted(value, key=int)[:_MOST_ITEMS]]
-    return {key: _with_lists(inner) for key, inner in value.items()}
-
-
-def _typed_value(data: Json) -> Json:
-    """The value of one of OTLP's typed values."""
-    if not isinstance(data, Mapping):
-        return data
-    for name, value in data.items():
-        match name:
-            case "intValue" | "int_value":
-                is_number = isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 25
-                return int(str(value)) if is_number else value
-            case "arrayValue" | "array_value":
-                return [_typed_value(each) for each in items(mapping(value).get("values"))]
-            case "kvlistValue" | "kvlist_value":
-                return dict(flat_attributes(mapping(value).get("values")))
-            case "stringValue" | "string_value" | "boolValue" | "bool_value" | "doubleValue" | "double_value":
-                return value
-    return dict(data)
 
 
 def _record(span: Mapping[str, Json], place: str) -> Record | None:
     attributes = flat_attributes(span.get("attributes"))
-    if attributes.get("gen_ai.operation.name") in _NO_REQUESTS:
+    time = str(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time") or "")
+    kind = text(attributes.get(f"{_LANGFUSE}.type"))
+    if kind == "generation":
+        return langfuse.generation_record(_generation(attributes, time), place)
+    if kind is not None or attributes.get("gen_ai.operation.name") in _NO_REQUESTS:
         return None
+    if openinference.is_request(attributes):
+        return openinference.record(attributes, place, time)
+    return _gen_ai_record(span, attributes, place, time)
+
+
+def _gen_ai_record(span: Mapping[str, Json], attributes: Mapping[str, Json], place: str, time: str) -> Record | None:
+    """The record of a span with OpenTelemetry's own attributes or events, or with names that are derived from them."""
     request: tuple[Message, ...] = ()
     answer: tuple[Message, ...] = ()
     for name, event in events_of(span):
@@ -132,23 +99,30 @@ def _record(span: Mapping[str, Json], place: str) -> Record | None:
             attributes = {**attributes, **event}
     request = request or _request_messages(attributes)
     if not request:
+        if first(attributes, "gen_ai.operation.name", "llm.request.type") in _REQUESTS:
+            raise UnusableRecord("the span of a request holds no messages")
         return None
     names = ("temperature", "top_p", "max_tokens", "seed")
     return Record(
         messages=(*request, *(answer or _answer_messages(attributes))),
         place=place,
         tools=_tools(attributes),
-        model=first_text(attributes, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id"),
-        time=str(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time") or ""),
+        model=first_text(attributes, "gen_ai.response.model", "gen_ai.request.model", "ai.model.id"),
+        time=time,
         settings=settings_of({name: attributes.get(f"gen_ai.request.{name}") for name in names}),
     )
 
 
+def _generation(attributes: Mapping[str, Json], time: str) -> dict[str, Json]:
+    """The generation that Langfuse's library wrote, in the form of the API."""
+    names = ("input", "output", "level", "model.name", "model.parameters")
+    data = {name: attributes.get(f"{_LANGFUSE}.{name}") for name in names}
+    return {**data, "model": data["model.name"], "modelParameters": data["model.parameters"], "startTime": time}
+
+
 def _request_messages(attributes: Mapping[str, Json]) -> tuple[Message, ...]:
-    messages = (
-        first(attributes, "gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages")
-        or nested_attributes(attributes, "gen_ai.prompt")
-        or nested_attributes(attributes, "llm.input_messages")
+    messages = first(attributes, "gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages") or nested_attributes(
+        attributes, "gen_ai.prompt"
     )
     if messages is None:
         return ()
@@ -160,14 +134,13 @@ def _answer_messages(attributes: Mapping[str, Json]) -> tuple[Message, ...]:
     answer = parsed(
         first(attributes, "gen_ai.output.messages", "gen_ai.completion")
         or nested_attributes(attributes, "gen_ai.completion")
-        or nested_attributes(attributes, "llm.output_messages")
         or _vercel_answer(attributes)
     )
     if answer is None:
         raise UnusableRecord("there is no answer")
     if isinstance(answer, str):
         return ({"role": "assistant", "content": answer},)
-    return messages_of([{"role": "assistant", **mapping(each)} for each in items(answer)][:1])
+    return answer_messages([*items(answer)][:1])
 
 
 def _vercel_answer(attributes: Mapping[str, Json]) -> Json:
@@ -197,10 +170,6 @@ def _tools(attributes: Mapping[str, Json]) -> tuple[Tool, ...]:
     if tools is None:
         functions = nested_attributes(attributes, "llm.request.functions")
         tools = [_parsed_function(mapping(each)) for each in items(functions)]
-    if not tools:
-        tools = [
-            mapping(mapping(each).get("tool")) or each for each in items(nested_attributes(attributes, "llm.tools"))
-        ]
     return tools_of(tools)
 
 

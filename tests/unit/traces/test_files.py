@@ -119,3 +119,48 @@ def test_hidden_files_of_a_folder_are_passed_over(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         write_lines(tmp_path / name, ROW)
     assert [path.name for path in trace_files(tmp_path)] == ["b.jsonl", "c.jsonl"]
+
+
+def pretty(*rows: Json) -> str:
+    return "".join(json.dumps(row, indent=4) + "\n" for row in rows)
+
+
+def test_objects_that_follow_each_other_over_several_lines_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "spans.log"
+    path.write_text(pretty(ROW, ROW, ROW), encoding="utf-8")
+    lines = len(pretty(ROW).splitlines())
+    records, unread = read_all(path)
+    assert [record.place for record in records] == [f"spans.log:{1 + lines * number}" for number in range(3)]
+    assert not unread
+
+
+def test_what_stands_between_objects_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "spans.log"
+    path.write_text(
+        f"Hello: [\n{pretty(ROW)}No, {{not}} this.\n{pretty(ROW)[:99]}\n{pretty(ROW)}Bye.", encoding="utf-8"
+    )
+    lines = len(pretty(ROW).splitlines())
+    records, unread = read_all(path)
+    broken = len(pretty(ROW)[:99].splitlines())
+    assert [record.place for record in records] == ["spans.log:2", f"spans.log:{3 + lines + broken}"]
+    assert [(each.place, each.reason) for each in unread] == [
+        ("spans.log:1", "not JSON up to the next object"),
+        (f"spans.log:{2 + lines}", "not JSON up to the next object"),
+        (f"spans.log:{3 + lines}", "not JSON up to the next object"),
+        (f"spans.log:{3 + 2 * lines + broken}", "not JSON from here on"),
+    ]
+
+
+def test_text_with_objects_that_all_are_broken_says_what_was_looked_for(tmp_path: Path) -> None:
+    path = tmp_path / "spans.log"
+    path.write_text('{\n"a":\n' * 100_000, encoding="utf-8")
+    with pytest.raises(UnreadableTrace, match=r"JSON.*; known formats: "):
+        list(records_of(path))
+
+
+def test_of_text_that_is_mostly_no_json_the_rest_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "spans.log"
+    path.write_text(pretty(ROW) + "{\n?\n" * 200 + pretty(ROW), encoding="utf-8")
+    records, unread = read_all(path)
+    assert len(records) == 1
+    assert unread[-1].reason == "not JSON from here on"
