@@ -17,8 +17,9 @@ from pytest_fcall.traces.case_files import NamedDraft
 from pytest_fcall.traces.drafts import CaseDraft, draft_of
 from pytest_fcall.traces.files import records_of
 from pytest_fcall.traces.masking import Masker, masked_record
-from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord
+from pytest_fcall.traces.record import Record, SkippedEntry, ToolRun, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.request_parts import is_instruction
+from pytest_fcall.traces.tool_runs import ToolRuns
 from pytest_fcall.traces.values import items, mapping, parsed
 
 _LONGEST_NAME: Final = 48
@@ -50,13 +51,15 @@ class Extraction(NamedTuple):
 
 def extract_drafts(files: Iterable[Path], masker: Masker) -> Extraction:
     """Read all files, join the records of a conversation, mask them, and name the drafts."""
-    conversations = JoinedConversations()
+    conversations, runs = JoinedConversations(), ToolRuns()
     skipped: list[SkippedEntry] = []
     for path in files:
         try:
             for each in records_of(path):
                 if isinstance(each, SkippedEntry):
                     skipped.append(each)
+                elif isinstance(each, ToolRun):
+                    runs.add(each)
                 else:
                     conversations.add(each)
         except UnreadableTrace as problem:
@@ -66,7 +69,7 @@ def extract_drafts(files: Iterable[Path], masker: Masker) -> Extraction:
     names, finder = CaseNames(), NearDuplicateFinder()
     for record in conversations:
         try:
-            draft = draft_of(masked_record(record, masker))
+            draft = draft_of(masked_record(runs.marked(record), masker))
         except UnusableRecord as problem:
             skipped.append(SkippedEntry(record.place, str(problem)))
             continue

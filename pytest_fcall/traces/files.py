@@ -24,7 +24,7 @@ from pytest_fcall.traces.formats import (
     promptfoo_files,
     recordings,
 )
-from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord
+from pytest_fcall.traces.record import SkippedEntry, TraceEntry, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.values import MOST_BYTES, document_text, document_value, json_documents, mapping, read_json
 
 
@@ -33,7 +33,7 @@ class Format(NamedTuple):
 
     title: str
     matches: Callable[[Mapping[str, Json]], bool]
-    read: Callable[[Mapping[str, Json], str], Iterator[Record | SkippedEntry]]
+    read: Callable[[Mapping[str, Json], str], Iterator[TraceEntry]]
     with_files: Callable[[Mapping[str, Json], Path], Mapping[str, Json]] | None = None
     """Inserts the content of other files that the document names, from its folder."""
 
@@ -74,7 +74,7 @@ def trace_files(source: Path) -> list[Path]:
     return files
 
 
-def records_of(path: Path) -> Iterator[Record | SkippedEntry]:
+def records_of(path: Path) -> Iterator[TraceEntry]:
     """The records of a file, one by one. Raises UnreadableTrace for a file without traces."""
     try:
         with path.open("rb") as file:
@@ -92,7 +92,7 @@ def records_of(path: Path) -> Iterator[Record | SkippedEntry]:
         raise UnreadableTrace(f"the file cannot be read: {error.strerror or error}") from None
 
 
-def _text_records(path: Path, file: BufferedReader) -> Iterator[Record | SkippedEntry]:
+def _text_records(path: Path, file: BufferedReader) -> Iterator[TraceEntry]:
     lines = _lines(file)
     ahead = list(islice((each for each in lines if each[1].strip()), 2))
     if not ahead:
@@ -152,7 +152,7 @@ def _line_values(name: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tupl
                 yield place, SkippedEntry(place, str(error))
 
 
-def _format_records(values: Iterator[tuple[str, Json | SkippedEntry]], folder: Path) -> Iterator[Record | SkippedEntry]:
+def _format_records(values: Iterator[tuple[str, Json | SkippedEntry]], folder: Path) -> Iterator[TraceEntry]:
     """The records of values from a file in `folder`. Raises UnreadableTrace at the end where no format is known."""
     any_known = False
     for place, value in values:

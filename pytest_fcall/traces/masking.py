@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from pytest_fcall.core import Json, Message
-from pytest_fcall.traces.record import Record
+from pytest_fcall.traces.record import Record, UnusableRecord
 from pytest_fcall.traces.values import items, mapping, read_json
 
 
@@ -232,5 +232,8 @@ def _masked_json(text: str, masker: Masker) -> str:
         value = read_json(text)
     except ValueError:
         return masker.mask_text(text)
-    masked = masker.mask_value(value)
-    return text if masked == value else json.dumps(masked, ensure_ascii=False)
+    try:
+        masked = masker.mask_value(value)
+        return text if masked == value else json.dumps(masked, ensure_ascii=False)
+    except RecursionError:
+        raise UnusableRecord("a value is nested too deeply") from None

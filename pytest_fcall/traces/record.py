@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from pytest_fcall.core import Json, Message, Tool
 
@@ -32,6 +33,22 @@ class Record:
     """The expectation of the source, as keys of a case (`expect`, `answer`). None where the source is a log."""
     skip: str = ""
     """Why the case is not to run as it is, where its expectation asks for less than the source did."""
+    trace: str = ""
+    """The id of the trace that the request belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """A run of a tool, as a span of its own tells it."""
+
+    trace: str
+    name: str
+    id: str
+    """The id of the call; empty where the span does not tell it."""
+    arguments: Mapping[str, Json] | None
+    """None where the span does not tell them by their names."""
+    time: str
+    failed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +57,10 @@ class SkippedEntry:
 
     place: str
     reason: str
+
+
+TraceEntry: TypeAlias = Record | SkippedEntry | ToolRun
+"""What files of traces hold."""
 
 
 class UnreadableTrace(ValueError):

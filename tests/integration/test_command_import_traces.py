@@ -171,6 +171,21 @@ def test_a_result_that_is_marked_as_an_error_stays_as_it_was_in_earlier_messages
     assert "1 case in 1 file: no faults" in fcall(tmp_path, "lint", "mine").stdout
 
 
+@pytest.mark.parametrize("trace", ["t", "another"])
+def test_the_span_of_a_tool_that_failed_makes_its_result_an_error(tmp_path: Path, trace: str) -> None:
+    def span(**told: Json) -> dict[str, Json]:
+        return {"name": "s", "traceId": "t", "attributes": told}
+
+    failed = span(**{"openinference.span.kind": "TOOL", "tool.name": "get_weather", "input.value": '{"city": "Oslo"}'})
+    asked: list[Json] = [user("Oslo?"), calling(), giving("I am sorry.")]
+    request = span(
+        **{"gen_ai.input.messages": json.dumps(asked), "gen_ai.output.messages": json.dumps([saying("No.")])}
+    )
+    text = imported(tmp_path, {**failed, "traceId": trace, "status": {"code": 2}}, request)
+    assert ('raises: "I am sorry."' in text) == (trace == "t")
+    assert ('returns: "I am sorry."' in text) == (trace != "t")
+
+
 def test_nothing_of_a_person_is_written(tmp_path: Path) -> None:
     asked = "I am ana@x.org, card 4111 1111 1111 1111, key sk-" + "a1B2" * 8
     text = imported(tmp_path, chat_log([user(asked)], calling(chat_call({"city": "Oslo, for ana@x.org"}))))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from pytest_fcall.core import Json, Message, Tool
-from pytest_fcall.traces.formats import langfuse, openinference
+from pytest_fcall.traces.formats import langfuse, openinference, tool_spans
 from pytest_fcall.traces.formats.flat_attributes import flat_attributes, nested_attributes, typed_value
-from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
+from pytest_fcall.traces.record import Record, SkippedEntry, ToolRun, TraceEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import answer_messages, messages_of, settings_of, system_message, tools_of
 from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
 
@@ -26,8 +27,8 @@ def matches(data: Mapping[str, Json]) -> bool:
     return is_span or any(name in data for name in _BATCHES)
 
 
-def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry]:
-    """A record for each span of a model request, or why there is none."""
+def read(data: Mapping[str, Json], place: str) -> Iterator[TraceEntry]:
+    """A record for each span of a model request, or why there is none; the runs of tools that spans tell."""
     spans = list(spans_of(data))
     for number, span in enumerate(spans, 1):
         where = place if len(spans) == 1 else f"{place}, span {number}"
@@ -36,6 +37,8 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry
         except UnusableRecord as problem:
             yield SkippedEntry(where, str(problem))
             continue
+        if isinstance(record, Record):
+            record = replace(record, trace=tool_spans.trace_id(span))
         if record is not None:
             yield record
 
@@ -71,9 +74,11 @@ def events_of(span: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json
         yield name, {**attributes, **mapping(body)}
 
 
-def _record(span: Mapping[str, Json], place: str) -> Record | None:
+def _record(span: Mapping[str, Json], place: str) -> Record | ToolRun | None:
     attributes = flat_attributes(span.get("attributes"))
     time = str(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time") or "")
+    if (run := tool_spans.tool_run(span, attributes, time)) is not None:
+        return run
     kind = text(attributes.get(f"{_LANGFUSE}.type"))
     if kind == "generation":
         return langfuse.generation_record(_generation(attributes, time), place)

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,42 @@ LOGS: list[Any] = [
     {
         "resourceSpans": [
             {"scopeSpans": [{"spans": [{"attributes": {"gen_ai.prompt": "O", "gen_ai.completion": "C"}}]}]}
+        ]
+    },
+    {
+        "resourceSpans": [
+            {
+                "scopeSpans": [
+                    {
+                        "spans": [
+                            {
+                                "traceId": "t",
+                                "status": {"code": 2},
+                                "attributes": {"openinference.span.kind": "TOOL", "input.value": '{"city": "Oslo"}'},
+                            },
+                            {
+                                "traceId": "t",
+                                "attributes": {
+                                    "llm.input_messages.0.message.role": "user",
+                                    "llm.input_messages.0.message.contents.0.message_content.text": "Oslo?",
+                                    "llm.output_messages.0.message.role": "assistant",
+                                    "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "f",
+                                    "llm.tools.0.tool.json_schema": {"name": "f", "parameters": {"type": "object"}},
+                                },
+                            },
+                            {
+                                "traceId": "t",
+                                "attributes": {
+                                    "langfuse.observation.type": "generation",
+                                    "langfuse.observation.input": [user("O"), calling(), giving("3")],
+                                    "langfuse.observation.output": [{"type": "text", "text": "C"}],
+                                    "langfuse.observation.model.parameters": {"temperature": 0},
+                                },
+                            },
+                        ]
+                    }
+                ]
+            }
         ]
     },
 ]
@@ -71,3 +108,21 @@ def test_whatever_stands_in_a_log_what_is_written_lints_clean(data: st.DataObjec
         for written in write_case_files(found.cases, folder, "log"):
             if isinstance(written, WrittenFile):
                 assert read_case_file(written.path, root=folder).faults == ()
+
+
+@pytest.mark.parametrize("depth", [500, 900, 5_000])
+def test_arguments_that_are_nested_without_end_are_told(tmp_path: Path, depth: int) -> None:
+    deep = '{"a": ' * depth + "1" + "}" * depth
+    call: Json = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": deep}}
+    failed: Json = {
+        "name": "s",
+        "traceId": "t",
+        "status": {"code": 2},
+        "attributes": {"openinference.span.kind": "TOOL", "tool.name": "get_weather", "input.value": deep},
+    }
+    asked: Json = [user("Oslo?"), calling(call), giving("3")]
+    told: Json = {"gen_ai.input.messages": asked, "gen_ai.output.messages": [saying("Cold.")]}
+    path = write_lines(tmp_path / "log.jsonl", failed, {"name": "s", "traceId": "t", "attributes": told})
+    found = extract_drafts([path], Masker())
+    assert not found.cases
+    assert len(found.skipped) == 1
