@@ -25,7 +25,7 @@ _BUILT_IN = ("python", "agent", "file", "openapi", "mcp")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+")
 _AGENT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _PICKS = ("as", "only", "without")
-_INLINE = ("name", "function", "parameters", "input_schema", "inputSchema")
+_INLINE = ("name", "function", "toolSpec", "parameters", "input_schema", "inputSchema")
 SERVER_KEYS = ("command", "url", "env", "cwd", "headers")
 
 

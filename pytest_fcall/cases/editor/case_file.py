@@ -70,6 +70,15 @@ _INLINE: Mapping[str, Schema] = MappingProxyType(
     }
 )
 
+_BEDROCK: Mapping[str, Schema] = MappingProxyType(
+    {
+        "name": _FUNCTION["name"],
+        "description": _FUNCTION["description"],
+        "inputSchema": obj("The parameters.", {"json": _FUNCTION["parameters"]}, required=["json"]),
+        "strict": _FUNCTION["strict"],
+    }
+)
+
 
 def tool_definitions(sources: Iterable[str] = ()) -> dict[str, Schema]:
     """The definitions of a `tool` and of each tool source; `sources` are those of other packages."""
@@ -92,7 +101,7 @@ def tool_definitions(sources: Iterable[str] = ()) -> dict[str, Schema]:
             string("`module:name` of the agent.", r"^[^:\s]+:[^:\s]+$"),
         ),
         "file": _source(
-            "Tools from a JSON or YAML file in the format of OpenAI, Anthropic, MCP, Gemini or BFCL.",
+            "Tools from a JSON or YAML file in the format of OpenAI, Anthropic, MCP, Gemini, Bedrock or BFCL.",
             "file",
             string("The path, relative to the case file."),
         ),
@@ -117,6 +126,11 @@ def tool_definitions(sources: Iterable[str] = ()) -> dict[str, Schema]:
                 "function": obj("The function.", _FUNCTION, required=["name"]),
             },
             required=["type", "function"],
+        ),
+        "bedrock": obj(
+            "A tool written out in the format of Bedrock's Converse.",
+            {"toolSpec": obj("The tool.", _BEDROCK, required=["name"])},
+            required=["toolSpec"],
         ),
     }
     forms = known | own

@@ -13,7 +13,7 @@ from pytest_fcall.schema.value_text import nearest, with_type
 _PARAMETERS = (
     "parameters",  # OpenAI, Gemini, BFCL
     "input_schema",  # Anthropic
-    "inputSchema",  # MCP
+    "inputSchema",  # MCP, and Bedrock inside `toolSpec`
     "parametersJsonSchema",  # Gemini, plain JSON Schema
     "parameters_json_schema",
 )
@@ -27,10 +27,12 @@ _OTHERS = frozenset(
 
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _LISTS = ("tools", *_DECLARATIONS, "functions", "function")
+_INNER = ("function", "toolSpec")
+"""Keys of OpenAI and Bedrock with the tool itself inside."""
 
 
 def tool_from_data(data: Json, *, source: str = "") -> Tool:
-    """Read one tool: OpenAI (Chat Completions or Responses), Anthropic, MCP, Gemini, BFCL, or name and parameters."""
+    """Read one tool: OpenAI (Chat Completions or Responses), Anthropic, MCP, Gemini, Bedrock, BFCL, or plain."""
     tools = tools_from_data(data, source=source)
     if len(tools) != 1:
         raise SchemaError(f"expected one tool, not {len(tools)}")
@@ -52,6 +54,8 @@ def _members(data: Json, levels: int) -> Iterator[tuple[Path, Json]]:
     if not isinstance(items, list | tuple):
         raise SchemaError(f"tools must be a list, not {with_type(items)}", path)
     for index, item in enumerate(items):
+        if isinstance(item, Mapping) and item.keys() == {"cachePoint"}:  # Bedrock marks in the list how far to cache
+            continue
         yield from (((*path, index, *way), member) for way, member in _members(item, levels - 1))
 
 
@@ -62,13 +66,17 @@ def _group(data: Json) -> tuple[Path, Json] | None:
         return None
     if isinstance(answer := data.get("result"), Mapping) and "tools" in answer:  # JSON-RPC, as MCP servers send it
         return ("result", "tools"), answer["tools"]
+    if isinstance(config := data.get("toolConfig"), Mapping) and "tools" in config:  # a request of Bedrock's Converse
+        return ("toolConfig", "tools"), config["tools"]
     key = next((key for key in _LISTS if key in data and not isinstance(data[key], Mapping)), None)
     return None if key is None else ((key,), data[key])
 
 
 def _tool(data: Json, path: Path, source: str) -> Tool:
-    if isinstance(data, Mapping) and "name" not in data and isinstance(inner := data.get("function"), Mapping):
-        data, path = inner, (*path, "function")
+    if isinstance(data, Mapping) and "name" not in data:
+        key = next((key for key in _INNER if isinstance(data.get(key), Mapping)), None)
+        if key is not None:
+            data, path = data[key], (*path, key)
     if not isinstance(data, Mapping):
         raise SchemaError(
             f"a tool must be a mapping with name, description and parameters, not {with_type(data)}", path
@@ -79,9 +87,18 @@ def _tool(data: Json, path: Path, source: str) -> Tool:
     description = data.get("description")
     if description is not None and not isinstance(description, str):
         raise SchemaError(f"a description must be a string, not {with_type(description)}", (*path, "description"))
-    parameters = normalise(data[key], (*path, key)) if key else normalise(None)
-    declared = data[key] if key else None
+    declared, place = (data[key], (*path, key)) if key else (None, path)
+    if key and path[-1:] == ("toolSpec",) and isinstance(declared, Mapping):
+        declared, place = _bedrock_schema(declared, place), (*place, "json")
+    parameters = normalise(declared, place)
     return Tool(name, description or "", parameters, source, declared if isinstance(declared, Mapping) else None)
+
+
+def _bedrock_schema(data: Mapping[str, Json], path: Path) -> Json:
+    """The schema in Bedrock's `inputSchema`, which has it under `json`."""
+    if "json" not in data:
+        raise SchemaError("Bedrock's `inputSchema` has no `json`", path, hint="write {json: the schema}")
+    return data["json"]
 
 
 def _name(data: Mapping[str, Json], path: Path) -> str:
@@ -100,6 +117,12 @@ def _name(data: Mapping[str, Json], path: Path) -> str:
 
 
 def _refuse_hosted(data: Mapping[str, Json], path: Path) -> None:
+    if "systemTool" in data:  # Bedrock's
+        raise SchemaError(
+            "`systemTool` is a tool of the provider; it has no parameters to test",
+            (*path, "systemTool"),
+            hint="leave it out",
+        )
     kind = data.get("type")
     if isinstance(kind, str) and kind not in {"function", "custom", "object"}:
         raise SchemaError(

@@ -85,6 +85,7 @@ tools:
   - {name: c, inputSchema: {type: object}, annotations: {readOnlyHint: true}}
   - {type: function, function: {name: d, parameters: {type: object}, strict: true}}
   - {type: function, name: e, parameters: {type: object}, strict: false}
+  - toolSpec: {name: f, inputSchema: {json: {type: object}}}
 cases: [{id: a, prompt: hello, expect: any_call}]
 """,
     "all defaults": """

@@ -571,6 +571,21 @@ class TestTools:
         assert only.turns[0].messages[0]["content"] == "near"
         assert [path.name for path in found.included] == ["all.tools.yaml", "more.tools.yaml"]
 
+    def test_tools_of_bedrock_may_stand_in_a_file_or_be_written_out(self, tmp_path: Path) -> None:
+        tools = {
+            "tools": [{"toolSpec": {"name": "far", "inputSchema": {"json": {"type": "object"}}}}, {"cachePoint": {}}]
+        }
+        (tmp_path / "tools.json").write_text(json.dumps({"toolConfig": tools}), encoding="utf-8")
+        head = """
+tools:
+  - file: tools.json
+  - toolSpec:
+      name: near
+      inputSchema: {json: {type: object, properties: {city: {type: string}}, required: [city]}}
+"""
+        found = case("prompt: x\nexpect: [{near: {city: Oslo}}]", tmp_path, head=head)
+        assert [tool.name for tool in found.tools] == ["far", "near"]
+
     def test_python_sources_are_found_below_the_root_folder(self, tmp_path: Path) -> None:
         (tmp_path / "shop_below_root.py").write_text("def search(city: str) -> list:\n    'Find.'\n", encoding="utf-8")
         found = case(

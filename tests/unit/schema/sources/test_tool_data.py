@@ -46,6 +46,7 @@ SHAPES: dict[str, Json] = {
     "gemini": {**NAMED, "parameters": UPPER, "response": {"type": "STRING"}},
     "gemini with JSON Schema": {**NAMED, "parametersJsonSchema": PARAMETERS},
     "gemini of the Python SDK": {**NAMED, "parameters_json_schema": PARAMETERS},
+    "bedrock": {"toolSpec": {**NAMED, "inputSchema": {"json": PARAMETERS}}},
     "bfcl": {**NAMED, "parameters": BFCL},
 }
 
@@ -67,10 +68,23 @@ def test_every_shape_gives_the_same_tool(data: Json) -> None:
         lambda tool: {"functionDeclarations": [tool]},
         lambda tool: {"tools": [{"function_declarations": [tool]}]},
         lambda tool: [{"functionDeclarations": [tool]}],
+        lambda tool: {"modelId": "m", "toolConfig": {"tools": [tool, {"cachePoint": {"type": "default"}}]}},
         lambda tool: {"functions": [tool]},
         lambda tool: {"id": "simple_0", "question": [], "function": [tool]},
     ],
-    ids=["alone", "list", "tools", "request", "json-rpc", "gemini", "gemini-tools", "gemini-list", "functions", "bfcl"],
+    ids=[
+        "alone",
+        "list",
+        "tools",
+        "request",
+        "json-rpc",
+        "gemini",
+        "gemini-tools",
+        "gemini-list",
+        "bedrock",
+        "functions",
+        "bfcl",
+    ],
 )
 def test_every_file_of_tools_is_read(data: Json, wrap: object) -> None:
     assert callable(wrap)
@@ -140,6 +154,15 @@ def test_a_tool_may_take_no_arguments(data: Json) -> None:
         ([{"functionDeclarations": [{"name": 1}]}], (0, "functionDeclarations", 0, "name"), "integer 1", ""),
         ({"type": "function", "function": {"name": 1}}, ("function", "name"), "integer 1", ""),
         ({"function": {"name": "f", "parameters": []}}, ("function", "parameters"), "not a list", ""),
+        (
+            {"toolSpec": {"name": "f", "inputSchema": {"type": "object"}}},
+            ("toolSpec", "inputSchema"),
+            "`json`",
+            "{json",
+        ),
+        ({"toolSpec": {"name": "f", "inputSchema": {"json": 1}}}, ("toolSpec", "inputSchema", "json"), "integer 1", ""),
+        ({"toolConfig": {"tools": [{"toolSpec": {}}]}}, ("toolConfig", "tools", 0, "toolSpec"), "no name", ""),
+        ([{"systemTool": {"name": "nova_grounding"}}], (0, "systemTool"), "tool of the provider", "leave"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(data: Json, path: tuple[str | int, ...], message: str, hint: str) -> None:
