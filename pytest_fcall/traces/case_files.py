@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -70,8 +71,10 @@ def _by_tools(cases: Sequence[NamedDraft]) -> Iterator[tuple[tuple[Tool, ...], l
 
 
 def _called_tools(cases: Iterable[NamedDraft]) -> tuple[Tool, ...]:
-    """All called tools, with parameters that allow any arguments."""
-    names = dict.fromkeys(each.call.name for case in cases for each in case.draft.calls)
+    """All tools that are called or expected, with parameters that allow any arguments."""
+    names: dict[str, None] = {}
+    for case in cases:
+        names |= dict.fromkeys((*(each.call.name for each in case.draft.calls), *case.draft.record.named_tools))
     return tuple(Tool(name, parameters={"type": "object", "additionalProperties": True}) for name in names)
 
 
@@ -116,12 +119,19 @@ def _checked_text(path: Path, cases: Sequence[NamedDraft], tools: str) -> tuple[
 def _with_any_call(case: NamedDraft) -> NamedDraft:
     if not _is_without_expectation(case):
         return case
-    record = replace(case.draft.record, expectation={"expect": "any_call"})
+    record = case.draft.record
+    any_call: Mapping[str, Json] = {"expect": "any_call"}
+    turns = tuple(each or any_call for each in record.turn_expectations)
+    record = replace(record, expectation=record.expectation or any_call, turn_expectations=turns)
     return replace(case, draft=replace(case.draft, record=record))
 
 
 def _is_without_expectation(case: NamedDraft) -> bool:
-    return case.draft.record.expectation == {} and not any(case.draft.calls)
+    """Whether it, or a turn of it, is without one."""
+    record = case.draft.record
+    if record.turn_expectations:
+        return not all(record.turn_expectations)
+    return record.expectation == {} and not any(case.draft.calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +184,14 @@ def _case_lines(case: NamedDraft, common: FileDefaults) -> Iterator[str]:
         yield f"    max_steps: {steps}"
     if record.skip:
         yield f"    skip: {write_flow(record.skip)}"
-    if len(draft.turns) == 1:
+    if len(draft.turns) == 1 and not record.turn_expectations:
         yield from _prompt_lines(draft)
         yield from (f"    {line}" for line in _expectation_lines(draft.turns[0], record.expectation))
         return
     yield "    turns:"
-    for turn in draft.turns:
+    for turn, expectation in zip_longest(draft.turns, record.turn_expectations):
         yield f"      - user: {write_flow(turn.user)}"
-        yield from (f"        {line}" for line in _expectation_lines(turn, None))
+        yield from (f"        {line}" for line in _expectation_lines(turn, expectation))
 
 
 def _prompt_lines(draft: CaseDraft) -> Iterator[str]:

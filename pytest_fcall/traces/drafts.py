@@ -63,6 +63,8 @@ def draft_of(record: Record) -> CaseDraft:
     check_depth(list(messages))
     if not any(message["role"] == "user" for message in messages):
         raise UnusableRecord("there is no user message")
+    if record.turn_expectations:
+        return _asked_turns_draft(record)
     answer = messages[-1] if messages[-1]["role"] == "assistant" else None
     if answer is None and record.expectation is None:
         raise UnusableRecord("there is no answer")
@@ -75,6 +77,14 @@ def draft_of(record: Record) -> CaseDraft:
     if record.tools and unknown is not None:
         raise UnusableRecord(f"the model called {unknown[:60]!r}, which was not offered")
     return draft
+
+
+def _asked_turns_draft(record: Record) -> CaseDraft:
+    """A draft of what the user says, one message after another, with the expectations of the source."""
+    system, rest = _split_system(record.messages, "system", "developer")
+    if len(rest) != len(record.turn_expectations) or any(message["role"] != "user" for message in rest):
+        raise UnusableRecord("the conversation holds more than messages of the user")
+    return CaseDraft(record, tuple(DraftTurn(message["content"], ()) for message in rest), system)
 
 
 def _conversation_draft(record: Record) -> CaseDraft | None:

@@ -106,6 +106,8 @@ class JoinedConversations:
         if record.id:
             self._by_id[record.id] = record
         *beginnings, whole = _prefix_digests(record.messages)
+        if asked := _expectations(record):  # the same question with another expectation is another case
+            whole += asked.encode("utf-8", "surrogatepass")
         self.repeated_answers += whole in self._kept
         if whole not in self._contained:
             self._kept[whole] = record
@@ -129,6 +131,13 @@ def _prefix_digests(messages: tuple[Message, ...]) -> list[bytes]:
     if not messages or messages[-1]["role"] != "assistant":
         digests.append(running.digest())
     return digests
+
+
+def _expectations(record: Record) -> str:
+    """The expectations of the source as a text; an empty one for a log."""
+    if record.expectation is None and not record.turn_expectations:
+        return ""
+    return readable_json([record.expectation, [*record.turn_expectations], record.skip])
 
 
 def _message_identity(message: Message) -> str:
@@ -187,4 +196,4 @@ class NearDuplicateFinder:
 def _expectation_digest(draft: CaseDraft) -> str:
     steps = [step for turn in draft.turns for step in turn.steps]
     calls: Json = [[[each.call.name, each.call.arguments] for each in step] for step in steps]
-    return digest([len(draft.turns), calls, draft.earlier_messages[:-1]])
+    return digest([len(draft.turns), calls, draft.earlier_messages[:-1], _expectations(draft.record)])

@@ -15,14 +15,21 @@ from typing import Final, NamedTuple
 from pytest_fcall.backends.recordings.file import BOOKKEEPING_SUFFIX
 from pytest_fcall.core import Json
 from pytest_fcall.traces.formats import (
+    adk,
+    braintrust,
+    deepeval,
+    evalview,
     exchanges,
     inspect,
     langfuse,
     langsmith,
+    langsmith_examples,
     otel,
     promptfoo,
     promptfoo_files,
+    pydantic_evals,
     recordings,
+    toolscore,
 )
 from pytest_fcall.traces.record import SkippedEntry, TraceEntry, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.values import MOST_BYTES, document_text, document_value, json_documents, mapping, read_json
@@ -35,7 +42,9 @@ class Format(NamedTuple):
     matches: Callable[[Mapping[str, Json]], bool]
     read: Callable[[Mapping[str, Json], str], Iterator[TraceEntry]]
     with_files: Callable[[Mapping[str, Json], Path], Mapping[str, Json]] | None = None
-    """Inserts the content of other files that the document names, from its folder."""
+    """Inserts the content of other files that belong to the document, from its folder."""
+    whole: Callable[[Sequence[Json]], Mapping[str, Json] | None] | None = None
+    """The one document that a list is; None for a list of several, or of another format."""
 
 
 FORMATS: Final[Sequence[Format]] = (
@@ -44,6 +53,13 @@ FORMATS: Final[Sequence[Format]] = (
     Format("Langfuse observations", langfuse.matches, langfuse.read),
     Format("inspect_ai logs", inspect.matches, inspect.read),
     Format("promptfoo configurations and results", promptfoo.matches, promptfoo.read, promptfoo_files.with_files),
+    Format("evaluation sets of Google's ADK", adk.matches, adk.read, adk.with_files, adk.whole),
+    Format("pydantic-evals data sets", pydantic_evals.matches, pydantic_evals.read),
+    Format("EvalView test cases", evalview.matches, evalview.read),
+    Format("deepeval goldens and test cases", deepeval.matches, deepeval.read),
+    Format("LangSmith examples", langsmith_examples.matches, langsmith_examples.read),
+    Format("Braintrust data sets", braintrust.matches, braintrust.read),
+    Format("Toolscore gold files", toolscore.matches, toolscore.read, toolscore.with_files, toolscore.whole),
     Format("requests and answers of Chat Completions, Responses or Messages", exchanges.matches, exchanges.read),
 )
 
@@ -185,6 +201,10 @@ def _documents(value: Json, place: str) -> Iterator[tuple[str, Mapping[str, Json
     if not isinstance(value, list):
         yield place, {}, None
         return
+    for known in FORMATS:
+        if known.whole is not None and (joined := known.whole(value)) is not None:
+            yield place, joined, known
+            return
     for number, item in enumerate(value, 1):
         document = mapping(item)
         yield f"{place}, item {number}", document, format_of(document)

@@ -205,7 +205,8 @@ def masked_record(record: Record, masker: Masker) -> Record:
     """The record with its messages, calls, results and expectation masked."""
     messages = tuple(_masked_message(message, masker) for message in record.messages)
     expectation = None if record.expectation is None else mapping(masker.mask_value(record.expectation))
-    return replace(record, messages=messages, expectation=expectation)
+    turns = tuple(mapping(masker.mask_value(each)) for each in record.turn_expectations)
+    return replace(record, messages=messages, expectation=expectation, turn_expectations=turns)
 
 
 def _masked_message(message: Message, masker: Masker) -> Message:

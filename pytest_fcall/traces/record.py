@@ -31,6 +31,10 @@ class Record:
     """The id of the answer that this request continues, where only new messages were sent."""
     expectation: Mapping[str, Json] | None = None
     """The expectation of the source, as keys of a case (`expect`, `answer`). None where the source is a log."""
+    turn_expectations: tuple[Mapping[str, Json], ...] = ()
+    """The expectation of each message of the user, where the source has a conversation without its answers."""
+    named_tools: tuple[str, ...] = ()
+    """The tools that the expectations name, where the source does not hold the tools themselves."""
     skip: str = ""
     """Why the case is not to run as it is, where its expectation asks for less than the source did."""
     trace: str = ""
