@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cli.pytest_run import InProcessPlugin
+from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.core import Case, Fault
 from pytest_fcall.core.case import judge_fault
 from pytest_fcall.plugin import not_collected
@@ -16,7 +16,7 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.uncollected import uncollected_lines
 
 
-class CaseFileReader(InProcessPlugin):
+class CaseFileReader(CaseFilesPlugin):
     """Collects case files as a run does, with its configuration and conftest files. Test modules are left out."""
 
     def __init__(self) -> None:
@@ -30,12 +30,6 @@ class CaseFileReader(InProcessPlugin):
         self.uncollected: list[str] = []
         """Lines on files that look like case files."""
         self._unreadable: list[Fault] = []
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """Leave out files that no plugin would take for case files: test modules would be imported."""
-        may_be = collection_path.suffix in (".yaml", ".yml", ".json") or ".fc." in collection_path.name
-        return None if may_be or not collection_path.is_file() else True
 
     def pytest_exception_interact(
         self, call: pytest.CallInfo[object], report: pytest.CollectReport | pytest.TestReport

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,16 @@ class InProcessPlugin:
         """Switch the workers of pytest-xdist off."""
         if hasattr(config.option, "dist"):
             config.option.dist, config.option.numprocesses, config.option.tx = "no", None, []
+
+
+class CaseFilesPlugin(InProcessPlugin):
+    """Base of plugins that want case files and nothing else."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Leave out files that no plugin would take for case files: test modules would be imported."""
+        may_be = collection_path.suffix in (".yaml", ".yml", ".json") or ".fc." in collection_path.name
+        return None if may_be or not collection_path.is_file() else True
 
 
 def run_pytest(arguments: Sequence[str], plugin: InProcessPlugin) -> tuple[int, str]:

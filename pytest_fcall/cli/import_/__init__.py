@@ -14,14 +14,16 @@ examples:
   fcall import bfcl:live --pick 50@7 --out cases/bfcl            a sample of 50 cases, with seed 7
   fcall import bfcl:parallel --pick parallel_17 --out cases      one case
   fcall import logs/november.jsonl --out cases                   the requests and answers in a log
+  fcall import agent.evalset.json --out cases                    a data set of another tool
   fcall import logs --near --mask 'KD-[0-9]+' --out cases        a folder of logs, without near duplicates
 
 Benchmarks: the cases are judged by the rules of their suite; write `profile: strict` to judge them by the default
 rules. Cases whose tools contradict each other go to different files.
 
 Traces: requests and answers of Chat Completions, Responses and Anthropic's Messages, OpenTelemetry, Langfuse and
-LangSmith exports, promptfoo, inspect_ai logs, and recorded replies. The format is recognised by the content. Every
-case is marked `# review`.
+LangSmith exports, promptfoo, inspect_ai logs, and recorded replies. Data sets of other tools: evaluation sets of
+Google's ADK, deepeval, EvalView, pydantic-evals, Braintrust, LangSmith, and gold files of Toolscore. The format is
+recognised by the content. Every case is marked `# review`; what has no form in a case is named, and the case skipped.
 
 Exit codes: 0, cases were written; 1, no case was written, or a case of a suite was left out.
 """

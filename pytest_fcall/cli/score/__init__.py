@@ -1,4 +1,4 @@
-"""`fcall score`: stored answers, judged without pytest and without a model."""
+"""`fcall score`: stored answers, judged without a model."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 It has `add_options(parser)`, and `judge_of(parser, options)`, which returns a RowJudge.
 """
 
+_OWN_FORMATS = ("text", "json")
+"""What is printed of answers to cases of one's own."""
 _MOST_DISAGREEMENTS = 10
 _SECONDS_BETWEEN_UPDATES = 0.25
 _PIECES_PER_PROCESS = 4
@@ -40,6 +42,7 @@ _PIECES_PER_PROCESS = 4
 
 _EXAMPLES = """\
 examples:
+  fcall score --cases cases answers.jsonl                        answers to your own cases
   fcall score --format bfcl --cases cases.jsonl answers.jsonl > verdicts.jsonl
   zcat answers.jsonl.gz | fcall score --format bfcl --cases cases.jsonl.gz -
   fcall score --format bfcl --cases cases.jsonl --compare -j 4 *.jsonl.gz > verdicts.jsonl
@@ -48,8 +51,15 @@ examples:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Judge the rows; 1 where a row cannot be judged, or with `--compare` has another verdict."""
+    """Judge the rows; 1 where a row cannot be judged, or with `--compare` has another verdict.
+
+    Answers to cases of one's own end as a run of pytest would.
+    """
     name = _format_name(arguments)
+    if name is None and _are_own_cases(arguments):
+        from pytest_fcall.cli.score.own_cases import run_own_cases
+
+        return run_own_cases(arguments, _OWN_FORMATS)
     parser = _parser(_EXAMPLES if name else f"{_options_of_formats()}{_EXAMPLES}")
     if name is None:
         parser.parse_args(arguments)  # ends with the help or an error, as --format is required
@@ -71,11 +81,12 @@ def run(arguments: Sequence[str]) -> int:
 def _parser(epilog: str) -> ArgumentParser:
     parser = command_parser(
         "score",
-        "Judge stored answers by the original rules of their suite, and for some suites by strict rules as well.",
+        "Judge stored answers: to your own cases, or by the original rules of a suite, and for some suites by strict "
+        "rules as well.",
         epilog,
     )
     parser.add_argument("rows", nargs="+", metavar="ROWS", help="answers as JSON Lines, also gzipped; - reads stdin")
-    parser.add_argument("--format", choices=FORMATS, required=True, help="the format of the rows")
+    parser.add_argument("--format", choices=FORMATS, required=True, help="the format of the rows of a suite")
     parser.add_argument(
         "--compare", action="store_true", help="count the verdicts that agree with those recorded in the rows"
     )
@@ -93,9 +104,21 @@ def _format_name(arguments: Sequence[str]) -> str | None:
     return str(name) if name in FORMATS else None
 
 
+def _are_own_cases(arguments: Sequence[str]) -> bool:
+    """Whether case files are named, and no format of a suite. The cases of suites are JSON Lines."""
+    parser = ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
+    parser.add_argument("--cases")
+    parser.add_argument("--format", default=_OWN_FORMATS[0])
+    options = parser.parse_known_args(arguments)[0]
+    are_rows = (options.cases or ".jsonl").removesuffix(".gz").endswith((".jsonl", ".json"))
+    return options.format in _OWN_FORMATS and not are_rows
+
+
 def _options_of_formats() -> str:
     """The options of each format, for the help."""
-    blocks = []
+    blocks = [
+        "answers to your own cases: --cases PATH without a format of a suite; see fcall score --cases . --help\n\n"
+    ]
     for name, module in FORMATS.items():
         parser = ArgumentParser(add_help=False, usage=SUPPRESS)
         import_module(module).add_options(parser)

@@ -27,6 +27,12 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry
 
 def file_records(path: Path) -> Iterator[Record | SkippedEntry]:
     """The records of a `.eval` file. Raises UnreadableTrace."""
+    for model, sample in file_samples(path):
+        yield from _sample(sample, path.name, model)
+
+
+def file_samples(path: Path) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """The samples of a `.eval` file, each with the model of the log. Raises UnreadableTrace."""
     try:
         log = import_module("inspect_ai.log")
     except ImportError as error:
@@ -36,9 +42,22 @@ def file_records(path: Path) -> Iterator[Record | SkippedEntry]:
     try:
         model = str(log.read_eval_log(str(path), header_only=True).eval.model)
         for sample in log.read_eval_log_samples(str(path), all_samples_required=False, resolve_attachments=True):
-            yield from _sample(sample.model_dump(mode="json"), path.name, model)
+            yield model, sample.model_dump(mode="json")
     except (ValueError, OSError, KeyError, RuntimeError) as error:
         raise UnreadableTrace(f"inspect_ai cannot read the file: {type(error).__name__}: {error}") from None
+
+
+def sample_answer(sample: Mapping[str, Json]) -> tuple[Message, ...]:
+    """The messages of a sample, with the answer. Raises UnusableRecord where there is none."""
+    attachments = mapping(sample.get("attachments"))
+    output = mapping(_with_attachments(sample.get("output"), attachments))
+    if sample.get("error"):
+        raise UnusableRecord("the sample failed")
+    answer = _answer_messages(output) if output.get("choices") else ()
+    messages = messages_of(_with_attachments(sample.get("messages"), attachments)) or answer
+    if not any(message["role"] == "assistant" for message in messages):
+        raise UnusableRecord("there is no answer")
+    return messages
 
 
 def _sample(sample: Mapping[str, Json], place: str, model: str) -> Iterator[Record | SkippedEntry]:
