@@ -24,7 +24,7 @@ def pytest_runtest_makereport(item):
     \"\"\"Have every reply take as long as every other.\"\"\"
     if run := getattr(item, "run", None):
         answers = run.answers.answers
-        answers[:] = [replace(each, reply=replace(each.reply, seconds=0.5)) for each in answers]
+        answers[:] = [each._replace(reply=replace(each.reply, seconds=0.5)) for each in answers]
     return (yield)
 """
 

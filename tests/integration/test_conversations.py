@@ -324,8 +324,11 @@ def test_a_reply_that_cannot_be_recorded_concerns_its_own_case_only(shop: Shop) 
     shop.file(
         "agent.py",
         """
+        from pytest_fcall import Reply
+
+
         def answer(request):
-            odd = [{"role": "assistant", "content": "Hello.", "odd": object()}]
+            odd = Reply(text="Hello.", trail=({"role": "assistant", "content": "Hello.", "odd": object()},))
             return odd if request.messages[-1]["content"] == "odd" else "Hello."
         """,
     )

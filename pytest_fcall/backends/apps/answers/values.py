@@ -127,7 +127,14 @@ def plain(value: object, depth: int = 0) -> Any:
         return value.isoformat()
     if (data := fields_of(value)) is not None:
         return {name: plain(each, depth + 1) for name, each in data.items() if not name.startswith("_")}
-    return str(value)
+    return _text_of(value)
+
+
+def _text_of(value: object) -> str:
+    """The text of an object that holds no data; its class where that is an address, another one in each run."""
+    kind = type(value)
+    has_own = kind.__str__ is not object.__str__ or kind.__repr__ is not object.__repr__
+    return str(value) if has_own else f"<{kind.__name__}>"
 
 
 def as_text(value: object) -> str:
