@@ -23,12 +23,16 @@ SERVERS := .venv-servers
 # Local models. The same libraries, and a few for the tests.
 LOCAL := .venv-local
 
+# Frameworks for agents, in environments by what can be installed together; FLOATING=1 takes their newest versions.
+FRAMEWORKS := .venv-frameworks$(if $(FLOATING),/newest)
+FRAMEWORK_GROUPS ?= $(patsubst tests/frameworks/%.txt,%,$(wildcard tests/frameworks/*.txt)) $(if $(shell command -v npm),node)
+
 # The lowest versions of all libraries. Python 3.11 is the only one that all of them have wheels for.
 LOWEST := .venv-lowest
 # How early cases are let go of is seen with newer versions of pytest only.
 LOWEST_TESTS := test_inside_apps test_items test_xdist test_hooks test_model_openai test_model_http test_conversations
 
-.PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local bench-local bench-guard bench-fresh statistics fuzz mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh statistics fuzz mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -37,10 +41,10 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 	$(LOCAL)/bin/python -m pytest cases --fc-live --fc-record=off
 
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
-	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local
+	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks
 
 nightly: $(READY) $(APIBENCH)/.ready test-lowest ## run all of it with all of the data, and try properties on many examples
-	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local
+	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai<2'
@@ -56,6 +60,12 @@ test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that o
 
 test-local: $(LOCAL)/.ready ## load and ask models on this machine: a tiny one, and SmolLM2
 	$(LOCAL)/bin/python -m pytest tests/local
+
+test-frameworks: $(READY) $(FRAMEWORK_GROUPS:%=$(FRAMEWORKS)/%/.ready) ## run the agents of docs/frameworks; FLOATING=1 with the newest versions
+	FRAMEWORKS=$(abspath $(FRAMEWORKS)) FRAMEWORK_GROUPS="$(FRAMEWORK_GROUPS)" $(BIN)/python -m pytest tests/frameworks -m "$(FRAMEWORK_TESTS)" -n 2 --dist loadgroup --timeout=900
+
+test-frameworks-common: ## run those of the frameworks that are used most
+	$(MAKE) test-frameworks FRAMEWORK_GROUPS=common FRAMEWORK_TESTS="not nightly"
 
 statistics: $(READY) ## simulate models: how often a run calls an unchanged one worse, and how often it sees one that is
 	$(BIN)/python -m benchmarks.statistics
@@ -95,7 +105,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST)
+	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -117,6 +127,18 @@ $(LOWEST)/.ready: pyproject.toml tests/lowest.txt
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/lowest.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+$(FRAMEWORKS)/node/.ready: tests/frameworks/node/package.json
+	mkdir -p $(@D)
+	$(if $(FLOATING),sed -E 's/"[0-9]+\.[0-9]+\.[0-9]+"/"latest"/',cat) $< > $(@D)/package.json
+	cd $(@D) && npm install --silent --no-audit --no-fund --no-package-lock
+	touch $@
+
+$(FRAMEWORKS)/%/.ready: tests/frameworks/%.txt pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(if $(FLOATING),sed 's/==.*//',cat) $< > $(@D)/requirements.txt
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(FLOATING),--upgrade) -r $(@D)/requirements.txt --editable .
 	touch $@
 
 $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py

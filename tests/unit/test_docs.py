@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -28,42 +27,14 @@ from pytest_fcall.core import Json
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
 from tests.integration.command import completed
+from tests.pages import FENCE, FRAMEWORKS, ROOT, Block, blocks_of, commands, first_missing, write
 from tests.suite_tools import WITHOUT_TOOLS
 
-ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(
-    r"(?:^`(?P<before>[^`\n]+)`:\n\n?)?"
-    r"^(?P<fence>```+)(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=fence)$",
-    re.MULTILINE | re.DOTALL,
-)
-FIRST_LINE = re.compile(r"# ([\w./-]+\.\w+)")
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+HERE = [page for page in PAGES if page.parent != FRAMEWORKS]
+"""The pages that need nothing but what is installed here; `make test-frameworks` tries the others."""
 LINK = re.compile(r"(?<!!)\[[^]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Block:
-    page: Path
-    line: int
-    info: str
-    text: str
-    path: str | None
-
-    @property
-    def id(self) -> str:
-        return f"{self.page.relative_to(ROOT)}:{self.line}"
-
-
-def blocks_of(page: Path) -> Iterator[Block]:
-    """The blocks that a reader of the rendered page sees: those in HTML comments are none."""
-    source = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), page.read_text(encoding="utf-8"))
-    for found in FENCE.finditer(source):
-        text = found["text"]
-        named = FIRST_LINE.fullmatch(text.split("\n", 1)[0])
-        line = source.count("\n", 0, found.start("fence")) + 1
-        yield Block(page, line, found["info"].strip(), text, named[1] if named else found["before"])
 
 
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
@@ -74,15 +45,8 @@ def blocks(*infos: str, name: str = "") -> list[object]:
     return [
         pytest.param(block, id=block.id)
         for block in BLOCKS
-        if block.info in infos and (not name or (block.path and Path(block.path).match(name)))
+        if block.info in infos and (not name or (block.page in HERE and block.path and Path(block.path).match(name)))
     ]
-
-
-def write(block: Block, folder: Path) -> Path:
-    path = folder / str(block.path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(block.text, encoding="utf-8")
-    return path
 
 
 def folder_for(block: Block, folder: Path) -> Path:
@@ -124,12 +88,6 @@ def extensions_in(folder: Path) -> Extensions:
     )
 
 
-def commands(block: Block) -> Iterator[tuple[str, list[str]]]:
-    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-        command, _, printed = part.partition("\n")
-        yield command, [line.strip() for line in printed.splitlines() if line.strip()]
-
-
 def is_run(command: str) -> bool:
     return re.match(r"(python -m )?(pytest|fcall)\b", command) is not None
 
@@ -145,16 +103,6 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         "NO_COLOR": "1",
     }
     return completed(program, folder, arguments, environment)
-
-
-def first_missing(expected: list[str], output: str) -> str | None:
-    """The first of the expected lines that is not in the output after those before it."""
-    rest = iter(output.splitlines())
-    for line in expected:
-        pattern = ".*".join(map(re.escape, line.split("...")))
-        if line != "..." and not any(re.fullmatch(pattern, candidate.strip()) for candidate in rest):
-            return line
-    return None
 
 
 @pytest.mark.parametrize("block", blocks("json"))
@@ -207,7 +155,7 @@ def test_python_compiles(block: Block) -> None:
     compile(block.text, block.id, "exec")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", HERE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_commands_of_a_page_print_what_it_says(page: Path, tmp_path: Path) -> None:
     for block in blocks_of(page):
         if block.path:

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from tests.frameworks import table
+from tests.frameworks.framework import FRAMEWORKS, Framework
+from tests.frameworks.model import answer
+from tests.frameworks.project import Project
+from tests.frameworks.visit import Visit
+from tests.servers import Server
+
+WRITES_TABLE = os.environ.get("TABLE") == "write"
+
+
+@pytest.fixture
+def provider() -> Iterator[Server]:
+    """Plays all providers, for one test."""
+    with Server(answer) as server:
+        yield server
+
+
+def _param(framework: Framework) -> ParameterSet:
+    rare = () if framework.often else (pytest.mark.nightly,)
+    return pytest.param(framework, id=framework.name, marks=[pytest.mark.xdist_group(framework.name), *rare])
+
+
+@pytest.fixture(params=[_param(framework) for framework in FRAMEWORKS if framework.installed])
+def framework(request: pytest.FixtureRequest) -> Framework:
+    """Each framework whose environment is there."""
+    assert isinstance(request.param, Framework)
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Framework], Visit]]:
+    """What came of following the page of a framework, once for all tests."""
+    visits: dict[str, Visit] = {}
+    with Server(answer) as server:
+
+        def visited(framework: Framework) -> Visit:
+            if framework.name not in visits:
+                visits[framework.name] = Visit(framework, tmp_path_factory.mktemp(framework.name), server)
+            return visits[framework.name]
+
+        yield visited
+
+
+@pytest.fixture
+def recorded(framework: Framework, visit: Callable[[Framework], Visit], tmp_path: Path, provider: Server) -> Project:
+    """A project with what was recorded when its page was followed."""
+    return visit(framework).project.copy(tmp_path / "project", provider)
+
+
+@pytest.fixture
+def project(framework: Framework, tmp_path: Path, provider: Server) -> Project:
+    """A project in which nothing is recorded yet."""
+    return Project(framework, tmp_path / "project", provider)
+
+
+@pytest.fixture
+def found(record_property: Callable[[str, object], None]) -> Callable[[str, str, str], None]:
+    """Say what belongs into a cell of the table; fails where the table says something else."""
+
+    def say(name: str, column: str, cell: str) -> None:
+        record_property("cell", (name, column, cell))
+        if not WRITES_TABLE:
+            said = table.documented()[name, column]
+            assert cell == said, f"found {cell}, and the table says {said} (TABLE=write writes it anew)"
+
+    return say
+
+
+class TableWriter:
+    """Writes the table when all workers are done."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        for kind, found in report.user_properties:
+            if kind == "cell":
+                name, column, cell = cast("tuple[str, str, str]", found)
+                self._found[name, column] = cell
+
+    def pytest_sessionfinish(self) -> None:
+        table.write(self._found)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if WRITES_TABLE and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(TableWriter())

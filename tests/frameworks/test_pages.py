@@ -1,0 +1,148 @@
+"""Each framework does what its page and the table say: live, replayed, by workers, as a stream, in threads."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from tests.frameworks.framework import BEHIND_HTTP, FRAMEWORKS, Framework
+from tests.frameworks.project import CASES, Project
+from tests.frameworks.table import COLUMNS, documented
+from tests.frameworks.visit import Visit
+from tests.pages import FRAMEWORKS as PAGES
+from tests.servers import Asked, Server, broken, throttled
+
+YES, NO, ELSEWHERE = "✓", "no", "its own"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a goal is tried with."""
+
+    visit: Visit
+    framework: Framework
+    folder: Path
+    provider: Server
+
+    def project(self) -> Project:
+        """A project in which nothing is recorded yet."""
+        return Project(self.framework, self.folder, self.provider)
+
+
+def live(trial: Trial) -> str:
+    run, _ = trial.visit.runs
+    run.passed(len(CASES))
+    return YES
+
+
+def replay(trial: Trial) -> str:
+    _, run = trial.visit.runs
+    run.passed(len(CASES))
+    return YES
+
+
+def workers(trial: Trial) -> str:
+    live, replayed, _ = trial.visit.ways
+    for run in (live, replayed):
+        run.passed(len(CASES) * len(trial.framework.ways))
+    return YES
+
+
+def streaming(trial: Trial) -> str:
+    assert any(_is_stream(asked) for asked in trial.visit.way("streamed")), "nothing was asked for as a stream"
+    return YES
+
+
+def _is_stream(asked: Asked) -> bool:
+    return ":stream" in asked.path or bool(asked.json.get("stream"))
+
+
+def asynchronous(trial: Trial) -> str:
+    if trial.framework.ways is BEHIND_HTTP:
+        return ELSEWHERE
+    trial.visit.way("awaited")
+    return YES
+
+
+def threads(trial: Trial) -> str:
+    if trial.framework.ways is BEHIND_HTTP:
+        return ELSEWHERE
+    trial.visit.way("threaded")
+    trial.visit.way("called")
+    return YES
+
+
+def trouble(trial: Trial) -> str:
+    project = trial.project()
+    trial.provider.script(throttled(milliseconds=1), broken())
+    project.run("--fc-live", "-k", "weather").passed(1)
+    assert len(trial.provider.asked) > 2, "nobody asked again"
+    project.export()
+    project.replayed("-k", "weather").passed(1)
+    return YES
+
+
+def tools(trial: Trial) -> str:
+    project = trial.project()
+    tools, _, _ = trial.framework.files["cases/shop.fc.yaml"].partition("cases:\n")
+    assert "parameters" not in tools, "the tools are written out in the case file"
+    project.lint()
+    project.change("cases/shop.fc.yaml", "{city: Oslo}", "{town: Oslo}")
+    fault = project.command("-m", "pytest_fcall.cli", "lint", "cases")
+    assert fault.returncode, "an argument that no tool has is no fault"
+    assert "town" in fault.stdout, fault.stdout
+    return YES
+
+
+def glue(trial: Trial) -> str:
+    return str(trial.framework.glue)
+
+
+GOALS: Mapping[str, Callable[[Trial], str]] = MappingProxyType(
+    dict(zip(COLUMNS, (live, replay, workers, streaming, asynchronous, threads, trouble, tools, glue), strict=True))
+)
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_the_table_says_what_happens(
+    framework: Framework,
+    column: str,
+    visit: Callable[[Framework], Visit],
+    found: Callable[[str, str, str], None],
+    tmp_path: Path,
+    provider: Server,
+) -> None:
+    try:
+        cell = GOALS[column](Trial(visit(framework), framework, tmp_path / "project", provider))
+    except AssertionError:
+        if documented()[framework.name, column] != NO and os.environ.get("TABLE") != "write":
+            raise
+        cell = NO
+    found(framework.name, column, cell)
+
+
+def test_glue_is_two_lines_at_most(framework: Framework) -> None:
+    assert framework.glue <= 2
+
+
+def test_each_framework_has_a_page_and_each_page_a_framework() -> None:
+    pages = {path.stem for path in PAGES.glob("*.md")} - {"README"}
+    assert pages == {framework.name for framework in FRAMEWORKS}
+    assert documented().keys() == {(framework.name, column) for framework in FRAMEWORKS for column in COLUMNS}
+
+
+def test_a_page_pins_what_it_is_tested_with(framework: Framework) -> None:
+    here = Path(__file__).parent
+    if framework.group == "node":
+        pins = json.loads((here / "node" / "package.json").read_text(encoding="utf-8"))["dependencies"].values()
+        assert all(re.fullmatch(r"[\d.]+", pin) for pin in pins)
+    else:
+        lines = (here / f"{framework.group}.txt").read_text(encoding="utf-8").splitlines()
+        assert all(re.search(r"==\d|^mcp>", line) for line in lines if not line.startswith("#"))
