@@ -58,9 +58,9 @@ def recorded(framework: Framework, visit: Callable[[Framework], Visit], tmp_path
 
 
 @pytest.fixture
-def project(framework: Framework, tmp_path: Path, provider: Server) -> Project:
+def project(framework: Framework, visit: Callable[[Framework], Visit], tmp_path: Path, provider: Server) -> Project:
     """A project in which nothing is recorded yet."""
-    return Project(framework, tmp_path / "project", provider)
+    return visit(framework).project.copy(tmp_path / "project", provider, recorded=False)
 
 
 @pytest.fixture

@@ -90,11 +90,12 @@ class Project:
         assert old in text, f"{old!r} does not stand in {name}"
         self.write(name, text.replace(old, new))
 
-    def copy(self, folder: Path, provider: Server) -> Project:
-        """The project as it is in version control, elsewhere."""
+    def copy(self, folder: Path, provider: Server, *, recorded: bool = True) -> Project:
+        """The project as it is in version control, elsewhere; without what was `recorded`, if that is said."""
         copied = Project(self.framework, folder, provider)
-        for exported in self.folder.rglob("__fcall__"):
-            shutil.copytree(exported, folder / exported.relative_to(self.folder))
+        written = [*self.folder.rglob("*.lock.json"), *(self.folder.rglob("__fcall__/**/*.jsonl") if recorded else ())]
+        for path in written:
+            copied.write(str(path.relative_to(self.folder)), path.read_text(encoding="utf-8"))
         return copied
 
     def break_tool(self) -> None:
@@ -133,11 +134,6 @@ class Project:
         """Run the cases, with keys and a provider that answers."""
         return self._pytest(list(arguments), addresses(self._provider))
 
-    def lint(self) -> None:
-        """Make sure that the case files have no fault."""
-        done = self.command("-m", "pytest_fcall.cli", "lint", "cases")
-        assert done.returncode == 0, done.stdout
-
     def replayed(self, *arguments: str) -> Run:
         """Run the cases from what is exported, without keys, and without anybody who would answer."""
         shutil.rmtree(self.folder / ".fcall", ignore_errors=True)
@@ -146,9 +142,9 @@ class Project:
         assert len(self._provider.asked) == before, f"a provider was asked in a replay\n{run.output}"
         return run
 
-    def export(self) -> None:
-        """Write what was recorded to files for version control."""
-        done = self.command("-m", "pytest_fcall.cli", "record", "--export")
+    def fcall(self, *arguments: str) -> None:
+        """Run `fcall`, which has to succeed. It finds the keys of a developer."""
+        done = self.command("-m", "pytest_fcall.cli", *arguments, environment=addresses(self._provider))
         assert done.returncode == 0, done.stdout
 
     def _pytest(self, arguments: list[str], environment: Mapping[str, str]) -> Run:

@@ -33,7 +33,7 @@ class Trial:
 
     def project(self) -> Project:
         """A project in which nothing is recorded yet."""
-        return Project(self.framework, self.folder, self.provider)
+        return self.visit.project.copy(self.folder, self.provider, recorded=False)
 
 
 def live(trial: Trial) -> str:
@@ -84,7 +84,7 @@ def trouble(trial: Trial) -> str:
     trial.provider.script(throttled(milliseconds=1), broken())
     project.run("--fc-live", "-k", "weather").passed(1)
     assert len(trial.provider.asked) > 2, "nobody asked again"
-    project.export()
+    project.fcall("record", "--export")
     project.replayed("-k", "weather").passed(1)
     return YES
 
@@ -93,7 +93,7 @@ def tools(trial: Trial) -> str:
     project = trial.project()
     tools, _, _ = trial.framework.files["cases/shop.fc.yaml"].partition("cases:\n")
     assert "parameters" not in tools, "the tools are written out in the case file"
-    project.lint()
+    project.fcall("lint", "cases")
     project.change("cases/shop.fc.yaml", "{city: Oslo}", "{town: Oslo}")
     fault = project.command("-m", "pytest_fcall.cli", "lint", "cases")
     assert fault.returncode, "an argument that no tool has is no fault"

@@ -11,7 +11,7 @@ def test_the_wrong_tool_fails(project: Project, provider: Server) -> None:
     provider.default = wrong
     run = project.run("--fc-live")
     assert (run.status, set(run.outcomes.values())) == (1, {"failure"}), run.output
-    project.export()
+    project.fcall("record", "--export")
     run = project.replayed()
     assert (run.status, set(run.outcomes.values())) == (1, {"failure"}), run.output
 

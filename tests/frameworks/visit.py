@@ -49,8 +49,7 @@ class Visit:
             for command, expected in commands(block) if block.info == "console" else ():
                 program, *arguments = shlex.split(command)
                 if program == "fcall":
-                    assert arguments == ["record", "--export"]
-                    self._project.export()
+                    self._project.fcall(*arguments)
                     continue
                 assert program == "pytest"
                 live = "--fc-live" in arguments
@@ -63,13 +62,13 @@ class Visit:
     @cached_property
     def ways(self) -> tuple[Run, Run, list[Asked]]:
         """The runs by all functions and two workers, live and replayed, and what the provider was asked."""
-        project = Project(self._framework, self._folder / "ways", self._provider)
+        project = self.project.copy(self._folder / "ways", self._provider, recorded=False)
         project.write("threads.py", THREADED)
         models = [f"--fc-model={model}" for model in self._framework.ways.values()]
         before = len(self._provider.asked)
         live = project.run(*models, "-n", "2")
         asked = self._provider.asked[before:]
-        project.export()
+        project.fcall("record", "--export")
         return live, project.replayed(*models, "--fc-replay", "-n", "2"), asked
 
     def way(self, name: str) -> list[Asked]:
