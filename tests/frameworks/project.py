@@ -135,7 +135,11 @@ class Project:
         return self._pytest(list(arguments), addresses(self._provider))
 
     def replayed(self, *arguments: str) -> Run:
-        """Run the cases from what is exported, without keys, and without anybody who would answer."""
+        """Run the cases from what is exported, and from nothing else."""
+        return self.offline("--fc-replay", *arguments)
+
+    def offline(self, *arguments: str) -> Run:
+        """Run pytest as in continuous integration: without keys, and without anybody who would answer."""
         shutil.rmtree(self.folder / ".fcall", ignore_errors=True)
         before = len(self._provider.asked)
         run = self._pytest(list(arguments), NOWHERE)

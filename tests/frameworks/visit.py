@@ -53,7 +53,7 @@ class Visit:
                     continue
                 assert program == "pytest"
                 live = "--fc-live" in arguments
-                run = self._project.run(*arguments) if live else self._project.replayed(*arguments)
+                run = self._project.run(*arguments) if live else self._project.offline(*arguments)
                 assert first_missing(expected, run.output) is None, run.output
                 runs.append(run)
         first, last = runs
@@ -69,7 +69,7 @@ class Visit:
         live = project.run(*models, "-n", "2")
         asked = self._provider.asked[before:]
         project.fcall("record", "--export")
-        return live, project.replayed(*models, "--fc-replay", "-n", "2"), asked
+        return live, project.replayed(*models, "-n", "2"), asked
 
     def way(self, name: str) -> list[Asked]:
         """Make sure that all cases passed by a function, live and replayed; what the provider was asked by all."""
