@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -57,6 +58,11 @@ class Framework:
     def files(self) -> dict[str, str]:
         """The files that the page shows."""
         return {block.path: block.text for block in self.blocks if block.path}
+
+    @property
+    def requests(self) -> int:
+        """How many requests the cases of the page expect in all."""
+        return sum(map(int, re.findall(r"wire: \{count: (\d+)\}", self.files["cases/shop.fc.yaml"])))
 
     @property
     def python(self) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.frameworks.framework import Framework
 from tests.frameworks.project import CASES, Project, Run
 from tests.pages import commands, first_missing
-from tests.servers import Asked, Server
+from tests.servers import Asked, Server, broken, throttled
 
 THREADED = """\
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +30,8 @@ class Visit:
         self._folder = folder
         self._provider = provider
         self._framework = framework
+        self.asked: list[Asked] = []
+        """What the provider was asked on the way."""
 
     @cached_property
     def project(self) -> Project:
@@ -43,7 +45,12 @@ class Visit:
 
     @cached_property
     def runs(self) -> tuple[Run, Run]:
-        """The page's run that asks, and the one that does not."""
+        """The page's run that asks, and the one that does not.
+
+        The provider is busy at the first request, and fails at the second.
+        """
+        self._provider.script(throttled(milliseconds=1), broken())
+        before = len(self._provider.asked)
         runs = []
         for block in self._framework.blocks:
             for command, expected in commands(block) if block.info == "console" else ():
@@ -56,6 +63,7 @@ class Visit:
                 run = self._project.run(*arguments) if live else self._project.offline(*arguments)
                 assert first_missing(expected, run.output) is None, run.output
                 runs.append(run)
+        self.asked = self._provider.asked[before:]
         first, last = runs
         return first, last
 
