@@ -42,6 +42,8 @@ class Framework:
     """The models that ask it in other ways, by what is tried with them."""
     file: str = "shop.py"
     """The file that the agent is in."""
+    tools: str = ""
+    """The file that its tools are in, if it is another one."""
 
     @property
     def installed(self) -> bool:
@@ -86,7 +88,7 @@ FRAMEWORKS = (
     Framework("anthropic", "Anthropic's library", "common", often=True),
     Framework("google-genai", "google-genai", "common"),
     Framework("azure", "Azure's client", "common"),
-    Framework("fastapi", "FastAPI, OpenTelemetry", "common", ways=BEHIND_HTTP),
+    Framework("fastapi", "FastAPI, OpenTelemetry", "common", ways=BEHIND_HTTP, tools="tools.py"),
     Framework("smolagents", "smolagents", "more"),
     Framework("llama-index", "LlamaIndex", "more"),
     Framework("litellm", "LiteLLM", "more"),

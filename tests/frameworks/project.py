@@ -100,7 +100,7 @@ class Project:
 
     def break_tool(self) -> None:
         """Have a tool of the agent fail."""
-        file = self.framework.file
+        file = self.framework.tools or self.framework.file
         python = file.endswith(".py")
         told = 'return f"sunny in {city}"' if python else "`sunny in ${city}`"
         self.change(file, told, "raise RuntimeError('broken')" if python else "nobody.knows(city)")

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import pytest
 
 from tests.frameworks.framework import BEHIND_HTTP, FRAMEWORKS, Framework
-from tests.frameworks.project import CASES
+from tests.frameworks.project import CASES, addresses
 from tests.frameworks.table import COLUMNS, documented
 from tests.frameworks.visit import Visit
 from tests.pages import FRAMEWORKS as PAGES
@@ -87,7 +87,7 @@ def tools(trial: Trial) -> str:
     tools, _, _ = trial.framework.files["cases/shop.fc.yaml"].partition("cases:\n")
     assert "parameters" not in tools, "the tools are written out in the case file"
     project.change("cases/shop.fc.yaml", "{city: Oslo}", "{town: Oslo}")
-    linted = project.command("-m", "pytest_fcall.cli", "lint", "cases")
+    linted = project.command("-m", "pytest_fcall.cli", "lint", "cases", environment=addresses(trial.provider))
     assert "has no argument `town`" in linted.stdout, linted.stdout
     assert "2 faults" in linted.stdout, linted.stdout
     return YES
