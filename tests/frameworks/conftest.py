@@ -77,19 +77,15 @@ def found(record_property: Callable[[str, object], None]) -> Callable[[str, str,
 
 
 class TableWriter:
-    """Writes the table when all workers are done."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str], str] = {}
+    """Writes what was found, test by test, so that a run that is broken off has not been for nothing."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when != "call":
+            return
         for kind, found in report.user_properties:
             if kind == "cell":
                 name, column, cell = cast("tuple[str, str, str]", found)
-                self._found[name, column] = cell
-
-    def pytest_sessionfinish(self) -> None:
-        table.write(self._found)
+                table.write({(name, column): cell})
 
 
 def pytest_configure(config: pytest.Config) -> None:
