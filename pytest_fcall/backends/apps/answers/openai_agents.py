@@ -19,7 +19,13 @@ _ABOUT = frozenset(
     }
 )
 """Of an item: what it holds, who it is from, and what a call gave."""
-_RUN = frozenset({"new_items", "input", "raw_responses", "context_wrapper", "final_output", "interruptions"})
+_RUN = frozenset(
+    {
+        *("new_items", "input", "raw_responses", "context_wrapper", "final_output", "interruptions"),
+        *("tool_input_guardrail_results", "tool_output_guardrail_results", "current_agent", "trace", "run_loop_task"),
+    }
+)
+"""Of a run: its items, what else tells of them, and who was at work in a streamed one."""
 
 
 def read_result(data: Fields, place: str = "") -> Answer:

@@ -245,6 +245,21 @@ def test_a_stream_that_was_not_read_to_its_end_is_an_error(stream: dict[str, Any
         reply_of(SimpleNamespace(is_complete=False, **stream), ASKED)
 
 
+def test_a_streamed_run_of_openai_agents_says_who_was_at_work_and_that_is_no_call() -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "get_weather", "arguments": "{}"}
+    agent = SimpleNamespace(name="clerk", tool_use_behavior="run_llm_again", tools=[SimpleNamespace(name="a")])
+    run = SimpleNamespace(
+        is_complete=True,
+        new_items=[SimpleNamespace(type="tool_call_item", raw_item=call, agent=agent)],
+        raw_responses=[],
+        final_output="Cold.",
+        current_agent=agent,
+        trace=SimpleNamespace(tool_calls=["x"]),
+    )
+    reply = reply_of(run, ASKED)
+    assert [call.name for call in reply.tool_calls] == ["get_weather"]
+
+
 def test_a_state_is_read_by_its_messages_whatever_else_is_in_it() -> None:
     state = {"messages": [*ASKED, LAST], "content": "Other.", "response": "x", "output": ["y"], "steps": []}
     assert reply_of(state, ASKED).text == "Cold."
