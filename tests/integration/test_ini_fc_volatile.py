@@ -11,6 +11,7 @@ from tests.servers import Server, chat
 APP = """
 import json
 import os
+import urllib.error
 import urllib.request
 
 
@@ -19,7 +20,12 @@ def answer(request):
     messages = [{"role": "system", "content": prompt}, *request.messages]
     asked = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions")
     asked.data = json.dumps({"model": "exam-1", "messages": messages}).encode()
-    with urllib.request.urlopen(asked) as answered:
+    try:
+        answered = urllib.request.urlopen(asked)
+    except urllib.error.HTTPError as refused:
+        refused.close()
+        raise
+    with answered:
         message = json.loads(answered.read())["choices"][0]["message"]
     return [dict(each["function"]) for each in message.get("tool_calls") or ()]
 """

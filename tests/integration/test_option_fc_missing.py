@@ -209,10 +209,15 @@ def test_where_no_model_is_named_nothing_is_missed(shop: Shop, monkeypatch: pyte
         "test_wire.py",
         """
         import os
+        import urllib.error
         import urllib.request
 
         def test_it(fc_wire):
-            urllib.request.urlopen(os.environ["OPENAI_BASE_URL"] + "/models")
+            try:
+                urllib.request.urlopen(os.environ["OPENAI_BASE_URL"] + "/models")
+            except urllib.error.HTTPError as refused:
+                refused.close()
+                raise
         """,
     )
     result = shop.run()

@@ -18,13 +18,19 @@ from tests.unit.backends.proxy.support import CHAT_STREAM
 APP = """
 import json
 import os
+import urllib.error
 import urllib.request
 
 
 def post(variable, path, **body):
     request = urllib.request.Request(os.environ[variable] + path, json.dumps(body).encode())
     request.add_header("Content-Type", "application/json")
-    with urllib.request.urlopen(request) as answer:
+    try:
+        answer = urllib.request.urlopen(request)
+    except urllib.error.HTTPError as refused:
+        refused.close()
+        raise
+    with answer:
         return json.loads(answer.read())
 
 

@@ -169,7 +169,7 @@ def _add(wanted: _Wanted, name: str, arguments: Mapping[str, Json], output: Json
             wanted.used.append(_called_tool(mapping(query)))
         case "ToolCorrectness", {"expected_tools": [*tools]} if wanted.counts is None:
             wanted.counts = Counter(map(str, tools))
-            wanted.allows_extra = given.get("allow_extra") is True
+            wanted.allows_extra = wanted.allows_extra and given.get("allow_extra") is True
         case "TrajectoryMatch", {"expected_trajectory": [*tools]} if wanted.sequence is None:
             _add_sequence(wanted, [str(tool) for tool in tools], given.get("order"))
         case "ArgumentCorrectness", {"tool_name": str(tool), "expected_arguments": {}}:
