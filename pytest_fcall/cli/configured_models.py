@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest
+from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest_offline
 from pytest_fcall.session.models import parse_model
 from pytest_fcall.session.outcomes import SettingError
 
@@ -27,7 +27,7 @@ class _Configuration(InProcessPlugin):
 def configured_models(root: Path) -> frozenset[str]:
     """The ids of the models that are tested and that judge; none where nothing is configured, or it cannot be read."""
     found = _Configuration()
-    run_pytest([f"--rootdir={root}"], found)
+    run_pytest_offline([f"--rootdir={root}"], found)
     try:
         return frozenset(parse_model(name, "fc_model", root).id for name in found.models)
     except SettingError:

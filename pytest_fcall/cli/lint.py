@@ -31,10 +31,10 @@ def run(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     existing_paths(parser, options.paths)
     from pytest_fcall.cli.lint_plugin import CaseFileReader
-    from pytest_fcall.cli.pytest_run import run_pytest
+    from pytest_fcall.cli.pytest_run import run_pytest_offline
 
     reader = CaseFileReader()
-    _, output = run_pytest(["--collect-only", "-q", *options.paths], reader)
+    _, output = run_pytest_offline(["--collect-only", "-q", *options.paths], reader)
     root, faults = reader.root, reader.faults
     if root is None or reader.problems:
         print("\n\n".join(reader.problems) or output, file=sys.stderr)

@@ -54,10 +54,10 @@ def _print_prompt(file: str, case: str, models: Sequence[str]) -> int:
     import pytest
 
     from pytest_fcall.cli.prompt_plugin import NoPrompt, PromptReader
-    from pytest_fcall.cli.pytest_run import run_pytest
+    from pytest_fcall.cli.pytest_run import run_pytest_offline
 
     reader = PromptReader(case)
-    status, output = run_pytest(["--collect-only", *models, file], reader)
+    status, output = run_pytest_offline(["--collect-only", *models, file], reader)
     match reader.prompt:
         case None:
             print(output, file=sys.stderr)

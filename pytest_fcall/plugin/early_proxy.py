@@ -23,7 +23,7 @@ _ENV_LINE = re.compile(
 def open_early(config: pytest.Config, names: Iterable[str], *, has_fixture: bool) -> None:
     """Let the variables lead to the proxy if a model is an app in this process, or a fixture, or the settings want it.
 
-    Settings that cannot be used are left to those who read all of them later.
+    Raises UsageError for variables that cannot be used: what conftest files import may fail without them.
     """
     proxy = str(config.getini("fc_proxy") or "").strip()
     wanted = proxy == "always" or has_fixture or any(_is_app(name, config.rootpath) for name in names)
@@ -33,8 +33,8 @@ def open_early(config: pytest.Config, names: Iterable[str], *, has_fixture: bool
 
     try:
         variables = read_variables(config.getini("fc_proxy_variables"))
-    except ValueError:
-        return
+    except ValueError as error:
+        raise pytest.UsageError(f"fc_proxy_variables: {error}") from None
     given = config.known_args_namespace
     live = not given.fc_replay and bool(given.fc_model or given.fc_live or has_fixture)
     addresses = {**variables, **_addresses_of_env_file(config.rootpath / ".env", variables)}

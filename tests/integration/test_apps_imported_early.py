@@ -11,6 +11,7 @@ import openai
 import pytest
 from openai.resources import chat, responses  # noqa: F401
 
+from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import called
 from tests.servers import Answer, Server
@@ -383,3 +384,35 @@ def test_always_lets_a_client_of_the_import_be_recorded_where_no_app_is_named(pr
     project.run("test_wired.py").assert_outcomes(passed=1)
     project.run("--fc-replay", "test_wired.py").assert_outcomes(passed=1)
     assert len(project.server.asked) == asked
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("lint", "cases"),
+        ("score", "--cases", "cases", "answers.jsonl"),
+        ("score", "--cases", "cases", "answers.jsonl", "--format=json"),
+    ],
+    ids=["lint", "score", "score-json"],
+)
+def test_a_command_that_asks_nobody_needs_no_key(shop: Shop, command: tuple[str, ...]) -> None:
+    shop.file("bot.py", APP)
+    shop.file("conftest.py", "import bot\n")
+    shop.file("cases/weather.fc.yaml", CASES)
+    reply = '[{"name": "get_weather", "arguments": {"city": "%s"}}]'
+    lines = [f'{{"id": "{city.lower()}", "reply": {reply % city}}}\n' for city in ("Oslo", "Rome")]
+    shop.file("answers.jsonl", "".join(lines))
+    done = fcall(shop.pytester.path, *command, OPENAI_API_KEY="")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_variables_that_cannot_be_used_are_named_before_anything_is_imported(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    shop.file("bot.py", APP)
+    shop.file("conftest.py", "import bot\n")
+    shop.file("cases/weather.fc.yaml", CASES)
+    result = shop.run("-o", "fc_model=python:bot:answer", "-o", "fc_proxy_variables=a b")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: fc_proxy_variables: 'a b' is not a variable name*"])

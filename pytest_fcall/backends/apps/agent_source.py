@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_fcall.backends.apps.agents.known import UnreadTool, agent_kind, known_agents
 from pytest_fcall.backends.apps.agents.tools import read_agent_tools
 from pytest_fcall.backends.apps.app_module import find_object
-from pytest_fcall.backends.proxy.variables import PROVIDER_ADDRESSES, placeholder_keys
+from pytest_fcall.backends.proxy.variables import with_placeholder_keys
 from pytest_fcall.core import ModelUnavailable, Tool
 from pytest_fcall.schema.errors import SchemaError
 
@@ -19,7 +16,7 @@ def agent_tools(name: str, root: Path, source: str) -> tuple[list[Tool], list[Un
     """Import the agent `module:name`, and read its tools, and what it offers besides. Raises SchemaError."""
     if ":" not in name:
         raise SchemaError(f"`agent` names an object as module:name, not {name!r}", hint="such as shop.agent:agent")
-    with _placeholder_keys():
+    with with_placeholder_keys():
         try:
             agent = find_object(name, root)
         except ModelUnavailable as error:
@@ -34,19 +31,3 @@ def agent_tools(name: str, root: Path, source: str) -> tuple[list[Tool], list[Un
             raise
         except Exception as error:  # the code of a framework
             raise SchemaError(f"its tools cannot be read: {type(error).__name__}: {error}") from error
-
-
-@contextmanager
-def _placeholder_keys() -> Iterator[None]:
-    """Let libraries start that need a key to be there; nothing is asked."""
-    missing = {name: key for name, key in placeholder_keys(PROVIDER_ADDRESSES).items() if not os.environ.get(name)}
-    before = {name: os.environ.get(name) for name in missing}
-    os.environ.update(missing)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

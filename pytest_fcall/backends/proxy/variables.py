@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -132,6 +134,22 @@ def placeholder_keys(names: Iterable[str]) -> dict[str, str]:
     """Invalid keys for libraries that do not start without a key: those of the providers of these variables."""
     keys = (key for name in names for key in _keys_of(name))
     return dict.fromkeys(keys, PLACEHOLDER_KEY)
+
+
+@contextmanager
+def with_placeholder_keys() -> Iterator[None]:
+    """Let libraries start that need a key to be there, where nothing is asked."""
+    missing = {name: key for name, key in placeholder_keys(PROVIDER_ADDRESSES).items() if not os.environ.get(name)}
+    before = {name: os.environ.get(name) for name in missing}
+    os.environ.update(missing)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 _KEYS_OF_OTHERS: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -86,12 +86,15 @@ def _label(files: Sequence[str]) -> str:
 
 def _run(plugin: OwnCases, arguments: Sequence[str], *, captured: bool) -> tuple[int, str]:
     if captured:
-        from pytest_fcall.cli.pytest_run import run_pytest
+        from pytest_fcall.cli.pytest_run import run_pytest_offline
 
-        return run_pytest(arguments, plugin)
+        return run_pytest_offline(arguments, plugin)
     import pytest
 
-    status = pytest.main(["--no-header", "--assert=plain", "-p", "no:cacheprovider", *arguments], plugins=[plugin])
+    from pytest_fcall.backends.proxy.variables import with_placeholder_keys
+
+    with with_placeholder_keys():
+        status = pytest.main(["--no-header", "--assert=plain", "-p", "no:cacheprovider", *arguments], plugins=[plugin])
     return int(status), ""
 
 
