@@ -32,7 +32,7 @@ LOWEST := .venv-lowest
 # How early cases are let go of is seen with newer versions of pytest only.
 LOWEST_TESTS := test_inside_apps test_items test_xdist test_hooks test_model_openai test_model_http test_conversations
 
-.PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh statistics fuzz mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh statistics fuzz attacks mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -84,6 +84,9 @@ bench-fresh: $(READY) $(OFFICIAL)/.ready ## measure what users pay, and print a 
 
 fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)
+
+attacks: $(READY) ## try what an attacker, a bad day and a careless hand may try
+	$(BIN)/python -m pytest tests/attacks -m "" -n 2 --timeout=900
 
 mutants: $(READY) ## make 300 small mistakes, and see whether tests fail: MUTANTS_SEED, 1 by default, chooses them
 	$(BIN)/python -m tests.mutants --seed $(or $(MUTANTS_SEED),1)
