@@ -32,7 +32,12 @@ LOWEST := .venv-lowest
 # How early cases are let go of is seen with newer versions of pytest only.
 LOWEST_TESTS := test_inside_apps test_items test_xdist test_hooks test_model_openai test_model_http test_conversations
 
-.PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh statistics fuzz attacks mutants lint types imports docs changelog check clean
+# What looks for weaknesses: a fuzzer that follows what inputs run through, and lists of known ones in dependencies.
+FUZZ := .venv-fuzz
+AUDIT := .venv-audit
+FILE_TARGETS := decoders cases baseline recordings run-file store answers traces
+
+.PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh statistics fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -85,8 +90,23 @@ bench-fresh: $(READY) $(OFFICIAL)/.ready ## measure what users pay, and print a 
 fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)
 
+fuzz-files: $(FUZZ)/.ready ## try to break every reader of files, FUZZ_SECONDS each, ten minutes by default
+	for target in $(FILE_TARGETS); do \
+		$(FUZZ)/bin/python -m tests.fuzz.guided $$target -max_total_time=$(or $(FUZZ_SECONDS),600) || exit 1; \
+	done
+
 attacks: $(READY) ## try what an attacker, a bad day and a careless hand may try
 	$(BIN)/python -m pytest tests/attacks -m "" -n 2 --timeout=900
+
+lock: $(AUDIT)/.ready ## write down the newest versions of all that an installation brings
+	$(AUDIT)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file=dependencies.lock pyproject.toml
+
+audit: $(AUDIT)/.ready ## ask the advisories of PyPI for known weaknesses of these; fails where one cannot be looked up
+	$(AUDIT)/bin/pip-audit --strict --disable-pip --require-hashes --requirement dependencies.lock
+
+bill-of-materials: $(AUDIT)/.ready ## write what an installation brings, as CycloneDX, into dist/
+	mkdir -p dist
+	$(AUDIT)/bin/cyclonedx-py requirements dependencies.lock --pyproject pyproject.toml --output-reproducible --output-file dist/pytest-fcall.cdx.json
 
 mutants: $(READY) ## make 300 small mistakes, and see whether tests fail: MUTANTS_SEED, 1 by default, chooses them
 	$(BIN)/python -m tests.mutants --seed $(or $(MUTANTS_SEED),1)
@@ -111,7 +131,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) .venv-frameworks
+	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -145,6 +165,16 @@ $(FRAMEWORKS)/%/.ready: tests/frameworks/%.txt pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(if $(FLOATING),sed 's/==.*//',cat) $< > $(@D)/requirements.txt
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(FLOATING),--upgrade) -r $(@D)/requirements.txt --editable .
+	touch $@
+
+$(FUZZ)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(FUZZ)
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check 'atheris>=3' hypothesis --editable .
+	touch $@
+
+$(AUDIT)/.ready:
+	$(PYTHON) -m venv $(AUDIT)
+	$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit pip-tools cyclonedx-bom
 	touch $@
 
 $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.fuzz.exams import exams
+from tests.fuzz.files import FileTarget, make_project, targets
 from tests.fuzz.growth import Shape, shapes
+from tests.fuzz.mutations import mutations
 from tests.fuzz.targets import judging, reading
 from tests.fuzz.texts import texts
 
@@ -30,3 +35,17 @@ def test_no_shape_of_text_breaks_a_reader(shape: Shape) -> None:
     text = shape.text(3_000)
     for run in reading().values():
         run(text)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    make_project(folder)
+    return folder
+
+
+@pytest.mark.parametrize("target", list(targets().values()), ids=list(targets()))
+@given(data=st.data())
+def test_no_file_breaks_its_reader(target: FileTarget, project: Path, data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder:
+        target.run(data.draw(mutations(list(target.seeds(project)))), Path(folder))
