@@ -74,7 +74,7 @@ BODIES = (
     b'{"type": "message", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}], "stop_reason": "x"}',
     b'{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}, "finishReason": "STOP"}]}',
     b'{"message": {"content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]}, "done": true}',
-    b'{"output": {"message": {"content": [{"toolUse": {"toolUseId": "1", "name": "f", "input": {}}}]}}, "stopReason": "a"}',
+    b'{"output": {"message": {"content": [{"toolUse": {"name": "f", "input": {}}}]}}, "stopReason": "a"}',
     b'{"message": {"tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}, "finish_reason": "a"}',
 )
 
