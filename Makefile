@@ -32,12 +32,15 @@ LOWEST := .venv-lowest
 # How early cases are let go of is seen with newer versions of pytest only.
 LOWEST_TESTS := test_inside_apps test_items test_xdist test_hooks test_model_openai test_model_http test_conversations
 
+# Other programs that call a run of a model good or bad, to compare with.
+RIVALS := .venv-rivals
+
 # What looks for weaknesses: a fuzzer that follows what inputs run through, and lists of known ones in dependencies.
 FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh statistics fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -77,6 +80,9 @@ test-frameworks-common: ## run those of the frameworks that are used most
 
 statistics: $(READY) ## simulate models: how often a run calls an unchanged one worse, and how often it sees one that is
 	$(BIN)/python -m benchmarks.statistics
+
+rivals: $(READY) $(RIVALS)/.ready ## see what other programs conclude of some of these models
+	$(BIN)/python -m benchmarks.rivals $(RIVALS)
 
 bench-local: $(LOCAL)/.ready ## measure the embedded model, in batches and by workers
 	$(LOCAL)/bin/python -m benchmarks.local
@@ -131,7 +137,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) .venv-frameworks
+	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -175,6 +181,11 @@ $(FUZZ)/.ready: pyproject.toml
 $(AUDIT)/.ready:
 	$(PYTHON) -m venv $(AUDIT)
 	$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit pip-tools cyclonedx-bom
+	touch $@
+
+$(RIVALS)/.ready:
+	$(PYTHON) -m venv $(RIVALS)
+	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check tool-scorer==1.10.0 'evaltrack[pydantic-evals]==0.5.0'
 	touch $@
 
 $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py
