@@ -114,6 +114,18 @@ def ascii_lines_option() -> Option:
     return Option("a mapping of ASCII names to one-line ASCII strings", is_valid, _parse_json, affects_reply=False)
 
 
+def volatile_option() -> Option:
+    """Patterns of what is no part of the keys of requests. `session.ask.volatile` reads them where keys are made."""
+
+    def is_valid(value: Json) -> bool:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+    def refuse(text: str) -> Json:
+        raise ValueError(text)
+
+    return Option("a list of regular expressions in pyproject.toml", is_valid, refuse, affects_reply=False)
+
+
 def either_option(word: Option, other: Option) -> Option:
     """A word, or a value written as JSON."""
     return Option(

@@ -36,6 +36,8 @@ class CaseFile:
     entries: tuple[Case | FaultyCase, ...]
     faults: tuple[Fault, ...]
     included: tuple[Path, ...] = ()
+    volatile: tuple[str, ...] = ()
+    """Patterns of what is no part of the keys of requests."""
 
 
 def read_case_file(
@@ -90,7 +92,7 @@ class _Reader:
         reported = {fault for entry in self._entries if isinstance(entry, FaultyCase) for fault in entry.faults}
         for name, part in preamble.unreported_faults(reported).items():
             self._entries.append(cases.faulty(name, part))
-        return CaseFile(self._path, tuple(self._entries), self._all_faults(), preamble.included)
+        return CaseFile(self._path, tuple(self._entries), self._all_faults(), preamble.included, preamble.volatile)
 
     def _top_level(self, root: Node | None, faults: Faults) -> Entries:
         if root is None:

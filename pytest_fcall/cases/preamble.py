@@ -1,4 +1,4 @@
-"""The preamble of a case file (`include`, `tools`, `defaults`, `match`), and the tool sources of its lock file."""
+"""The preamble of a case file, all that stands above its cases, and the tool sources of its lock file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from yaml import Node
+from yaml import Node, ScalarNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case import FileContext
@@ -23,10 +23,11 @@ from pytest_fcall.cases.scope import Extensions, Toolbox
 from pytest_fcall.cases.tool_entries import SourcePaths, is_locked, lock_key, read_tool_entry, source_kind
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Fault, Json, MatchRule, Tool
+from pytest_fcall.core.volatile_pattern import VolatileError, compiled_pattern
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import tool_schema
 
-PREAMBLE_KEYS = ("include", "tools", "defaults", "match")
+PREAMBLE_KEYS = ("include", "tools", "defaults", "match", "volatile")
 
 
 class FilePart(NamedTuple):
@@ -43,6 +44,8 @@ class Preamble:
 
     context: FileContext
     included: tuple[Path, ...]
+    volatile: tuple[str, ...]
+    """Patterns of what is no part of the keys of requests."""
     faults: list[Fault]
     """The faults that concern every case."""
     tool_faults: list[Fault]
@@ -67,12 +70,14 @@ def read_preamble(part: FilePart, root: Path, extensions: Extensions, now: datet
     defaults, default_faults = _defaults(parts)
     context = FileContext(part.source, part.path.parent, toolbox, defaults, (), extensions, now)
     rules, rule_faults = _match_rules(parts, context)
+    volatile, volatile_faults = _volatile(parts)
     scope = context.scope(Faults(part.source))
     defaults.check(scope)
     return Preamble(
         context=replace(context, match_rules=rules),
         included=tuple(other.path for other in parts[1:]),
-        faults=[*faults, *default_faults, *rule_faults],
+        volatile=volatile,
+        faults=[*faults, *default_faults, *rule_faults, *volatile_faults],
         tool_faults=tool_faults,
         default_faults=scope.faults,
     )
@@ -159,6 +164,36 @@ def _match_rules(parts: Sequence[FilePart], context: FileContext) -> tuple[tuple
             rules += match_rules(part.entries["match"][1], scope)
             found += scope.faults
     return rules, found
+
+
+def _volatile(parts: Sequence[FilePart]) -> tuple[tuple[str, ...], list[Fault]]:
+    """The patterns of all parts, each once, of what is no part of the keys of requests, and their faults."""
+    patterns: dict[str, None] = {}
+    found: list[Fault] = []
+    for part in parts:
+        if "volatile" not in part.entries:
+            continue
+        faults = Faults(part.source)
+        node = part.entries["volatile"][1]
+        for item in [node] if isinstance(node, ScalarNode) else node_values.items(node, faults, "`volatile`"):
+            pattern = _volatile_pattern(item, faults)
+            if pattern is not None:
+                patterns[pattern] = None
+        found += faults
+    return tuple(patterns), found
+
+
+def _volatile_pattern(node: Node, faults: Faults) -> str | None:
+    before = len(faults)
+    pattern = node_values.text(node, faults, "a pattern of `volatile`")
+    if len(faults) > before:
+        return None
+    try:
+        compiled_pattern(pattern)
+    except VolatileError as error:
+        faults.add("wrong-value", node, f"`volatile`: {error}")
+        return None
+    return pattern
 
 
 def _is_usable(tool: Tool, node: Node, faults: Faults) -> bool:

@@ -45,6 +45,15 @@ def request_digest(model: str, request: Request) -> str:
     )
 
 
+def request_texts(request: Request) -> dict[str, Json]:
+    """Give all that the digest of a request covers but its number, written out as JSON."""
+    return {
+        "messages": [without_paths(message) for message in request.messages],
+        "tools": [_as_sent(tool) for tool in request.tools],
+        "settings": request.settings,
+    }
+
+
 def catalogue_digest(tools: Sequence[Tool]) -> str:
     """Give the digest of the tools as the model sees them, in their order.
 
@@ -55,9 +64,11 @@ def catalogue_digest(tools: Sequence[Tool]) -> str:
 
 @lru_cache(maxsize=1024)
 def _catalogue_digest(tools: IdentityKey[tuple[Tool, ...]]) -> str:
-    return digest(
-        [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools.value]
-    )
+    return digest([_as_sent(tool) for tool in tools.value])
+
+
+def _as_sent(tool: Tool) -> Json:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
 
 
 def without_paths(value: Json) -> Json:

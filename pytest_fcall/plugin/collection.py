@@ -95,7 +95,7 @@ class CaseFile(pytest.Module):
         session = session_of(self.config)
         models, shard = session.settings.models, session.settings.shard
         with_models = ids_have_models(self.config, models)
-        context = FileContext(self, session)
+        context = FileContext(self, session, found.volatile)
         for entry in found.entries:
             for model in models or (None,):
                 name = f"{entry.id}[{model.model.id}]" if with_models and model else entry.id

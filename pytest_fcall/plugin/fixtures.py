@@ -45,7 +45,8 @@ def asker_of(node: pytest.Item) -> Asker:
     case_asker: Asker | None = getattr(node, "asker", None)
     if case_asker is not None:
         return case_asker
-    return Asker(node.path, getattr(node, "originalname", node.name), node.nodeid, node.nodeid)
+    name, volatile = getattr(node, "originalname", node.name), settings_of(node.config).volatile
+    return Asker(node.path, name, node.nodeid, node.nodeid, volatile)
 
 
 def model_of_fixture(value: object, request: pytest.FixtureRequest) -> AskModel:
@@ -91,7 +92,7 @@ def _named_after(thing: object) -> NamedModel:
 def judge_of_test(request: pytest.FixtureRequest) -> AskJudge:
     """The value of the fixture `fc_judge` for the test that asks for it."""
     session = session_of(request.config)
-    return AskJudge(session.model(session.settings.judge, asker_of(request.node)))
+    return AskJudge(session.judge(asker_of(request.node)))
 
 
 @contextmanager
@@ -126,4 +127,6 @@ def _wire_question(request: pytest.FixtureRequest) -> Question:
     live = settings.live or any(named.live for named in settings.models)
     named = NamedModel(Model("app", "tests"), "fixture", live=live and not settings.replay)
     case = node.nodeid.partition("::")[2]
-    return Question(Source(named, None), Request(()), Asker(node.path, case, node.nodeid, node.nodeid), "")
+    return Question(
+        Source(named, None), Request(()), Asker(node.path, case, node.nodeid, node.nodeid, settings.volatile), ""
+    )

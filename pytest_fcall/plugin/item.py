@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, cast
@@ -21,6 +21,7 @@ from pytest_fcall.reporting.results import Status
 from pytest_fcall.reporting.terminal import marks_for
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Asker
+from pytest_fcall.session.ask.volatile import with_file_patterns
 from pytest_fcall.session.case_run import CaseRun, JudgedCase
 from pytest_fcall.session.judge.verdict import CaseJudge
 from pytest_fcall.session.models import NamedModel
@@ -57,9 +58,12 @@ def case_without_fixtures() -> None:
 class FileContext:
     """What the items of one case file have in common, found out once."""
 
-    def __init__(self, file: CaseFile, session: Session) -> None:
+    def __init__(self, file: CaseFile, session: Session, volatile: Sequence[str]) -> None:
         self.file = file
         self.session = session
+        self.own_volatile = tuple(volatile)
+        """The patterns of the file itself."""
+        self.volatile = with_file_patterns(session.settings.volatile, volatile)
         self.match_contexts = MatchContexts()
         self._baselines: dict[str, Baseline | None] = {}
         self._fixtures: object = None
@@ -270,7 +274,8 @@ class CaseItem(pytest.Function):
     @property
     def asker(self) -> Asker:
         """The test that asks. It is named without the model, as in recordings and in a run of one model."""
-        return Asker(self.path, self.case.id, self.nodeid, f"{self.context.file.nodeid}::{self.case.id}")
+        again = f"{self.context.file.nodeid}::{self.case.id}"
+        return Asker(self.path, self.case.id, self.nodeid, again, self.context.volatile)
 
     def planned_request(self, settings: Mapping[str, Json]) -> Request:
         """The request as the file of the case says it; fixtures have no part in it. Made once."""
@@ -337,14 +342,16 @@ class CaseItem(pytest.Function):
     def _account(self, report: pytest.TestReport) -> Account:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         error = "" if self.run and self.run.judged else reason
-        return account_of(self.nodeid, self.run, error, self.context.session.registry.decoders)
+        session = self.context.session
+        left_out = session.replies.left_out(self.nodeid)
+        return account_of(self.nodeid, self.run, error, session.registry.decoders, left_out)
 
     def _facts(self, run: CaseRun | None) -> CaseItemFacts:
         file, line, _ = self.location
         model = self.named.model.id if self.named else ""
         if run is not None and run.is_complete:
             model = run.answers.model.id
-        return CaseItemFacts(self.nodeid, file, (line or 0) + 1, model, self.place)
+        return CaseItemFacts(self.nodeid, file, (line or 0) + 1, model, self.place, self.context.own_volatile)
 
 
 def _status(report: pytest.TestReport, judged: JudgedCase | None) -> Status | None:

@@ -287,7 +287,7 @@ def _add_environments(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     )
     parser.addini(
         "fc_volatile",
-        "regular expressions of what differs each time in requests of an app, such as a date (one a line); "
+        "regular expressions of what differs each time in requests, such as a date (one a line); "
         "it does not count where recordings are looked for",
         type="linelist",
     )

@@ -265,10 +265,11 @@ class Summary:
             from pytest_fcall.session.result.suite_scores import score_lines
 
             yield from score_lines(self._session.registry.suites, results.results, width)
-        if session.settings.volatile:
+        if session.settings.volatile or any(kind == "idle" for each in results.results for kind, _ in each.remarks):
             from pytest_fcall.session.ask.volatile import unused_pattern_lines
 
-            yield from map(safe_line, unused_pattern_lines(session.settings, results.results))
+            models = [named.model for named in session.settings.models]
+            yield from map(safe_line, unused_pattern_lines(session.settings.volatile, models, results.results))
         accepted = self._session.settings.baseline.accept is not None
         yield from summary_lines(results, width, accepted=accepted, differing=self._differing(results, width))
 

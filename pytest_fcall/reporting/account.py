@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Call, Json, Message
 from pytest_fcall.core.json_fields import (
+    DamagedData,
     as_mapping,
     optional_field,
     optional_list_of_strings,
@@ -55,6 +56,8 @@ class Account(NamedTuple):
     settings: Mapping[str, Json] = MappingProxyType({})
     error: str = ""
     """Why there is no verdict."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Patterns of what is no part of the keys of requests, each with a text that it matched."""
 
 
 def account_to_json(account: Account) -> dict[str, Json]:
@@ -64,6 +67,7 @@ def account_to_json(account: Account) -> dict[str, Json]:
         "error": account.error,
         "tools": account.tools,
         "settings": dict(account.settings),
+        "left_out": account.left_out,
         "shown": account.shown,
         "answers": [_answer_to_json(each) for each in account.answers],
     }
@@ -107,7 +111,15 @@ def account_from_json(data: Mapping[str, Json]) -> Account:
         tools=tuple(optional_list_of_strings(data, "tools")),
         settings=optional_field(data, "settings", dict) or {},
         error=optional_field(data, "error", str) or "",
+        left_out=tuple(_pair(each) for each in optional_field(data, "left_out", list) or ()),
     )
+
+
+def _pair(value: Json) -> tuple[str, str]:
+    match value:
+        case [str(pattern), str(text)]:
+            return pattern, text
+    raise DamagedData("`left_out` must be pairs of texts")
 
 
 def _answer(data: Mapping[str, Json]) -> AccountAnswer:

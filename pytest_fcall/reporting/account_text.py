@@ -34,6 +34,7 @@ def account_lines(account: Account, result: Result, marks: Marks) -> list[str]:
         ("tools", [", ".join(map(safe_line, account.tools))] if account.tools else []),
         ("settings", [arguments_text(account.settings)] if account.settings else []),
         ("inside the app", [*(_inside_lines(answer.inside, marks) if answer else ()), *way_remarks(result)]),
+        ("left out of keys", [f"{safe_line(text[:_BRIEF])} ({safe_line(each)})" for each, text in account.left_out]),
         ("why", safe(account.error, _MOST).splitlines()),
         ("reasons", [*_reason_lines(answer.reasons)] if answer else []),
         ("notes", [safe_line(note) for note in answer.notes] if answer else []),

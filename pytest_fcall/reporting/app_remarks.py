@@ -1,4 +1,4 @@
-"""Lines on requests of apps that `wire:` does not see, and on answers to them that are not recorded."""
+"""Lines on what is unusual about requests: unread by `wire:`, not recorded, or in part no part of their keys."""
 
 from __future__ import annotations
 

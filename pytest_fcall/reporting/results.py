@@ -140,8 +140,9 @@ class Result:
     unpriced: int = 0
     """The requests that may be billed although there was no reply; what they cost is unknown."""
     remarks: tuple[tuple[str, str], ...] = ()
-    """What is unusual about requests of an app, once for each: `unread` and a path, `broken` and what was wrong, or
-    `volatile` and the pattern of what is no part of its key."""
+    """What is unusual about requests, once for each: of an app `unread` and a path, or `broken` and what was wrong; of
+    all `volatile` and the pattern of what is no part of the key; and `idle` and a pattern of the file that matched in
+    none of them."""
     way: Way = ""
     asks_models: bool = False
     """Whether an app that asked nothing by way of the proxy is known to have asked before."""

@@ -46,13 +46,17 @@ class Session:
         """The model as this test asks it. Raises CaseError where its settings cannot be used."""
         return AskModel(self.replies.source(named) if named else None, self.replies, asker)
 
+    def judge(self, asker: Asker) -> AskModel:
+        """The model that judges. Of its questions nothing is left out of the key: they hold the answers it judges."""
+        return self.model(self.settings.judge, asker._replace(volatile={}))
+
     def opinions(self, case: Case, asker: Asker) -> JudgeOpinions:
         """The opinions of the model that judges, for a case with `$judge`. Raises CaseError where none is named."""
         from pytest_fcall.session.judge.llm_judge import HOW_TO_NAME_A_JUDGE, JudgeOpinions, case_prompt
 
         if self.settings.judge is None:
             raise CaseError(HOW_TO_NAME_A_JUDGE)
-        return JudgeOpinions(self.model(self.settings.judge, asker), case_prompt(case))
+        return JudgeOpinions(self.judge(asker), case_prompt(case))
 
     def close(self) -> None:
         """End all that runs, and write what is still to be recorded."""

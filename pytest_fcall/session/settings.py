@@ -114,7 +114,7 @@ class Settings:
     proxy_variables: tuple[str, ...]
     """Lines `NAME`, `NAME=URL` or `NAME=off`, beside the variables that are known anyway."""
     volatile: Mapping[str, tuple[str, ...]]
-    """Patterns of what is no part of the keys of requests of apps, by the app, as `read_volatile` gives them."""
+    """Patterns of what is no part of the keys of requests, by the model, as `read_volatile` gives them."""
     inside: Inside
     """What becomes of answers of apps that asked nothing by way of the proxy."""
     around: Around

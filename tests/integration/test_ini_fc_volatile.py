@@ -125,3 +125,10 @@ def test_a_pattern_that_takes_for_ever_is_an_error_of_the_case(calendar: Calenda
     result = calendar.run("x" * 5_000)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*fc_volatile: '(x+x+)+y' takes too long on this request*"])
+
+
+def test_a_pattern_of_a_case_file_counts_for_what_its_apps_ask(calendar: Calendar) -> None:
+    calendar.shop.cases(f"volatile: '{DAY}'{CASES}")
+    for day in ("2026-11-22", "2026-11-23"):
+        calendar.run(day).assert_outcomes(passed=1)
+    assert len(calendar.server.asked) == 1

@@ -30,6 +30,7 @@ from pytest_fcall.backends.settings import (
     ascii_lines_option,
     flag_option,
     seconds_option,
+    volatile_option,
 )
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request, Unanswered
 from pytest_fcall.core.app_request import AppRequest
@@ -124,14 +125,6 @@ def _is_path(value: Json) -> bool:
     return isinstance(value, str) and value.startswith("/") and value.isascii() and value.isprintable()
 
 
-def _is_list(value: Json) -> bool:
-    return isinstance(value, list)
-
-
-def _refuse_text(text: str) -> Json:
-    raise ValueError(text)
-
-
 DEFAULT_TIMEOUT = 300.0
 _START_SECONDS = 120.0
 """The default of `serve_timeout`. It is shorter than for models, since an app has no weights to load."""
@@ -147,9 +140,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "serve_timeout": seconds_option(),
         "health": Option("a path such as /health", _is_path, affects_reply=False),
         "environment": ascii_lines_option(),
-        "volatile": Option(
-            "a list of regular expressions in pyproject.toml", _is_list, _refuse_text, affects_reply=False
-        ),
+        "volatile": volatile_option(),
     }
 )
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 from pytest_fcall.backends.dispatch.group_writer import GroupWriter
 from pytest_fcall.backends.dispatch.job import AnsweredJob, Clock, Job, Limits, Progress, SystemClock
 from pytest_fcall.backends.dispatch.sender import Sender
+from pytest_fcall.backends.wrapper import innermost
 from pytest_fcall.core import Backend, Reply
 
 _T = TypeVar("_T")
@@ -127,7 +128,7 @@ class Dispatcher:
         self._sender.rate_limits.close()
 
     def _begin(self, job: Job, future: Future[Reply]) -> None:
-        self._backends[id(job.backend)] = job.backend
+        self._backends.setdefault(id(innermost(job.backend)), job.backend)
         task = asyncio.get_running_loop().create_task(self._answer(job, future))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -20,6 +20,7 @@ from pytest_fcall.backends.settings import (
     positive_option,
     table_option,
     text_option,
+    volatile_option,
 )
 from pytest_fcall.core import CaseRefused, Json
 from pytest_fcall.core.json_fields import optional_field, optional_number
@@ -71,7 +72,7 @@ SAMPLING_OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
 """Each case may set them."""
 
 OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
-    {**_LOAD_OPTIONS, "batch": _without_effect(_positive_integer()), **SAMPLING_OPTIONS}
+    {**_LOAD_OPTIONS, "batch": _without_effect(_positive_integer()), "volatile": volatile_option(), **SAMPLING_OPTIONS}
 )
 
 

@@ -26,6 +26,7 @@ from pytest_fcall.backends.settings import (
     seconds_option,
     table_option,
     text_option,
+    volatile_option,
 )
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import optional_field, optional_number, optional_strings
@@ -39,6 +40,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "serve": Option("a command such as `vllm serve {model} --port {port}`", is_command, affects_reply=False),
         "serve_timeout": seconds_option(),
         "timeout": seconds_option(),
+        "volatile": volatile_option(),
         "api": choice_option("chat", "responses"),
         "mode": choice_option("native", "prompt"),
         "decoder": text_option("the name of a decoder"),
@@ -62,6 +64,7 @@ _ENTRY_ONLY = frozenset(
         "api_key_env",
         "serve",
         "serve_timeout",
+        "volatile",
         "api_key",
         "authorization",
         "extra_headers",

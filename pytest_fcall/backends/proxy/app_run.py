@@ -32,9 +32,10 @@ from pytest_fcall.backends.recordings.answers import (
     read_recording,
 )
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
-from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, VolatileError
+from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, LeftOut, Volatile
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import AppExchange, Json, Reply, Request, canonical, digest
+from pytest_fcall.core.volatile_pattern import VolatileError
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs.budget import Bill
@@ -64,8 +65,8 @@ class ForwardedRequest:
     """The interface, if a model is to answer."""
     offered: OfferedTools = NO_TOOLS
     """The tools of such a request, which are removed from `body`."""
-    volatile: tuple[str, ...] = ()
-    """The patterns that matched something in it, which is no part of the digest."""
+    left_out: LeftOut = ()
+    """What patterns matched in it, which is no part of the digest."""
 
     def request(self, sample: int = 0) -> Request:
         """The Request that is shown and judged. `sample` is its number among equal requests."""
@@ -119,7 +120,7 @@ def read_forwarded_request(
         fields = {key: value for key, value in body.items() if key not in BOOKKEEPING_FIELDS}
         left, matched = volatile.left_out(fields) if volatile else (fields, ())
         if interface is None:
-            return ForwardedRequest(method, path, digest([method, path, left]), body, volatile=matched)
+            return ForwardedRequest(method, path, digest([method, path, left]), body, left_out=matched)
         tools = read_offered_tools(body.pop(interface.tools_key, None), interface.tool_data)
         if matched:
             request_digest = digest([method, path, left])
@@ -266,6 +267,8 @@ class AppRun:
     """Messages about requests on which a pattern of `volatile` takes too long."""
     remarks: list[tuple[str, str]] = field(default_factory=list)
     """What people are told of requests: `unread`, `broken` or `volatile`, and what it is about."""
+    left_out: dict[tuple[str, str], None] = field(default_factory=dict)
+    """What patterns of `volatile` matched in requests: pairs of a pattern and a text, each once."""
     over: bool = False
     """Whether it is too late for a verdict."""
     is_nobodys: bool = False
@@ -323,7 +326,8 @@ class AppRun:
     def _remark(self, forwarded: ForwardedRequest) -> None:
         if forwarded.unread:
             self.remarks.append(("unread", forwarded.unread))
-        self.remarks += [("volatile", pattern) for pattern in forwarded.volatile]
+        self.remarks += [("volatile", pattern) for pattern in dict.fromkeys(each for each, _ in forwarded.left_out)]
+        self.left_out.update(dict.fromkeys(forwarded.left_out))
 
     def note_broken(self, numbered: NumberedRequest, fault: str) -> None:
         """Note an answer that is none: the app received it, and it is not recorded."""
@@ -361,7 +365,7 @@ class AppRun:
         self._count_stray(answered=False)
         forwarded = numbered.request
         target = forwarded.model or f"{forwarded.method} {forwarded.path}"
-        differences = explain_missing_among(forwarded.request(numbered.number), self.recordings.all())
+        differences = explain_missing_among(forwarded.request(numbered.number), self.recordings.all(), self.volatile)
         message = f"request {len(self.inner_requests) + 1} to {target} is not recorded\n{differences}"
         self.not_recorded.append(message)
         return message

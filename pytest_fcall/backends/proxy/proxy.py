@@ -33,10 +33,10 @@ from pytest_fcall.backends.proxy.http import (
 from pytest_fcall.backends.proxy.variables import PLACEHOLDER_KEY
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
-from pytest_fcall.backends.recordings.volatile import VolatileError
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.store import NewReply, StoreError
 from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.core.volatile_pattern import VolatileError
 
 _RECORDED_STATUSES = (
     *(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.GONE),

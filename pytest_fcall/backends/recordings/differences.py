@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from pytest_fcall.backends.recordings.entry import Recording
+from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, offered_patterns
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Request, Tool, canonical
+from pytest_fcall.core.volatile_pattern import VolatileError
 
 _BEFORE, _AFTER = 24, 72
 """Characters shown before and after the first difference of two texts."""
@@ -15,11 +17,20 @@ _NO_DIFFERENCE = (
     "an equal request was recorded for another model, with other headers, or before its tools or system prompt changed"
 )
 
+_BEFORE_PATTERN = "fc_volatile leaves that out, but it was recorded before, or as another request: record it once more"
 
-def explain_missing(request: Request, recorded: Recording | None) -> str:
-    """List in a few short lines how `request` differs from `recorded`, the nearest recording."""
+
+def explain_missing(request: Request, recorded: Recording | None, volatile: Volatile = NOTHING_VOLATILE) -> str:
+    """List in a few short lines how `request` differs from `recorded`, the nearest recording.
+
+    `volatile` is what is no part of the key of the request; patterns that would help are offered.
+    """
     if recorded is None:
         return "nothing was recorded for this case"
+    return "\n".join([*_differences(request, recorded), *_offer(request, recorded, volatile)]) or _NO_DIFFERENCE
+
+
+def _differences(request: Request, recorded: Recording) -> list[str]:
     old = recorded.request
     lines = [
         *_prompt(old.messages, request.messages),
@@ -28,26 +39,36 @@ def explain_missing(request: Request, recorded: Recording | None) -> str:
     ]
     if request.sample != old.sample:
         lines.append(f"sample {request.sample} was not recorded, sample {old.sample} was")
-    return "\n".join(lines) or _NO_DIFFERENCE
+    return lines
 
 
-def explain_missing_among(request: Request, recorded: Iterable[Recording]) -> str:
-    """List how `request` differs from the most similar of these recordings."""
+def explain_missing_among(
+    request: Request, recorded: Iterable[Recording], volatile: Volatile = NOTHING_VOLATILE
+) -> str:
+    """List how `request` differs from the most similar of these recordings, as `explain_missing` does."""
     near = max(recorded, key=lambda entry: _similarity(request, entry.request), default=None)
     if near is not None and request.sample != near.request.sample and _is_same_question(request, near.request):
         return f"an equal request was recorded, but not for the {_ordinal(request.sample + 1)} time in a row"
-    return "\n".join([explain_missing(request, near), *_offer(request, near)])
+    return explain_missing(request, near, volatile)
 
 
-def _offer(request: Request, near: Recording | None) -> Iterator[str]:
+def _offer(request: Request, near: Recording, volatile: Volatile) -> Iterator[str]:
     """What to write if the messages differ each time, and in nothing but dates, paths and the like."""
-    from pytest_fcall.backends.recordings.volatile import offered_patterns
-
-    if near is None or len(near.request.messages) != len(request.messages):
+    if len(near.request.messages) != len(request.messages):
         return
     texts = [(_text(old), _text(new)) for old, new in zip(near.request.messages, request.messages, strict=True)]
+    if volatile and any(old != new for old, new in texts) and _differ_in_nothing_else(texts, volatile):
+        yield _BEFORE_PATTERN
+        return
     for pattern in offered_patterns(texts):
         yield f"if this differs each time: fc_volatile = {pattern}"
+
+
+def _differ_in_nothing_else(pairs: Sequence[tuple[str, str]], volatile: Volatile) -> bool:
+    try:
+        return all(volatile.left_out(old)[0] == volatile.left_out(new)[0] for old, new in pairs)
+    except (VolatileError, RecursionError):
+        return False
 
 
 def _similarity(new: Request, old: Request) -> tuple[int, int, bool]:

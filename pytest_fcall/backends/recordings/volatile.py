@@ -1,4 +1,4 @@
-"""What of an app's requests differs each time, such as a date in a prompt: patterns that are left out of their keys."""
+"""What of requests differs each time, such as a date in a prompt: patterns that are left out of their keys."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_fcall.core import Json
+from pytest_fcall.core.volatile_pattern import LONGEST_SECONDS, VolatileError, compiled_pattern
 
 if TYPE_CHECKING:
     from re import Pattern
 
-_SECONDS: Final = 1.0
-"""The time limit for all patterns on one request. One with nested repeats could take years."""
-_LONGEST: Final = 1_000
 _STANDS_FOR: Final = "\x00volatile\x00"
 """Takes the place of what a pattern matches; no text of a prompt has it."""
+_MOST_KEPT: Final = 20
+"""So many different texts that were left out are kept of a request, for people."""
 
-
-class VolatileError(ValueError):
-    """A pattern that cannot be used, or takes too long on a request. The text is for people."""
+LeftOut = tuple[tuple[str, str], ...]
+"""Patterns that matched in a request, each with a text that it matched; each pair once, every pattern at least once."""
 
 
 class Volatile:
@@ -28,62 +27,53 @@ class Volatile:
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
         """Raise VolatileError for a pattern that is not valid, or that matches where nothing is."""
-        self._patterns = [(pattern, _compiled(pattern)) for pattern in dict.fromkeys(patterns)]
+        self._patterns = [(pattern, compiled_pattern(pattern)) for pattern in dict.fromkeys(patterns)]
 
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
-    def left_out(self, body: Json) -> tuple[Json, tuple[str, ...]]:
-        """The body without what the patterns match in its texts, and the patterns that matched.
+    def left_out(self, body: Json) -> tuple[Json, LeftOut]:
+        """The body without what the patterns match in its texts, and what that was.
 
         Raises VolatileError where that takes too long, and RecursionError for a body that nests too deeply.
         """
-        matched: dict[str, None] = {}
-        until = time.monotonic() + _SECONDS
+        found: dict[tuple[str, str], None] = {}
+        matched: set[str] = set()
+        until = time.monotonic() + LONGEST_SECONDS
 
         def without(value: Json) -> Json:
             if isinstance(value, str):
                 for pattern, expression in self._patterns:
-                    value, count = _replaced(expression, value, pattern, until)
-                    if count:
-                        matched[pattern] = None
+                    value, texts = _replaced(expression, value, pattern, until)
+                    for text in texts:
+                        if len(found) < _MOST_KEPT or pattern not in matched:
+                            found[pattern, text] = None
+                            matched.add(pattern)
                 return value
             if isinstance(value, Mapping):
                 return {key: without(item) for key, item in value.items()}
             return [without(item) for item in value] if isinstance(value, Sequence) else value
 
-        return without(body), tuple(matched)
+        return without(body), tuple(found)
 
 
 NOTHING_VOLATILE: Final = Volatile()
 
 
-def _replaced(expression: Any, text: str, pattern: str, until: float) -> tuple[str, int]:
+def _replaced(expression: Any, text: str, pattern: str, until: float) -> tuple[str, list[str]]:
+    matches: list[str] = []
+
+    def replaced(match: Any) -> str:
+        matches.append(match[0])
+        return _STANDS_FOR
+
     try:
-        replaced: tuple[str, int] = expression.subn(
-            lambda _: _STANDS_FOR, text, timeout=max(until - time.monotonic(), 0.001)
-        )
+        left: str = expression.sub(replaced, text, timeout=max(until - time.monotonic(), 0.001))
     except TimeoutError:
         raise VolatileError(
             f"fc_volatile: {pattern!r} takes too long on this request; write it without repeats inside repeats"
         ) from None
-    return replaced
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: str) -> Any:
-    import regex  # unlike re, it has a time limit
-
-    if len(pattern) > _LONGEST:
-        raise VolatileError(f"a pattern must not be longer than {_LONGEST:,} characters")
-    try:
-        expression = regex.compile(pattern)
-        matches_nothing = expression.search("", timeout=_SECONDS)
-    except Exception as error:  # its parser raises more than its own error
-        raise VolatileError(f"{pattern!r} is not a valid regular expression: {error}") from None
-    if matches_nothing:
-        raise VolatileError(f"{pattern!r} also matches where nothing is, and so everywhere")
-    return expression
+    return left, matches
 
 
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"

@@ -250,10 +250,16 @@ def _file() -> Schema:
     return obj(
         "Exam questions for models that call tools.",
         {
-            "include": one_or_many("Files whose tools, defaults and match rules are used here, too.", _PATH),
+            "include": one_or_many(
+                "Files whose tools, defaults, match rules and volatile texts hold here, too.", _PATH
+            ),
             "tools": array("The tools that the model is offered.", ref("tool"), 0),
             "defaults": obj("Defaults for every case of this file.", {**_SHARED, "never": _NEVER}),
             "match": ref("match"),
+            "volatile": one_or_many(
+                "Regular expressions of what differs each time in requests; recordings are found without it.",
+                string(r"Such as `\d{4}-\d\d-\d\d`."),
+            ),
             "cases": array("The exam questions.", ref("case")),
             "suite": one_or_many("A public benchmark, whose cases run here.", string("Such as `bfcl:live,multiple`.")),
             "path": string("The path of the suite's data, relative to this file."),

@@ -14,6 +14,7 @@ from pytest_fcall.core import Model, Request
 from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget, WentAround
 from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
 from pytest_fcall.session.ask.types import AppTrace, Asker, Question, Source
+from pytest_fcall.session.ask.volatile import volatile_of
 from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.detours import Detour, DetourWatch
     from pytest_fcall.backends.recordings.entry import Recording
-    from pytest_fcall.backends.recordings.volatile import Volatile
     from pytest_fcall.backends.store import NewReply
     from pytest_fcall.core import AppExchange
     from pytest_fcall.session.ask.costs import Spending
@@ -146,6 +146,8 @@ class AppProxy:
         """Requests of apps that may be billed although no whole answer came, by the node id of the test."""
         self.remarks: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
         """What people are told of requests of apps, by the node id of the test."""
+        self.left_out: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
+        """What was left out of their keys, as pairs of a pattern and a text, by the node id of the test."""
 
     def has_recordings(self, question: Question) -> bool:
         """Whether requests of the app are recorded for this case, so that it can run without its models."""
@@ -267,6 +269,7 @@ class AppProxy:
                     if active.run:
                         self.unpriced[question.asker.nodeid] += active.run.unpriced
                         self.remarks[question.asker.nodeid] += active.run.remarks
+                        self.left_out[question.asker.nodeid].update(active.run.left_out)
         _raise_failures(active)
 
     def _begin(self, question: Question, origin: tuple[str, str, str, int], group: str) -> ActiveRun:
@@ -286,16 +289,8 @@ class AppProxy:
         file = self._recordings.file_name(question)
         origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
         recordings = CaseRecordings(self._recordings, inside, live)
-        volatile, strays = self._volatile(question.model), self._endpoint.runs.strays
+        volatile, strays = volatile_of(question.asker.volatile, question.model), self._endpoint.runs.strays
         return AppRun(origin, recordings, live, self.variables.upstreams(), self._spending, volatile, strays=strays)
-
-    def _volatile(self, model: Model) -> Volatile:
-        """What of the requests of an app is no part of their keys."""
-        from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile
-        from pytest_fcall.session.ask.volatile import volatile_patterns
-
-        patterns = volatile_patterns(self._settings.volatile, model)
-        return Volatile(patterns) if patterns else NOTHING_VOLATILE
 
     def _nobodys_run(self) -> AppRun:
         """The run of requests that belong to no case, whose recordings lie beside the first conftest file."""
@@ -304,7 +299,7 @@ class AppProxy:
 
             settings = self._settings
             live = settings.live or any(named.live for named in settings.models)
-            asker = Asker(settings.root / "conftest.py", _NOBODY, _NOBODY, _NOBODY)
+            asker = Asker(settings.root / "conftest.py", _NOBODY, _NOBODY, _NOBODY, settings.volatile)
             source = Source(NamedModel(Model("app", _NOBODY), "fixture", live=live), None)
             self._nobody = self._new_run(Question(source, Request(()), asker, ""))
             self._nobody.is_nobodys = True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pytest_fcall.core import CaseRefused, Model, ModelUnavailable, Unanswered
 from pytest_fcall.reporting.results import MissingReply
+from pytest_fcall.session.ask.volatile import volatile_of
 from pytest_fcall.session.outcomes import CaseError, CaseSkipped, without_own_frames
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class NoReplies:
         """End the test: no recording answers, and the model may not be asked."""
         from pytest_fcall.backends.recordings.differences import explain_missing
 
-        cause = explain_missing(question.request, self._recordings.nearest(question))
+        volatile = volatile_of(question.asker.volatile, question.model)
+        cause = explain_missing(question.request, self._recordings.nearest(question), volatile)
         if damage := self._recordings.damage(question):
             cause += f"\n{len(damage)} damaged lines: {damage[0]}"
         text = f"no recorded reply of {question.source.id}; to ask the model: {_command(question)}"

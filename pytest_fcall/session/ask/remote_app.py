@@ -22,7 +22,6 @@ class RemoteApp:
         self.proxy = proxy
         self.traces: dict[str, AppTrace | None] = {}
         """What was seen of it, by the digests of the questions that it was asked; None without a proxy."""
-        self.closed = False
         app = innermost(backend)
         self._forwards = getattr(app, "forwards_case", True)
         self.by_hand = getattr(app, "started_by_hand", True)
@@ -55,9 +54,3 @@ class CaseScopedApp(BackendWrapper):
                 reply = await self.backend.complete(request)
         self.app.traces[self.question.digest] = None if active is None else active.trace()
         return reply
-
-    async def close(self) -> None:
-        """Close the app's backend, unless another question has closed it."""
-        if not self.app.closed:
-            self.app.closed = True
-            await self.backend.close()

@@ -13,12 +13,14 @@ from pytest_fcall.session.ask.recordings import SessionRecordings
 from pytest_fcall.session.ask.sources import Sources
 from pytest_fcall.session.ask.transport import ReceivedReply, Transport, result_of
 from pytest_fcall.session.ask.types import Answer, AppTrace, Asker, Conversation, Question, Source, oldest_and_newest
+from pytest_fcall.session.ask.volatile import VolatileNotes
 from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
+    from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.core import Backend, Reply
     from pytest_fcall.core.extension import Decoder
     from pytest_fcall.reporting.results import Way
@@ -54,6 +56,7 @@ class Replies:
         self._runner: ConversationRunner | None = None
         self.test_remarks: dict[str, str] = {}
         """What is to be told of plain tests that passed, by their node ids."""
+        self._volatile = VolatileNotes()
         self._ahead: dict[tuple[str, int], Future[Answer]] = {}
         """Conversations that no test has taken yet."""
 
@@ -80,6 +83,7 @@ class Replies:
         An exception of the team's own code is raised as it is, with its own frames only.
         """
         __tracebackhide__ = True
+        self._volatile.note(question)
         if recorded := self._take(question):
             return recorded
         backend = self._live_backend(question)
@@ -91,6 +95,7 @@ class Replies:
     async def answer_async(self, question: Question) -> Answer:
         """Do what `answer` does, in the event loop of an async test."""
         __tracebackhide__ = True
+        self._volatile.note(question)
         if recorded := self._take(question):
             return recorded
         backend = self._live_backend(question)
@@ -208,8 +213,12 @@ class Replies:
         return self._transport.unpriced(nodeid)
 
     def remarks(self, nodeid: str) -> tuple[tuple[str, str], ...]:
-        """What people are told of requests that an app sent in a test: a kind, and what it is about."""
-        return self._transport.remarks(nodeid)
+        """What people are told of requests of a test and of its app: a kind, and what it is about."""
+        return *self._volatile.remarks(nodeid), *self._transport.remarks(nodeid)
+
+    def left_out(self, nodeid: str) -> LeftOut:
+        """What was left out of the keys of requests of a test and of its app."""
+        return tuple(dict.fromkeys((*self._volatile.left_out(nodeid), *self._transport.left_out(nodeid))))
 
     def throughputs(self) -> dict[str, tuple[int, str]]:
         """Speed of each model that runs on this machine, and the number of requests that it was measured on."""

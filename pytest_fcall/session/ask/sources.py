@@ -73,17 +73,4 @@ class Sources:
                 backend = self._spending.metered(named.model, make(named.model, self._settings.root))
             except ModelUnavailable as unavailable:
                 raise CaseError(str(unavailable)) from None
-        return self._claiming(named, backend)
-
-    def _claiming(self, named: NamedModel, backend: Backend) -> Backend:
-        """Let only one of several workers ask for each reply: a case may move from one to another.
-
-        Apps are left out: the worker that wants an app's reply must see the requests that the app sends meanwhile.
-        """
-        worker = self._settings.worker
-        shared = backend.ahead and backend.reusable and named.live and self._settings.record != "off"
-        if worker is None or not shared:
-            return backend
-        from pytest_fcall.backends.store.claiming_backend import ClaimingBackend
-
-        return ClaimingBackend(backend, named.model.id, self._recordings.store, self._recordings.since, worker.id)
+        return backend

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
     from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Progress
+    from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.session.ask.app_proxy import ActiveRun
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.ask.remote_app import CaseScopedApp, RemoteApp
@@ -184,6 +185,10 @@ class Transport:
         """What people are told of requests that an app sent in a test: a kind, and what it is about."""
         return tuple(self._proxy.remarks.get(nodeid, ()))
 
+    def left_out(self, nodeid: str) -> LeftOut:
+        """What was left out of the keys of requests that an app sent in a test."""
+        return tuple(self._proxy.left_out.get(nodeid, ()))
+
     def notes(self) -> list[str]:
         """Sentences on limits that cannot be kept to by all workers together, and on apps that differ from cases."""
         note = self._dispatcher.progress().warning if self._dispatcher else ""
@@ -262,8 +267,21 @@ class Transport:
         if question.source.id not in self._sent_to:
             self._sent_to.add(question.source.id)
             self._proxy.variables.restore()  # some libraries read their addresses with the first request
-        asked = self._case_scoped(backend, question) if question.source.asks_models else backend
-        return self._dispatching().submit(Job(question.source.id, asked, question.request, question.digest))
+        wrapped = self._case_scoped if question.source.asks_models else self._claimed
+        job = Job(question.source.id, wrapped(backend, question), question.request, question.digest)
+        return self._dispatching().submit(job)
+
+    def _claimed(self, backend: Backend, question: Question) -> Backend:
+        """Let only one of several workers ask for a reply: a case may move from one to another.
+
+        Apps are left out: the worker that wants an app's reply must see the requests that the app sends meanwhile.
+        """
+        worker, live = self._settings.worker, question.source.named.live
+        if worker is None or not backend.ahead or not live or self._settings.record == "off":
+            return backend
+        from pytest_fcall.backends.store.claiming_backend import ClaimingBackend
+
+        return ClaimingBackend(backend, question.digest, self._recordings.store, self._recordings.since, worker.id)
 
     def _case_scoped(self, backend: Backend, question: Question) -> CaseScopedApp:
         """The app, asked so that its own requests are known to belong to the case."""

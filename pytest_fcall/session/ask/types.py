@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import (
@@ -17,10 +18,13 @@ from pytest_fcall.core import (
     digest,
     request_digest,
 )
+from pytest_fcall.core.volatile_pattern import VolatileError
+from pytest_fcall.session.ask.volatile import VolatileKeys, VolatilePatterns, volatile_of
 from pytest_fcall.session.models import NamedModel
 from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
+    from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.conversation.earlier_conversations import CarriedState
     from pytest_fcall.core import AppExchange, Transcript
     from pytest_fcall.reporting.results import Way
@@ -34,17 +38,21 @@ class Asker(NamedTuple):
     nodeid: str
     again: str
     """The argument for pytest that runs the test again where one model is named."""
+    volatile: VolatilePatterns = MappingProxyType({})
+    """Patterns of what is no part of the keys of its requests."""
 
 
 class Source:
     """One model, ready to be asked. Without a backend of its kind, recordings may still answer for it."""
 
-    __slots__ = ("asks_models", "backend", "id", "is_app", "named", "replayable")
+    __slots__ = ("asks_models", "backend", "id", "is_app", "keys", "named", "replayable")
 
     def __init__(self, named: NamedModel, backend: Backend | None) -> None:
         self.named = named
         self.backend = backend
         self.id = named.model.id
+        self.keys = VolatileKeys()
+        """The keys of requests of which something is left out."""
         self.is_app = backend is not None and not backend.ahead
         """Whether it is the team's own code in this process, which is called where the test runs."""
         self.replayable = backend is None or backend.reusable
@@ -66,17 +74,24 @@ class Question(NamedTuple):
     asker: Asker
     digest: str
     """The key under which the reply is recorded."""
+    left_out: LeftOut = ()
+    """What of the request is no part of the key, as patterns say."""
 
     @classmethod
     def of(cls, source: Source, request: Request, asker: Asker) -> Question:
-        """Make the question. Raises CaseError where the request cannot be written as JSON."""
+        """Make the question. Raises CaseError where the request is no JSON, or a pattern takes too long on it."""
+        left_out: LeftOut = ()
         try:
             key = request_digest(source.id, request)
+            if asker.volatile and (volatile := volatile_of(asker.volatile, source.named.model)):
+                key, left_out = source.keys.key(key, request, asker.again, volatile)
+        except VolatileError as too_slow:
+            raise CaseError(str(too_slow)) from None
         except (TypeError, ValueError, RecursionError) as error:
             raise CaseError(f"{source.id}: the request cannot be sent: {error}") from None
         # Requests that an app elsewhere sends belong to the case, so its replies are kept apart by case.
         by_case = source.asks_models and not source.is_app
-        return cls(source, request, asker, digest([key, asker.again]) if by_case else key)
+        return cls(source, request, asker, digest([key, asker.again]) if by_case else key, left_out)
 
     @property
     def model(self) -> Model:

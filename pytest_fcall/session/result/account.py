@@ -9,6 +9,7 @@ from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
 
 if TYPE_CHECKING:
+    from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.core import AppExchange, Calls, Message, Reply, Request, Transcript
     from pytest_fcall.core.extension import Decoder
     from pytest_fcall.session.case_run import CaseRun
@@ -17,10 +18,15 @@ if TYPE_CHECKING:
 _USUAL_ENDS = ("stop", "tool_calls")
 
 
-def account_of(nodeid: str, run: CaseRun | None, error: str, decoders: Mapping[str, Decoder]) -> Account:
-    """The account of a case. `run` is None where the case was not asked; `error` says why there is no verdict."""
+def account_of(
+    nodeid: str, run: CaseRun | None, error: str, decoders: Mapping[str, Decoder], left_out: LeftOut
+) -> Account:
+    """The account of a case. `run` is None where the case was not asked; `error` says why there is no verdict.
+
+    `left_out` is what of its requests was no part of their keys.
+    """
     if run is None:
-        return Account(nodeid, error=error)
+        return Account(nodeid, error=error, left_out=left_out)
     request, result = run.answers.request, run.judged.result if run.judged else None
     answers = [_answer(request, each, decoders) for each in result.all] if result else []
     if not answers:
@@ -32,6 +38,7 @@ def account_of(nodeid: str, run: CaseRun | None, error: str, decoders: Mapping[s
         tuple(tool.name for tool in request.tools),
         without_secrets(request.settings),
         error,
+        left_out,
     )
 
 

@@ -11,6 +11,7 @@ from pytest_fcall.core.reply import total_usage
 from pytest_fcall.reporting.results import AppUsage, CaseScore, JudgeUsage, Result, Status, Way
 from pytest_fcall.reporting.statistics import known_sum
 from pytest_fcall.session.ask.types import way_of
+from pytest_fcall.session.ask.volatile import idle_remarks
 
 if TYPE_CHECKING:
     from pytest_fcall.core import AppExchange, Usage
@@ -28,6 +29,8 @@ class CaseItemFacts(NamedTuple):
     line: int
     model: str
     place: int
+    volatile: tuple[str, ...]
+    """Patterns of its file: what of requests is no part of their keys."""
 
 
 def result_of(
@@ -44,6 +47,7 @@ def result_of(
     judged = run.judged if run else None
     inside = app_usage(answers.answers) if answers else ()
     way = seen_way(session, answers)
+    remarks = session.replies.remarks(facts.nodeid)
     comparison = judged.comparison if judged else None
     outcome = comparison.outcome if comparison else None
     return Result(
@@ -77,7 +81,7 @@ def result_of(
         called=tuple(_tool_pairs(answers.case, judged.result.shown)) if answers and judged else (),
         scores=_scores(session, case, run, counts=status != "skipped" or no_reply),
         unpriced=session.replies.unpriced(facts.nodeid),
-        remarks=session.replies.remarks(facts.nodeid),
+        remarks=(*remarks, *idle_remarks(facts.volatile, remarks)) if answers else remarks,
         way=way,
         asks_models=way in ("unseen", "stored") and run is not None and run.asks_models,
         detours=tuple(dict.fromkeys(detour for each in answers.answers for detour in each.detours)) if answers else (),

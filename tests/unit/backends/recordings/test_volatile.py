@@ -5,8 +5,9 @@ import json
 import pytest
 
 from pytest_fcall.backends.proxy.app_run import read_forwarded_request
-from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, VolatileError, offered_patterns
+from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, offered_patterns
 from pytest_fcall.core import Json
+from pytest_fcall.core.volatile_pattern import VolatileError
 
 UUIDS = ("6f1c7a52-0b5e-4f7c-9d58-2a1b3c4d5e6f", "00000000-0b5e-4f7c-9d58-2a1b3c4d5e6f")
 
@@ -38,10 +39,10 @@ def test_what_matches_in_tools_is_no_part_of_the_key_either() -> None:
     assert key("x", day, tools=tools("2026-11-22")) == key("x", day, tools=tools("2026-11-23"))
 
 
-def test_each_pattern_that_matched_is_told_once() -> None:
+def test_what_each_pattern_matched_is_told_once() -> None:
     body: Json = {"messages": ["run 7", {"content": "run 8"}], "n": 9, "x": None}
     left, matched = Volatile([r"\d", "run", "never"]).left_out(body)
-    assert matched == (r"\d", "run")
+    assert matched == ((r"\d", "7"), ("run", "run"), (r"\d", "8"))
     assert "run" not in json.dumps(left)
     assert '"n": 9' in json.dumps(left)
     assert not NOTHING_VOLATILE

@@ -15,6 +15,7 @@ from pytest_fcall.core import Backend, Json, Reply, Request, Unanswered, request
 
 REQUEST = Request(({"role": "user", "content": "Weather in Oslo?"},))
 MODEL = "openai:exam"
+DIGEST = request_digest(MODEL, REQUEST)
 
 
 class Counting:
@@ -44,11 +45,11 @@ def claimed(backend: Backend, folder: Path, owner: str, pause: object = None) ->
         raise AssertionError("nobody has to wait")
 
     waits = pause if callable(pause) else never
-    return ClaimingBackend(backend, MODEL, ReplyStore(folder / "replies.db"), 0.0, owner, waits)
+    return ClaimingBackend(backend, DIGEST, ReplyStore(folder / "replies.db"), 0.0, owner, waits)
 
 
 def keep(worker: ClaimingBackend, reply: Reply) -> None:
-    worker.store.put(MODEL, "w.fc.yaml", Recording("a", request_digest(MODEL, REQUEST), REQUEST, reply, "2026-11-21"))
+    worker.store.put(MODEL, "w.fc.yaml", Recording("a", DIGEST, REQUEST, reply, "2026-11-21"))
 
 
 def test_one_of_two_processes_asks_and_the_other_waits_for_its_reply(tmp_path: Path) -> None:

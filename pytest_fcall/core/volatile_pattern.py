@@ -1,0 +1,31 @@
+"""Regular expressions of what differs each time in requests, as settings and case files name them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+LONGEST_SECONDS: Final = 1.0
+"""The time limit for all patterns on one request. One with nested repeats could take years."""
+_LONGEST: Final = 1_000
+
+
+class VolatileError(ValueError):
+    """A pattern that cannot be used, or takes too long on a request. The text is for people."""
+
+
+@lru_cache(maxsize=256)
+def compiled_pattern(pattern: str) -> Any:
+    """The expression, of the library `regex`. Raises VolatileError if it is not valid, or matches where nothing is."""
+    import regex  # unlike re, it has a time limit
+
+    if len(pattern) > _LONGEST:
+        raise VolatileError(f"a pattern must not be longer than {_LONGEST:,} characters")
+    try:
+        expression = regex.compile(pattern)
+        matches_nothing = expression.search("", timeout=LONGEST_SECONDS)
+    except Exception as error:  # its parser raises more than its own error
+        raise VolatileError(f"{pattern!r} is not a valid regular expression: {error}") from None
+    if matches_nothing:
+        raise VolatileError(f"{pattern!r} also matches where nothing is, and so everywhere")
+    return expression
