@@ -33,6 +33,8 @@ def way_remarks(result: Result) -> Iterator[str]:
         yield f"it {_STORED}"
     if result.way == "unseen" and result.asks_models:
         yield f"it {_UNSEEN}"
+    faults = dict.fromkeys(about for kind, about in result.remarks if kind == "broken")
+    yield from (f"its reply is not recorded, as it rests on this: {safe_line(fault)}" for fault in faults)
     yield from (f"it went around the proxy to {safe_line(detour)}" for detour in result.detours)
 
 

@@ -11,9 +11,20 @@ import aiohttp.web  # noqa: F401
 import pytest
 
 import pytest_fcall.backends.apps.http  # noqa: F401
+from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, assert_errors, called, most_at_a_time, towns, weather_in
-from tests.servers import Answer, Server, broken, chat, echo, refused_connection
+from tests.servers import (
+    Answer,
+    Server,
+    broken,
+    chat,
+    echo,
+    refused_connection,
+    reset,
+    throttled,
+    truncated_json,
+)
 
 APP = '''
 """An agent behind an address: asks its model by whatever leads there, and passes on which case it works on."""
@@ -250,3 +261,38 @@ def test_cases_that_ask_the_same_have_each_its_own_replies(apps: Apps) -> None:
     assert len(apps.server.asked) == 5
     apps.run("--fc-replay").assert_outcomes(passed=5)
     assert len(apps.server.asked) == 5
+
+
+CARELESS = """
+    try:
+        async with aiohttp.ClientSession() as session, session.post(MODEL, json=body, headers=headers) as came:
+            await came.read()
+    except aiohttp.ClientError:
+        pass
+    return web.json_response({"answer": "It is blue."})
+"""
+FAULTS = [
+    (chat("Blue.", finish_reason=None), "/chat/completions has no finish_reason, so that it may be cut short"),
+    (broken(500), "/chat/completions was answered with HTTP 500"),
+    (throttled(), "/chat/completions was answered with HTTP 429"),
+    (reset(), "/chat/completions was not answered: the connection failed"),
+    (truncated_json(), "/chat/completions is not whole JSON"),
+]
+
+
+@pytest.mark.parametrize(("answer", "fault"), FAULTS)
+def test_a_reply_that_rests_on_an_answer_that_was_none_is_not_recorded(apps: Apps, answer: Answer, fault: str) -> None:
+    """The app makes do with whatever its model says, so that it answers all the same."""
+    apps.shop.file("app.py", APP[: APP.index("    async with")] + CARELESS + APP[APP.index("\n\napp = ") :])
+    apps.shop.cases("cases: [{id: oslo, prompt: Weather in Oslo?, expect: no_call}]")
+    apps.server.script(answer)
+    first = apps.run()
+    first.assert_outcomes(passed=1)
+    first.stdout.fnmatch_lines([f"http:shop: an answer was passed on to the app and not recorded: {fault}*"])
+    shown = fcall(apps.path, "show", "oslo").stdout
+    assert f"its reply is not recorded, as it rests on this: {fault}" in shown
+    apps.run("--fc-replay").assert_outcomes(errors=1)
+    apps.server.script(chat("Blue."))
+    apps.run().assert_outcomes(passed=1)
+    assert len(apps.server.asked) == 2
+    apps.run("--fc-replay").assert_outcomes(passed=1)

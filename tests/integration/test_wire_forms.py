@@ -209,6 +209,7 @@ def test_a_broken_answer_is_told_and_asked_for_again(wires: Wires, answer: Answe
     shown = fcall(wires.shop.pytester.path, "show", "oslo").stdout
     assert f"malformed: The answer {fault}; it is not recorded." in shown
     assert "request 1:" in shown
+    assert f"its reply is not recorded, as it rests on this: /chat/completions {fault}" in shown
     wires.run("careless", "--fc-replay").assert_outcomes(errors=1)
     second = wires.run("careless")
     second.assert_outcomes(passed=1)

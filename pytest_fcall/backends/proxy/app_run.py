@@ -266,7 +266,7 @@ class AppRun:
     not_keyed: list[str] = field(default_factory=list)
     """Messages about requests on which a pattern of `volatile` takes too long."""
     remarks: list[tuple[str, str]] = field(default_factory=list)
-    """What people are told of requests: `unread`, `broken` or `volatile`, and what it is about."""
+    """What people are told of requests: `unread` or `volatile`, and what it is about."""
     left_out: dict[tuple[str, str], None] = field(default_factory=dict)
     """What patterns of `volatile` matched in requests: pairs of a pattern and a text, each once."""
     over: bool = False
@@ -277,6 +277,10 @@ class AppRun:
     """Requests that are part of no verdict, by their case, empty if nobody's, and by whether they were answered."""
     unpriced: int = 0
     """The requests to models that were forwarded, and may be billed, without a whole answer so far."""
+    _broken: list[str] = field(default_factory=list)
+    """What was wrong with answers that were none."""
+    _failed: dict[str, str] = field(default_factory=dict)
+    """What became of requests that were not answered, by the digest; of those that were sent again, the last time."""
     _numbers: set[tuple[str, int]] = field(default_factory=set)
     """The digests and numbers in use."""
     _lock: Lock = field(default_factory=Lock)
@@ -307,6 +311,7 @@ class AppRun:
             return None
         moment = recording.timestamp
         exchange = numbered.request.exchange(recording.request, recording.reply, recorded=moment, ended=moment)
+        self._failed.pop(numbered.digest, None)
         self.inner_requests.add(exchange)
         self._remark(numbered.request)
         self._count_stray(answered=True)
@@ -319,6 +324,7 @@ class AppRun:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         request = forwarded.request(numbered.number)
         unread = UnreadRecording(self.origin.case, numbered.digest, request, forwarded.path, answer, seconds, now)
+        self._failed.pop(numbered.digest, None)
         self.inner_requests.add_unread(forwarded, unread)
         self._remark(forwarded)
         return unread
@@ -336,7 +342,17 @@ class AppRun:
         reply = Reply(malformed=f"The answer {fault}; it is not recorded.", finish="unknown")
         broken = f"{forwarded.bare_path} {fault}"
         self.inner_requests.add(AppExchange("", forwarded.request(numbered.number), reply, broken=broken))
-        self.remarks.append(("broken", broken))
+        self._broken.append(broken)
+
+    def note_failed(self, numbered: NumberedRequest, fault: str) -> None:
+        """Note a request that failed, and may be sent again."""
+        self.release(numbered)
+        self._failed[numbered.digest] = f"{numbered.request.bare_path} {fault}"
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What was wrong with answers that the app received; a failure counts unless the same was answered later."""
+        return *self._broken, *self._failed.values()
 
     def paying(self, numbered: NumberedRequest, provider: str) -> AbstractAsyncContextManager[Bill]:
         """Pay for a request to a model, if there is a budget. Raises ModelUnavailable."""

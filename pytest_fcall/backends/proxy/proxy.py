@@ -169,7 +169,7 @@ class Exchange:
             own = provider_headers(self.request.headers.items())
             signed = signed_for(url, self.request.method, own, content, os.environ)
         except UnknownSecret as unknown:
-            self.run.release(self.numbered)
+            self.run.note_failed(self.numbered, "was refused, as it cannot be signed")
             return error_answer(str(unknown))
         try:
             async with self.run.paying(self.numbered, provider) as bill:
@@ -182,7 +182,7 @@ class Exchange:
             self.run.note_not_paid(str(unavailable))
             return error_answer(str(unavailable))
         except (ClientError, OSError, TimeoutError):
-            self.run.release(self.numbered)
+            self.run.note_failed(self.numbered, "was not answered: the connection failed")
             return break_off(self.request)
         except BaseException:  # cancellation, too
             self.run.release(self.numbered)
@@ -235,7 +235,7 @@ class Exchange:
         bill.free = http_answer.status >= HTTPStatus.BAD_REQUEST
         if http_answer.status >= HTTPStatus.BAD_REQUEST:
             if http_answer.status not in _RECORDED_STATUSES:  # it may pass
-                self.run.release(self.numbered)
+                self.run.note_failed(self.numbered, f"was answered with HTTP {http_answer.status}")
                 return
         elif fault := self.numbered.request.answer_fault(http_answer):
             self.run.note_broken(self.numbered, fault)

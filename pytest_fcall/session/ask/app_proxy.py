@@ -78,7 +78,9 @@ class ActiveRun(Sequence["AppExchange"]):
     def trace(self) -> AppTrace:
         """What has been seen of the app so far."""
         detours = tuple(dict.fromkeys(detour.text for detour in self.detours))
-        return AppTrace(tuple(self), "unseen" if self.run is None else "proxy", detours)
+        if self.run is None:
+            return AppTrace((), "unseen", detours)
+        return AppTrace(tuple(self), "proxy", detours, self.run.faults)
 
     def __len__(self) -> int:
         return len(self.run.inner_requests) if self.run else 0
@@ -268,7 +270,8 @@ class AppProxy:
                     self._endpoint.runs.remove(active.token)
                     if active.run:
                         self.unpriced[question.asker.nodeid] += active.run.unpriced
-                        self.remarks[question.asker.nodeid] += active.run.remarks
+                        broken = (("broken", fault) for fault in active.run.faults)
+                        self.remarks[question.asker.nodeid] += [*active.run.remarks, *broken]
                         self.left_out[question.asker.nodeid].update(active.run.left_out)
         _raise_failures(active)
 

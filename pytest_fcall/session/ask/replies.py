@@ -290,7 +290,7 @@ class Replies:
         trace = received.trace
         if trace is None:
             return Answer(received.reply, asked=not self._settings.replay)
-        exchanges, way, detours = trace
+        exchanges, way, detours = trace.exchanges, trace.way, trace.detours
         if not exchanges:
             return Answer(received.reply, not self._settings.replay, exchanges=(), way=way, detours=detours)
         started = self._recordings.started

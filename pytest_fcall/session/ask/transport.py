@@ -132,9 +132,9 @@ class Transport:
         return ReceivedReply(reply, self._trace(backend, question))
 
     def _received(self, question: Question, reply: Reply, active: ActiveRun | None) -> ReceivedReply:
-        """The reply of an app in this process, which is recorded unless the app received a broken answer."""
+        """The reply of an app in this process, which is recorded unless it rests on an answer that was none."""
         trace = None if active is None else active.trace()
-        if not (trace and any(exchange.broken for exchange in trace.exchanges)):
+        if not (trace and trace.faults):
             self._recordings.record_soon(question, reply)
         return ReceivedReply(reply, trace)
 
@@ -295,6 +295,10 @@ class Transport:
         app = self._remote_apps.get(id(backend))
         return app.traces.get(question.digest) if app else None
 
+    def _rests_on_fault(self, question: Question) -> bool:
+        trace = self._trace(question.source.backend, question) if question.source.backend else None
+        return trace is not None and bool(trace.faults)
+
     def _mark_use(self, question: Question) -> None:
         """A reply is recorded for the test that asked first; mark it as used by others that asked the same."""
         if question.asker != self._questions[question.digest].asker:
@@ -312,8 +316,12 @@ class Transport:
         return self._dispatcher
 
     def _record(self, arrivals: Sequence[AnsweredJob]) -> None:
-        """Record replies the moment that they are there; called by the dispatcher's thread."""
-        self._recordings.record_answers([(self._questions[job.digest], reply) for job, reply in arrivals])
+        """Record replies the moment that they are there; called by the dispatcher's thread.
+
+        Those of apps that rest on an answer that was none are left out.
+        """
+        asked = ((self._questions[job.digest], reply) for job, reply in arrivals)
+        self._recordings.record_answers([each for each in asked if not self._rests_on_fault(each[0])])
         if self._display:
             for job, reply in arrivals:
                 self._display.paid(job.model_id, reply.usage)

@@ -130,6 +130,8 @@ class AppTrace(NamedTuple):
     way: Way
     detours: tuple[str, ...]
     """Its connections to providers that went around the proxy, each host and place once."""
+    faults: tuple[str, ...] = ()
+    """What was wrong with answers that it received, so that its own must not stand for it later."""
 
 
 class Answer(NamedTuple):
