@@ -12,15 +12,10 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.backends.proxy.variables import (
-    PROVIDER_ADDRESSES,
-    placeholder_keys,
-    provider_addresses,
-    proxy_addresses,
-    read_variables,
-)
+from pytest_fcall.backends.proxy.variables import provider_addresses, proxy_addresses, read_variables
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import root_of
+from pytest_fcall.core.provider_variables import PROVIDER_ADDRESSES, placeholder_keys
 
 if TYPE_CHECKING:
     from socket import socket

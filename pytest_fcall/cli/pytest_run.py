@@ -45,7 +45,7 @@ def run_pytest(arguments: Sequence[str], plugin: InProcessPlugin) -> tuple[int, 
 
 def run_pytest_offline(arguments: Sequence[str], plugin: InProcessPlugin) -> tuple[int, str]:
     """Run pytest where no model is asked: what the project imports may make a client that needs a key to be there."""
-    from pytest_fcall.backends.proxy.variables import with_placeholder_keys
+    from pytest_fcall.core.provider_variables import with_placeholder_keys
 
     with with_placeholder_keys():
         return run_pytest(arguments, plugin)

@@ -416,3 +416,38 @@ def test_variables_that_cannot_be_used_are_named_before_anything_is_imported(
     result = shop.run("-o", "fc_model=python:bot:answer", "-o", "fc_proxy_variables=a b")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: fc_proxy_variables: 'a b' is not a variable name*"])
+
+
+TOOLS = """
+import openai
+
+client = openai.OpenAI()
+
+
+def get_weather(city: str) -> str:
+    \"\"\"Tell the weather.\"\"\"
+"""
+TOOL_CASES = "tools: [{python: shop_tools}]\ncases: [{id: hello, prompt: Hello, expect: no_call}]"
+
+
+def test_tools_of_a_module_that_makes_a_client_need_no_key(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    project.shop.file("shop_tools.py", TOOLS)
+    project.shop.file("cases/weather.fc.yaml", TOOL_CASES)
+    project.shop.file("pytest.ini", "[pytest]\n")
+    project.run(f"--fc-model=http:{project.server.url}/chat/completions").assert_outcomes(passed=1)
+
+
+def test_a_client_of_tools_without_a_key_asks_nobody_for_an_app(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The app uses the client that was made where its tools were read."""
+    monkeypatch.delenv("OPENAI_API_KEY")
+    project.shop.file("shop_tools.py", TOOLS)
+    project.shop.file("cases/weather.fc.yaml", TOOL_CASES)
+    ask = "client.chat.completions.create(model='exam-1', messages=list(request.messages))"
+    project.shop.file("bot.py", f"from shop_tools import client\n\ndef answer(request):\n    return {ask}\n")
+    result = project.run("--fc-live")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*no key is set. So that a client could be made at import*"])
+    assert project.server.asked == []

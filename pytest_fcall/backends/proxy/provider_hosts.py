@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from pytest_fcall.backends.proxy.variables import PROVIDER_ADDRESSES
+from pytest_fcall.core.provider_variables import PROVIDER_ADDRESSES
 
 _HOSTS = frozenset(
     {

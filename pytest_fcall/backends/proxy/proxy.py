@@ -30,12 +30,12 @@ from pytest_fcall.backends.proxy.http import (
     provider_headers,
     stream_on,
 )
-from pytest_fcall.backends.proxy.variables import PLACEHOLDER_KEY
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.store import NewReply, StoreError
 from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY
 from pytest_fcall.core.volatile_pattern import VolatileError
 
 _RECORDED_STATUSES = (
@@ -130,13 +130,18 @@ class Proxy:
             return error_answer(str(refused))
         if provider is None:
             return None
-        if PLACEHOLDER_KEY in request.raw_path or any(PLACEHOLDER_KEY in value for value in request.headers.values()):
+        if _has_no_key(request):
             return error_answer(_NO_KEY)
         try:
             async with forward(session, request, address.at_provider(provider), await request.read()) as answer:
                 return await stream_on(request, answer, provider_headers(answer.headers.items()))
         except (ClientError, OSError, TimeoutError):
             return break_off(request)
+
+
+def _has_no_key(request: web.BaseRequest) -> bool:
+    """Whether its key is the placeholder."""
+    return PLACEHOLDER_KEY in request.raw_path or any(PLACEHOLDER_KEY in value for value in request.headers.values())
 
 
 def _path_with_query(path: str, query: str) -> str:
@@ -171,6 +176,9 @@ class Exchange:
         except UnknownSecret as unknown:
             self.run.note_failed(self.numbered, "was refused, as it cannot be signed")
             return error_answer(str(unknown))
+        if _has_no_key(self.request):
+            self.run.note_failed(self.numbered, "was refused, as no key is set")
+            return error_answer(_NO_KEY)
         try:
             async with self.run.paying(self.numbered, provider) as bill:
                 with self.run.forwarding(self.numbered, bill):

@@ -91,7 +91,7 @@ def _run(plugin: OwnCases, arguments: Sequence[str], *, captured: bool) -> tuple
         return run_pytest_offline(arguments, plugin)
     import pytest
 
-    from pytest_fcall.backends.proxy.variables import with_placeholder_keys
+    from pytest_fcall.core.provider_variables import with_placeholder_keys
 
     with with_placeholder_keys():
         status = pytest.main(["--no-header", "--assert=plain", "-p", "no:cacheprovider", *arguments], plugins=[plugin])

@@ -9,7 +9,8 @@ from threading import Lock
 from typing import Any
 
 from pytest_fcall.backends.proxy.telemetry import QUIET
-from pytest_fcall.backends.proxy.variables import PLACEHOLDER_KEY, placeholder_keys, provider_addresses, proxy_addresses
+from pytest_fcall.backends.proxy.variables import provider_addresses, proxy_addresses
+from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY, placeholder_keys
 
 
 class ProxyVariables:

@@ -123,10 +123,10 @@ def _common_reply(data: Fields, seconds: float | None) -> Reply | None:
         return None
     if data.get("function_call") is not None or not isinstance(made, list | None):
         return None
-    calls = tuple(map(common_call, made or ()))
-    if None in calls:
+    calls = tuple([call for each in made or () if (call := common_call(each)) is not None])
+    if len(calls) < len(made or ()):
         return None
-    return Reply(text or "", calls, "tool_calls" if calls else "stop", refusal or None, seconds=seconds)  # type: ignore[arg-type]
+    return Reply(text or "", calls, "tool_calls" if calls else "stop", refusal or None, seconds=seconds)
 
 
 def _other(data: Fields, answer: object, sent: Sequence[Message], seconds: float | None) -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
@@ -54,7 +55,7 @@ def _whole(messages: Any, place: str, own: set[Any], output: Any) -> Answer:
     return Answer(without_output_tool(read, own), is_trail=True, is_new=True, text=as_text(output) or None)
 
 
-def without_output_tool(messages: list[AnswerMessage], own: set[Any] = frozenset()) -> list[AnswerMessage]:  # type: ignore[assignment]
+def without_output_tool(messages: list[AnswerMessage], own: AbstractSet[Any] = frozenset()) -> list[AnswerMessage]:
     """The messages, where the calls of the library's own tools for output have become text."""
     hidden = {
         call.id

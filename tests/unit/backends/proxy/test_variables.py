@@ -3,13 +3,11 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.backends.proxy.variables import (
-    PLACEHOLDER_KEY,
-    PROVIDERS,
-    placeholder_keys,
     provider_addresses,
     proxy_addresses,
     read_variables,
 )
+from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY, PROVIDERS, placeholder_keys
 
 BASE = "http://127.0.0.1:8000/token"
 

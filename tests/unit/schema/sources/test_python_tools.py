@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -204,3 +205,37 @@ def test_the_line_of_another_file_of_the_team_is_told(module: Module) -> None:
     name = module(f"import {inner}\n")
     with pytest.raises(SchemaError, match=r"inside \(inner\.py, line 3\)"):
         tools_from_python(name)
+
+
+CLIENT = """
+import os
+
+KEY = os.environ["OPENAI_API_KEY"]
+
+def search(city: str) -> str:
+    \"\"\"Search.\"\"\"
+"""
+
+
+def test_a_module_that_makes_a_client_needs_no_key_to_be_read(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (tool,) = tools_from_python(f"{module(CLIENT)}:search")
+    assert tool.name == "search"
+    assert "OPENAI_API_KEY" not in os.environ
+
+
+def test_a_key_that_the_module_itself_sets_stays(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "before")
+    monkeypatch.delenv("OPENAI_API_KEY")
+    name = module('import os\nos.environ.setdefault("OPENAI_API_KEY", "own")' + CLIENT)
+    (tool,) = tools_from_python(f"{name}:search")
+    assert (tool.name, os.environ["OPENAI_API_KEY"]) == ("search", "own")
+
+
+def test_a_module_that_fails_with_a_key_too_is_told_with_that_failure(
+    module: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(SchemaError) as caught:
+        tools_from_python(f"{module(CLIENT + 'raise ValueError(KEY[:3])')}:search")
+    assert "ValueError: sk-" in caught.value.message
