@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_fcall.backends.apps.answers.calls import call_from, call_list
 from pytest_fcall.backends.apps.answers.chat import messages_of
-from pytest_fcall.backends.apps.answers.errors import inside, not_understood
+from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
 from pytest_fcall.backends.apps.answers.ignored import check_ignored
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import (
@@ -48,6 +48,15 @@ def read_output(data: Fields, place: str = "") -> Answer:
     structured = data.get("structured_response")
     text = None if structured is None else as_text(structured)
     return Answer([*messages, *response], is_trail=True, is_new=True, text=text)
+
+
+def refuse_event(event: Any, _place: str = "") -> Answer:
+    """Raise AnswerError: what the last event of a workflow holds is the app's own."""
+    own = names(getattr(type(event), "model_fields", ())) or "result"
+    raise AnswerError(
+        f"the app returned the last event of a workflow, the {type(event).__name__}, whose fields are its own ({own}); "
+        "return what the answer is in them: text, messages with all calls, or the output of an agent"
+    )
 
 
 def _result(call_id: str | None, data: Fields) -> AnswerMessage:

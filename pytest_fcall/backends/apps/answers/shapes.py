@@ -16,7 +16,7 @@ Reader: TypeAlias = "Callable[[str], Answer]"
 """Reads a value that stands at a place."""
 KNOWN = (
     "messages, items, events, steps and results of OpenAI, Anthropic, Gemini, LangChain, pydantic-ai, openai-agents, "
-    "the AI SDK, smolagents, LlamaIndex, AutoGen, AG2, Google ADK, DSPy and CrewAI"
+    "the AI SDK, smolagents, LlamaIndex, AutoGen, AG2 and its Classic, Google ADK, DSPy and CrewAI"
 )
 _ROOM = "pytest_fcall.backends.apps.answers"
 
@@ -133,6 +133,7 @@ def _is_message(data: Fields) -> bool:
 _SHAPES: dict[str, Callable[[Fields], bool]] = {
     "chat:read_completion": _is_completion,
     "gemini:read_response": _has("candidates"),
+    "ag2_classic:read_chat": _has("chat_history", "summary", "cost"),
     "openai_agents:read_result": _has("new_items", "raw_responses"),
     "openai_agents:read_item": _has("raw_item"),
     "openai_agents:read_model_response": _is_model_response,
@@ -173,9 +174,14 @@ def _is_agent_event(value: object, data: Fields) -> bool:
     return any(each.__name__ == "BaseEvent" for each in type(value).__mro__) and "created_at" in data
 
 
+def _is_last_event(value: object, _data: Fields) -> bool:
+    return any(each.__name__ == "StopEvent" and "workflow" in each.__module__ for each in type(value).__mro__)
+
+
 _OBJECTS: dict[str, Callable[[object, Fields], bool]] = {
     "pydantic_ai:read_result": _is_run,
     "ag2:read_reply": _is_agent_reply,
     "ag2:read_event": _is_agent_event,
+    "llama_index:refuse_event": _is_last_event,
 }
 """Objects that show what they hold by methods, or what they are by their class."""

@@ -454,6 +454,24 @@ def ag2_reply(turns: Turns) -> object:
     return Part(response=events[-1], context=Part(), history=Part(get_events=get_events))
 
 
+def ag2_classic_chat(turns: Turns) -> object:
+    """The history is seen by the one who asks, whose own messages are those of an assistant there."""
+
+    def asks(turn: Sequence[Made]) -> list[Any]:
+        return [{"content": None, "role": "assistant", "tool_calls": [*map(_function, turn)]}]
+
+    def tells(turn: Sequence[Made]) -> list[Any]:
+        told = [{"tool_call_id": made.id, "role": "tool", "content": made.result} for made in turn]
+        content = "\n\n".join(made.result for made in turn)
+        return [{"content": content, "tool_responses": told, "role": "tool", "name": "user"}]
+
+    user = {"content": ASKED["content"], "role": "assistant", "name": "user"}
+    last = {"content": TEXT, "role": "user", "name": "shop"}
+    cost = {"usage_including_cached_inference": {"total_cost": 0}}
+    history = [user, *_trail(turns, asks, tells), last]
+    return Part(chat_id=1, chat_history=history, summary=TEXT, cost=cost, human_input=[])
+
+
 def dspy_prediction(turns: Turns) -> object:
     made = [made for turn in turns for made in turn]
     trajectory: dict[str, Any] = {}
@@ -517,6 +535,7 @@ FORMS: Mapping[str, Callable[[Turns], object]] = MappingProxyType(
             autogen_result,
             ag2_events,
             ag2_reply,
+            ag2_classic_chat,
             dspy_prediction,
             crewai_output,
             crewai_text_output,

@@ -367,3 +367,30 @@ def test_whatever_an_app_returns_is_a_reply_or_told_and_never_without_a_call_tha
         return
     assert isinstance(reply, Reply)
     assert reply.tool_calls or not is_suspicious(answer), reply
+
+
+def _last_event(name: str, **fields: object) -> object:
+    """The last event of a workflow of LlamaIndex, with fields of its own or with none."""
+    base = type("StopEvent", (SimpleNamespace,), {"__module__": "workflows.events", "model_fields": {}})
+    return type(name, (base,), {"model_fields": fields})(**fields)
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        (
+            _last_event("Done", said="Cold.", called=[CALL]),
+            r"the Done, whose fields are its own \(called, said\)",
+        ),
+        (_last_event("Ended"), r"the Ended, whose fields are its own \(result\)"),
+    ],
+)
+def test_the_last_event_of_a_workflow_is_no_answer_and_the_error_says_what_to_return(event: object, told: str) -> None:
+    with pytest.raises(AnswerError, match=told):
+        reply_of(event, ASKED)
+
+
+def test_a_chat_of_ag2_classic_with_an_unknown_part_is_told() -> None:
+    chat = {"chat_history": [{"role": "user", "name": "shop", "content": "x", "invocation": {"tool_use": CALL}}]}
+    with pytest.raises(AnswerError, match=r"chat_history\[0\].invocation is not read"):
+        reply_of({**chat, "summary": "x", "cost": {}}, ASKED)
