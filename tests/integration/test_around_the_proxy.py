@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import urllib.request
 from asyncio import BaseEventLoop
+from collections.abc import Iterator
 
 # Each run inside a test forgets the modules that it imported; these are kept, for speed.
 import aiohttp.web  # noqa: F401
@@ -14,7 +16,7 @@ from openai.resources import chat, responses  # noqa: F401
 
 from pytest_fcall.backends.dispatch import sender
 from tests.integration.conftest import Shop
-from tests.servers import Server
+from tests.servers import Proxy, Server
 
 # What a client imports when it is made would be forgotten, too, and errors would be of classes that nobody knows.
 openai.OpenAI(api_key="none").close()
@@ -88,6 +90,7 @@ def getaddrinfo(host, *args, real=socket.getaddrinfo, **kwargs):
 def pytest_configure():
     socket.getaddrinfo = getaddrinfo
 """
+SENDING = ("send", "sendall", "sendmsg")
 INI = "[pytest]\nfc_model = python:bot:answer\n"
 
 
@@ -132,6 +135,64 @@ def test_where_no_model_may_be_asked_it_is_refused_before_its_name_is_resolved(
     )
     assert nothing_leaves == []
     assert (socket.getaddrinfo, BaseEventLoop.getaddrinfo) == before
+
+
+@pytest.fixture
+def environment_proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
+    """A proxy that the environment names, and that connects to nobody."""
+    with Proxy(refuses=502) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://{proxy.host}")
+        monkeypatch.setattr(urllib.request, "_opener", None)  # it keeps what the environment said at its first use
+        yield proxy
+
+
+THROUGH_A_PROXY = ("openai", "httpx", "httpx_async", "aiohttp", "urllib")
+
+
+@pytest.mark.parametrize("app", THROUGH_A_PROXY)
+def test_a_proxy_of_the_environment_is_not_told_where_an_app_wants_to_go(
+    project: Shop, environment_proxy: Proxy, app: str
+) -> None:
+    code, host, line = APPS[app]
+    project.file("bot.py", code.replace("ClientSession()", "ClientSession(trust_env=True)"))
+    before = [vars(socket.socket).get(name) for name in SENDING]
+    result = project.run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"python:bot:answer: the app goes around the proxy to {host}, at bot.py:{line}, *"])
+    assert environment_proxy.passed == []
+    assert [vars(socket.socket).get(name) for name in SENDING] == before
+
+
+def test_what_goes_through_a_proxy_of_the_environment_is_told_where_models_may_be_asked(
+    project: Shop, environment_proxy: Proxy
+) -> None:
+    project.file("bot.py", CARELESS)
+    result = project.run("--fc-live", "-rP")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["  it went around the proxy to generativelanguage.googleapis.com, at bot.py:6"])
+    assert [passed.target for passed in environment_proxy.passed] == ["generativelanguage.googleapis.com:443"]
+
+
+def test_others_are_asked_through_a_proxy_of_the_environment_as_ever(project: Shop, environment_proxy: Proxy) -> None:
+    project.file("bot.py", CARELESS.replace("generativelanguage.googleapis", "weather.example"))
+    project.run().assert_outcomes(passed=1)
+    assert [passed.target for passed in environment_proxy.passed] == ["weather.example.com:443"]
+
+
+def test_several_pieces_are_sent_whole_from_an_iterator_too(project: Shop, environment_proxy: Proxy) -> None:
+    project.file(
+        "bot.py",
+        """
+        import socket
+
+        def answer(request):
+            one, other = socket.socketpair()
+            with one, other:
+                one.sendmsg(iter([b"CONNECT ", b"it is"]))
+                return other.recv(100).decode()
+        """,
+    )
+    project.run("-rP").stdout.fnmatch_lines(["  text: CONNECT it is"])
 
 
 def test_an_app_that_swallows_the_refusal_is_found_out(project: Shop, nothing_leaves: list[str]) -> None:

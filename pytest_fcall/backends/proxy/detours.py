@@ -1,12 +1,13 @@
-"""Connections from this process to providers that go around the proxy: noticed before a name is resolved."""
+"""Connections from this process to providers that go around the proxy: noticed before a name leaves this process."""
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock, current_thread
@@ -24,6 +25,11 @@ _TELEMETRY = ("agents.tracing",)
 """Modules that report to a provider and ask no model. Where nobody may be asked, they are refused, and nothing else."""
 _EVENT_LOOPS = "asyncio.base_events"
 _STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
+_ENVIRONMENT_PROXIES = ("HTTPS_PROXY", "ALL_PROXY", "https_proxy", "all_proxy")
+_TUNNEL = b"CONNECT "
+"""How a request begins that asks a proxy of the environment for a connection; then the host follows."""
+_LONGEST_HOST = 300
+_NOT_THERE = object()
 _PACKAGES = {"site-packages", "dist-packages"}
 _OUR_PACKAGES = ("pytest_fcall", "_pytest", "pluggy", "pytest")
 
@@ -59,8 +65,9 @@ class WatchedRun:
 class DetourWatch:
     """Looks at the names that this process resolves for as long as an app is at work.
 
-    `socket.getaddrinfo` and asyncio's method of this name stand aside meanwhile. An audit hook would see the same, but
-    is called for all that happens in the process, and stays until its end.
+    `socket.getaddrinfo` and asyncio's method of this name stand aside meanwhile. Where the environment names a proxy,
+    which resolves names itself, so do the methods of sockets that send. An audit hook would see less, but is called for
+    all that happens in the process, and stays until its end.
     """
 
     def __init__(self, root: Path, urls: Iterable[str]) -> None:
@@ -68,8 +75,8 @@ class DetourWatch:
         self._known = provider_hosts(urls)
         self._lock = Lock()
         self._runs: list[WatchedRun] = []
-        self._replaced: list[tuple[Any, Any]] = []
-        """Where `getaddrinfo` is replaced, and what was there."""
+        self._replaced: list[tuple[Any, str, Any, Any]] = []
+        """Classes and modules, the names in them that are replaced, what was there, and what is there."""
 
     @contextmanager
     def watching(self, *, live: bool) -> Iterator[list[Detour]]:
@@ -89,21 +96,29 @@ class DetourWatch:
 
     def _begin(self) -> None:
         resolve = socket.getaddrinfo
-        self._replace(socket, partial(self._resolve, resolve))
+        self._replace(socket, "getaddrinfo", partial(self._resolve, resolve))
         if (events := sys.modules.get(_EVENT_LOOPS)) is not None:
-            self._replace(events.BaseEventLoop, self._method(resolve))
+            self._replace(events.BaseEventLoop, "getaddrinfo", self._method(resolve))
+        if any(map(os.environ.get, _ENVIRONMENT_PROXIES)):
+            self._replace(socket.socket, "send", self._sender(socket.socket.send))
+            self._replace(socket.socket, "sendall", self._sender(socket.socket.sendall))
+            if hasattr(socket.socket, "sendmsg"):  # Windows has none
+                self._replace(socket.socket, "sendmsg", self._sender_of_pieces(socket.socket.sendmsg))
 
-    def _replace(self, owner: Any, by: Any) -> None:
-        self._replaced.append((owner, owner.getaddrinfo))
-        owner.getaddrinfo = by
-        self._replaced.append((owner, by))
+    def _replace(self, owner: Any, name: str, by: Any) -> None:
+        self._replaced.append((owner, name, vars(owner).get(name, _NOT_THERE), by))
+        setattr(owner, name, by)
 
     def _end(self) -> None:
         """Put back what was there, unless somebody else has replaced it since and still calls ours."""
         while self._replaced:
-            (owner, by), (_, before) = self._replaced.pop(), self._replaced.pop()
-            if owner.__dict__["getaddrinfo"] is by:
-                owner.getaddrinfo = before
+            owner, name, before, by = self._replaced.pop()
+            if vars(owner).get(name) is not by:
+                continue
+            if before is _NOT_THERE:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)
 
     def _resolve(self, resolve: Any, host: Any, *args: Any, **kwargs: Any) -> Any:
         self._look_at(host)
@@ -117,6 +132,35 @@ class DetourWatch:
             return await loop.run_in_executor(None, partial(resolve, host, port, **how))
 
         return getaddrinfo
+
+    def _sender(self, send: Any) -> Any:
+        """A method of sockets that sends. It looks at the host that a proxy is asked to connect to."""
+
+        def watched(connection: Any, data: Any, *args: Any) -> Any:
+            if host := _host_of_tunnel(data):
+                self._look_at_tunnel(host, connection)
+            return send(connection, data, *args)
+
+        return watched
+
+    def _sender_of_pieces(self, send: Any) -> Any:
+        """The same of one that sends several pieces, which may be an iterator."""
+
+        def watched(connection: Any, pieces: Any, *args: Any) -> Any:
+            held = [*pieces]
+            if held and (host := _host_of_tunnel(held[0])):
+                self._look_at_tunnel(host, connection)
+            return send(connection, held, *args)
+
+        return watched
+
+    def _look_at_tunnel(self, host: str, connection: socket.socket) -> None:
+        try:
+            self._look_at(host)
+        except DetourRefused:
+            with suppress(OSError):  # httpx takes a failure to send for none, and waits for an answer
+                connection.shutdown(socket.SHUT_RDWR)
+            raise
 
     def _look_at(self, host: object, loop: AbstractEventLoop | None = None) -> None:
         """Note and refuse the connection where it goes around the proxy. Raises DetourRefused."""
@@ -165,6 +209,17 @@ class DetourWatch:
         ):
             return ""
         return f"{inside.as_posix()}:{frame.f_lineno}"
+
+
+def _host_of_tunnel(data: Any) -> str:
+    """The host that a proxy is asked to connect to; empty for anything else that is sent."""
+    if not isinstance(data, (bytes, bytearray, memoryview)) or (isinstance(data, memoryview) and data.ndim != 1):
+        return ""
+    begun = bytes(data[: len(_TUNNEL) + _LONGEST_HOST])
+    if not begun.startswith(_TUNNEL):
+        return ""
+    target = begun[len(_TUNNEL) :].split(b" ", 1)[0].decode("ascii", "replace")
+    return target.rpartition(":")[0].strip("[]")
 
 
 def _in_library(frame: FrameType) -> str:
