@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from shutil import rmtree
+
 import pytest
 
+from tests.integration.command import fcall
 from tests.integration.exam import Exam, assert_errors, called
 from tests.servers import chat
 
@@ -92,6 +95,14 @@ def test_a_pattern_may_be_that_of_a_model_or_of_what_an_alias_stands_for(days: D
     for model in ("openai:exam", "fast"):
         days.exam.shop.run(f"--fc-model={model}", "--fc-replay").assert_outcomes(passed=1)
     assert all("volatile" not in asked.json for asked in days.exam.server.asked)
+
+
+def test_each_model_gives_an_answer_of_its_own(days: Days) -> None:
+    days.above = f"volatile: '{DAY}'"
+    days.exam.shop.cases(cases("2026-11-22", days.above), "today.fc.yaml")
+    for model in ("one", "two"):
+        days.exam.shop.run(f"--fc-model={days.exam.named(model)}").assert_outcomes(passed=1)
+    assert [asked.json["model"] for asked in days.exam.server.asked] == ["one", "two"]
 
 
 def test_cases_that_differ_in_nothing_else_keep_answers_of_their_own(days: Days) -> None:
@@ -208,3 +219,16 @@ def test_a_model_that_judges_is_asked_about_each_answer(days: Days) -> None:
         judge = f"--fc-judge={days.exam.named('judge')}"
         days.exam.shop.run(f"--fc-model={days.exam.named(model)}", judge).assert_outcomes(passed=1)
     assert [asked.json["model"] for asked in days.exam.server.asked] == ["one", "judge", "two", "judge"]
+
+
+def test_recordings_under_version_control_are_found_tomorrow(days: Days) -> None:
+    days.above = f"volatile: '{DAY}'"
+    days.run("2026-11-22").assert_outcomes(passed=1)
+    folder = days.exam.path
+    assert "1 new" in fcall(folder, "record", "--export").stdout
+    rmtree(folder / ".fcall")
+    days.run("2026-11-23", "--fc-replay").assert_outcomes(passed=1)
+    assert "1 new" in fcall(folder, "record", "--load").stdout
+    assert "0 new" in fcall(folder, "record", "--export").stdout
+    days.run("2026-11-24", "--fc-replay").assert_outcomes(passed=1)
+    assert len(days.exam.server.asked) == 1

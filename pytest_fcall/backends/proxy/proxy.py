@@ -16,9 +16,10 @@ from aiohttp import ClientError, ClientResponse, ClientSession, web
 from pytest_fcall.backends.costs.budget import Bill
 from pytest_fcall.backends.dispatch.group_writer import GroupWriter
 from pytest_fcall.backends.interfaces.stream import is_stream
-from pytest_fcall.backends.proxy.app_run import AppRun, NumberedRequest, read_forwarded_request
+from pytest_fcall.backends.proxy.app_run import AppRun, NumberedRequest
 from pytest_fcall.backends.proxy.aws_signature import UnknownSecret, signed_for
 from pytest_fcall.backends.proxy.case_lookup import AppRuns, UnknownCase, case_tokens
+from pytest_fcall.backends.proxy.forwarded_request import read_forwarded_request
 from pytest_fcall.backends.proxy.http import (
     UNKNOWN_CASE_HEADER,
     ProxyAddress,

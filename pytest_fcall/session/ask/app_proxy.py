@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Protocol
 
 from pytest_fcall.core import Model, Request
+from pytest_fcall.session.ask.active_run import ActiveRun
 from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget, WentAround
 from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
-from pytest_fcall.session.ask.types import AppTrace, Asker, Question, Source
+from pytest_fcall.session.ask.recordings import CaseRecordings
+from pytest_fcall.session.ask.types import Asker, Question, Source
 from pytest_fcall.session.ask.volatile import volatile_of
 from pytest_fcall.session.outcomes import CaseError
 
@@ -24,9 +26,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.case_context import CaseContext
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.detours import Detour, DetourWatch
-    from pytest_fcall.backends.recordings.entry import Recording
     from pytest_fcall.backends.store import NewReply
-    from pytest_fcall.core import AppExchange
     from pytest_fcall.session.ask.costs import Spending
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
@@ -43,83 +43,6 @@ class AppElsewhere(Protocol):
     """Whether it was started before the run, by `fcall proxy`."""
     group: str
     """The part of its addresses that stands for the one case that it works on; empty where cases share them."""
-
-
-class ActiveRun(Sequence["AppExchange"]):
-    """A run of an app as the requests in it, and the number of those who wait for it.
-
-    The run is made with the first request that the app sends, since most apps under test send none.
-    """
-
-    __slots__ = ("_make", "_over", "detours", "run", "token", "users")
-
-    def __init__(self, make: Callable[[], AppRun]) -> None:
-        self._make = make
-        self._over = False
-        self.run: AppRun | None = None
-        self.token = ""
-        self.users = 0
-        self.detours: Sequence[Detour] = ()
-        """Connections that went around the proxy."""
-
-    def __call__(self) -> AppRun:
-        """The run. Called by the thread of the proxy, which takes one request at a time."""
-        if self.run is None:
-            self.run = self._make()
-            self.run.over = self._over
-        return self.run
-
-    def end(self) -> None:
-        """Note that what is answered from now on is too late for the verdict."""
-        self._over = True
-        if self.run is not None:
-            self.run.over = True
-
-    def trace(self) -> AppTrace:
-        """What has been seen of the app so far."""
-        detours = tuple(dict.fromkeys(detour.text for detour in self.detours))
-        if self.run is None:
-            return AppTrace((), "unseen", detours)
-        return AppTrace(tuple(self), "proxy", detours, self.run.faults)
-
-    def __len__(self) -> int:
-        return len(self.run.inner_requests) if self.run else 0
-
-    @overload
-    def __getitem__(self, index: int) -> AppExchange: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[AppExchange]: ...
-
-    def __getitem__(self, index: int | slice) -> AppExchange | Sequence[AppExchange]:
-        return (self.run.inner_requests if self.run else ())[index]
-
-
-class CaseRecordings(NamedTuple):
-    """The requests of an app that are recorded for one case."""
-
-    recordings: SessionRecordings
-    question: Question
-    """The question of the case, put to the models of the app."""
-    live: bool
-
-    def find(self, digest: str) -> Recording | None:
-        """The recorded reply that answers the request; it is marked as used.
-
-        Where models may be asked, a failure does not count: its cause may be mended.
-        """
-        from http import HTTPStatus
-
-        question = self.question._replace(digest=digest)
-        found = self.recordings.find(question, live=self.live)
-        if found is None or (self.live and found.http_answer and found.http_answer.status >= HTTPStatus.BAD_REQUEST):
-            return None
-        self.recordings.mark_used(question)
-        return found
-
-    def all(self) -> Sequence[Recording]:
-        """All recordings of the case."""
-        return self.recordings.of_case(self.question)
 
 
 class AppProxy:

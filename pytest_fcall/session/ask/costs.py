@@ -14,7 +14,7 @@ from pytest_fcall.session.ask.limits import shared_file
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs.budget import Bill, Budget
     from pytest_fcall.backends.costs.prices import Price
-    from pytest_fcall.backends.proxy.app_run import ForwardedRequest
+    from pytest_fcall.backends.proxy.forwarded_request import ForwardedRequest
     from pytest_fcall.session.settings import Settings
 
 

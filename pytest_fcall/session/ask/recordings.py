@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Fault, Reply, Request
 
@@ -239,6 +239,33 @@ class SessionRecordings:
             inside = file.is_relative_to(self._root)
             self._file_names[file] = (file.relative_to(self._root) if inside else file).as_posix()
         return self._file_names[file]
+
+
+class CaseRecordings(NamedTuple):
+    """The requests of an app that are recorded for one case."""
+
+    recordings: SessionRecordings
+    question: Question
+    """The question of the case, put to the models of the app."""
+    live: bool
+
+    def find(self, digest: str) -> Recording | None:
+        """The recorded reply that answers the request; it is marked as used.
+
+        Where models may be asked, a failure does not count: its cause may be mended.
+        """
+        from http import HTTPStatus
+
+        question = self.question._replace(digest=digest)
+        found = self.recordings.find(question, live=self.live)
+        if found is None or (self.live and found.http_answer and found.http_answer.status >= HTTPStatus.BAD_REQUEST):
+            return None
+        self.recordings.mark_used(question)
+        return found
+
+    def all(self) -> Sequence[Recording]:
+        """All recordings of the case."""
+        return self.recordings.of_case(self.question)
 
 
 def _with_known_date(entry: Recording) -> Recording:

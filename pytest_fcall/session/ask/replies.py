@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core import Backend, Reply
     from pytest_fcall.core.extension import Decoder
     from pytest_fcall.reporting.results import Way
-    from pytest_fcall.session.ask.app_proxy import ActiveRun
+    from pytest_fcall.session.ask.active_run import ActiveRun
     from pytest_fcall.session.ask.conversation import ConversationRunner
     from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
     from pytest_fcall.session.ask.tool_results import RecordedResults

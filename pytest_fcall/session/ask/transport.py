@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
     from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Progress
     from pytest_fcall.backends.recordings.volatile import LeftOut
-    from pytest_fcall.session.ask.app_proxy import ActiveRun
+    from pytest_fcall.session.ask.active_run import ActiveRun
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.ask.remote_app import CaseScopedApp, RemoteApp
     from pytest_fcall.session.settings import Settings

@@ -51,7 +51,7 @@ class Source:
         self.named = named
         self.backend = backend
         self.id = named.model.id
-        self.keys = VolatileKeys()
+        self.keys = VolatileKeys(self.id)
         """The keys of requests of which something is left out."""
         self.is_app = backend is not None and not backend.ahead
         """Whether it is the team's own code in this process, which is called where the test runs."""

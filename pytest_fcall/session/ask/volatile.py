@@ -80,7 +80,8 @@ class VolatileKeys:
     the order in which they are first made. So no reply stands for another question than the one that it answered.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, model: str) -> None:
+        self._model = model
         self._seen: defaultdict[str, list[str]] = defaultdict(list)
         self._lock = Lock()
 
@@ -94,7 +95,7 @@ class VolatileKeys:
         left, left_out = volatile.left_out(request_texts(request))
         if not left_out:
             return whole, ()
-        name = digest([left, request.sample, case])
+        name = digest([self._model, left, request.sample, case])
         with self._lock:
             seen = self._seen[name]
             if whole not in seen:

@@ -48,6 +48,7 @@ def result_of(
     inside = app_usage(answers.answers) if answers else ()
     way = seen_way(session, answers)
     remarks = session.replies.remarks(facts.nodeid)
+    idle = idle_remarks(facts.volatile, remarks)
     comparison = judged.comparison if judged else None
     outcome = comparison.outcome if comparison else None
     return Result(
@@ -81,7 +82,7 @@ def result_of(
         called=tuple(_tool_pairs(answers.case, judged.result.shown)) if answers and judged else (),
         scores=_scores(session, case, run, counts=status != "skipped" or no_reply),
         unpriced=session.replies.unpriced(facts.nodeid),
-        remarks=(*remarks, *idle_remarks(facts.volatile, remarks)) if answers else remarks,
+        remarks=(*remarks, *idle) if inside or (answers and not way) else remarks,
         way=way,
         asks_models=way in ("unseen", "stored") and run is not None and run.asks_models,
         detours=tuple(dict.fromkeys(detour for each in answers.answers for detour in each.detours)) if answers else (),

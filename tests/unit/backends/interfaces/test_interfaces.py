@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.interfaces.stream import AWS_EVENT_STREAM, EVENT_STREAM, LINES, is_stream, read_stream
-from pytest_fcall.backends.proxy.app_run import read_forwarded_request
+from pytest_fcall.backends.proxy.forwarded_request import read_forwarded_request
 from pytest_fcall.backends.recordings.answers import answer_fault, interface_of, may_hold_calls, read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer, UnreadRecording
 from pytest_fcall.core import RawCall, Reply, Request, Usage

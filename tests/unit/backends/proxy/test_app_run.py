@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from pytest_fcall.backends.proxy.app_run import InnerRequests, read_forwarded_request
+from pytest_fcall.backends.proxy.app_run import InnerRequests
+from pytest_fcall.backends.proxy.forwarded_request import read_forwarded_request
 from pytest_fcall.backends.recordings.entry import HttpAnswer, UnreadRecording
 from pytest_fcall.core import AppExchange, Reply, Request, Usage
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_fcall.backends.proxy.app_run import read_forwarded_request
+from pytest_fcall.backends.proxy.forwarded_request import read_forwarded_request
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, offered_patterns
 from pytest_fcall.core import Json
 from pytest_fcall.core.volatile_pattern import VolatileError

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.interfaces.stream import EVENT_STREAM
-from pytest_fcall.backends.proxy.app_run import read_forwarded_request
+from pytest_fcall.backends.proxy.forwarded_request import read_forwarded_request
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer, UnreadRecording
 from pytest_fcall.backends.recordings.line import recording_line, recording_of
