@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Blame: TypeAlias = Literal["model", "case", "again", "throttled", "malformed", "length"]
-"""`model`: every request to this model would fail. `case`: this request will always fail. `again`, `throttled`: it may
-succeed later. `malformed`, `length`: the model itself failed, and that is its reply."""
+Blame: TypeAlias = Literal["model", "case", "again", "unreachable", "throttled", "malformed", "length"]
+"""`model`: every request to this model would fail. `case`: this request will always fail. `again`, `unreachable`,
+`throttled`: it may succeed later. `malformed`, `length`: the model itself failed, and that is its reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,7 @@ _CERTIFICATE = "the server's certificate is not trusted; set SSL_CERT_FILE to a 
 _PROXY = "the proxy requires authentication; check the variables HTTP_PROXY and HTTPS_PROXY"
 _NO_PROXY = "no request can be sent through the proxy that the environment names; SOCKS is not supported"
 _LOST = "the server's redirects lead nowhere; `base_url` must be the address that answers"
+_UNREADABLE = "the server's answer is no model's"
 
 _JSON_FAULT = r"(expecting|unterminated string|extra data|invalid .{0,8}escape).*\(char \d"
 """Python's messages for broken JSON. That of a call is the model's; any other is the server's own."""
@@ -78,8 +79,12 @@ NOT_SENT = "refused_before_it_was_sent"
 """Our code for a request that a provider's library rejects."""
 UNUSABLE_PROXY = "unusable_proxy"
 """Our code for an environment that names no HTTP proxy where it names one."""
+NO_CONNECTION = "no_connection"
+"""Our code for a server that cannot be reached."""
 LOST_BY_REDIRECT = "lost_by_redirect"
 """Our code for a server whose redirects lead to no answer."""
+TOO_LONG = "too_long_answer"
+"""Our code for an answer that was not read to its end."""
 
 # The first row that matches a failure decides.
 FAILURE_KINDS: tuple[FailureKind, ...] = (
@@ -130,6 +135,7 @@ FAILURE_KINDS: tuple[FailureKind, ...] = (
         "|contentpolicyviolationerror|flagged (by|as potentially)",
     ),
     _kind("case", _UNSENT, codes=NOT_SENT),
+    _kind("case", _UNREADABLE, codes=TOO_LONG),
     # Nothing is left to pay with. Providers use 400, 402, 403, 412 and 429 for it.
     _kind("model", _MONEY, status="402"),
     _kind(
@@ -197,6 +203,7 @@ FAILURE_KINDS: tuple[FailureKind, ...] = (
     _kind("model", _NO_PROXY, codes=UNUSABLE_PROXY),
     _kind("model", _LOST, codes=LOST_BY_REDIRECT),
     # What may be different the next time.
+    _kind("unreachable", _BROKEN, codes=NO_CONNECTION),
     _kind("throttled", _BUSY, status="429"),
     _kind(
         "throttled",

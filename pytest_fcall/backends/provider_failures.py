@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import cast
 
 from pytest_fcall.backends.failure_kinds import FAILURE_KINDS, FailureKind
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Reply, Unanswered
@@ -94,6 +92,7 @@ def reply_or_raise(failure: ProviderFailure, redactor: Redactor) -> Reply:
                 retry_after=failure.retry_after,
                 throttled=blame == "throttled",
                 billable=failure.billable,
+                unreachable=blame == "unreachable",
             )
 
 
@@ -194,21 +193,3 @@ def _seconds(text: str, unit: str) -> float | None:
     except ValueError:
         return None
     return max(0.0, number / 1000 if unit == "ms" else number) if math.isfinite(number) else None
-
-
-def parse_body(content: bytes) -> Json:
-    """The JSON of a body. Raises ValueError with what is wrong with it."""
-    try:
-        return cast("Json", json.loads(content.decode("utf-8-sig"), parse_constant=_refuse_constant))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"not UTF-8 at byte {error.start + 1}") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"JSON that is cut off or broken at character {error.pos + 1} of {len(error.doc)}") from None
-    except ValueError:
-        raise ValueError("JSON with an invalid or too long number") from None
-    except RecursionError:
-        raise ValueError("JSON that is nested too deeply") from None
-
-
-def _refuse_constant(name: str) -> Json:
-    raise ValueError(name)

@@ -55,7 +55,13 @@ class Unanswered(Exception):
     """There is no reply, but another attempt may succeed: the network failed, or a server was busy or broken."""
 
     def __init__(
-        self, text: str, *, retry_after: float | None = None, throttled: bool = False, billable: bool = False
+        self,
+        text: str,
+        *,
+        retry_after: float | None = None,
+        throttled: bool = False,
+        billable: bool = False,
+        unreachable: bool = False,
     ) -> None:
         super().__init__(text)
         self.retry_after = retry_after
@@ -64,6 +70,8 @@ class Unanswered(Exception):
         """Whether the server reported too many requests."""
         self.billable = billable
         """Whether the provider may bill for it: the wait for the answer was given up, or the answer broke off."""
+        self.unreachable = unreachable
+        """Whether there was no connection to a server, so that the request was not sent."""
 
 
 class Backend(Protocol):

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from pytest_fcall.core.limits import MAX_CALLS, TOO_MANY_CALLS
 from pytest_fcall.core.reply import Call, Calls
 from pytest_fcall.decoding.call_marks import find_mark
 from pytest_fcall.decoding.unreadable import Unreadable, first_few, joined_faults, shortened
-
-MAX_CALLS = 10_000
-"""The most calls that are read in one text."""
 
 ReadCall: TypeAlias = "tuple[Call, Sequence[str]]"
 """A call, and notes on what was read leniently."""
@@ -37,7 +35,7 @@ class CallCollector:
         self._attempts += 1
         if self._attempts > MAX_CALLS:
             if self._attempts == MAX_CALLS + 1:
-                self._faults.append(f"There are more than {MAX_CALLS:,} calls; the others were not read.")
+                self._faults.append(TOO_MANY_CALLS)
             return
         try:
             call, notes = read()

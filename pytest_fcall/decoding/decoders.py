@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from pytest_fcall.core.limits import MAX_CALLS, MAX_DECODED_TEXT, TOO_MANY_CALLS
 from pytest_fcall.core.reply import Call, Calls, RawCall, Reply
 from pytest_fcall.core.request import Tool
 from pytest_fcall.decoding.call_marks import find_mark
@@ -41,7 +42,9 @@ def _decode_native(reply: Reply) -> Calls:
     calls: list[Call] = []
     faults: list[str] = []
     notes: list[str] = []
-    for number, raw in enumerate(reply.tool_calls, 1):
+    if len(reply.tool_calls) > MAX_CALLS:
+        faults.append(TOO_MANY_CALLS)
+    for number, raw in enumerate(reply.tool_calls[:MAX_CALLS], 1):
         try:
             call, call_notes = _native_call(raw)
         except NotJson as error:
@@ -71,6 +74,9 @@ def _decode_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mappi
     decoder = decoders.get(name) or DECODERS.get(name)
     if decoder is None:
         return Calls(malformed=f"No decoder is named {shortened(name)}; {_decoder_hint(name, {*DECODERS, *decoders})}")
+    if len(reply.text) > MAX_DECODED_TEXT:
+        length = f"{len(reply.text):,} characters, more than {MAX_DECODED_TEXT:,}"
+        return Calls(malformed=f"The text has {length}, so that no calls are looked for in it.")
     try:
         calls: object = decoder(reply.text, tools)
     except Exception as error:  # a decoder of another package: its failure is a finding, not an error of ours

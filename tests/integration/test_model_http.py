@@ -135,7 +135,7 @@ def test_request_and_answer_may_have_any_shape(exam: Exam) -> None:
         (Answer(b"7"), "the app returned a value of type int; allowed: *"),
         (Answer(b"", 404), "HTTP 404: the app takes no POST at this address"),
         (Answer(b"", 401), "HTTP 401: the app requires authentication; set `headers`"),
-        (Answer(b"[" * 200_000), "the app's answer is not JSON: *"),
+        (Answer(b"[" * 200_000), "the app's answer is JSON that is nested too deeply: *"),
     ],
 )
 def test_what_is_wrong_with_an_answer_is_told_in_one_line(exam: Exam, answer: Answer, told: str) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pytest_fcall.backends.answer_body import ACCEPTED_ENCODINGS, UnreadableBody, parse_body, whole_body
 from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError
 from pytest_fcall.backends.apps.python import CopyableTools, app_request
@@ -22,6 +23,7 @@ from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.backends.provider_failures import Redactor, long_secrets
 from pytest_fcall.backends.proxy.case_lookup import CASE_TAG
 from pytest_fcall.backends.redaction import secrets_of_request
+from pytest_fcall.backends.redirects import MOST_REDIRECTS, REDIRECTS, WITHOUT_BODY, RedirectError, redirect_target
 from pytest_fcall.backends.servers.command import PORT_PLACEHOLDER, Command, command_words
 from pytest_fcall.backends.settings import (
     ModelEntry,
@@ -228,10 +230,7 @@ class HttpBackend:
         status, content = await self._post(url, body)
         if status >= HTTPStatus.BAD_REQUEST:
             raise self._failure(status, content)
-        try:
-            answer = json.loads(content)
-        except (ValueError, RecursionError):
-            raise CaseRefused(self._message("the app's answer is not JSON", _text(content))) from None
+        answer = self._read(content)
         messages = body.get("messages")
         sent = messages if isinstance(messages, list) else [dict(message) for message in request.messages]
         reply = reply_of(find_answer(answer, self._app.response), sent)
@@ -247,6 +246,15 @@ class HttpBackend:
             await self._session.close()
         if self._shared_server is not None:
             await self._shared_server.close()
+
+    @property
+    def _open_session(self) -> ClientSession:
+        import aiohttp
+
+        if self._session is None:
+            timeout = aiohttp.ClientTimeout(self._app.timeout)
+            self._session = aiohttp.ClientSession(timeout=timeout, auto_decompress=False)
+        return self._session
 
     def _body(self, request: Request) -> dict[str, Any]:
         case_settings = {name: value for name, value in request.settings.items() if name not in self.settings}
@@ -271,24 +279,56 @@ class HttpBackend:
         except ModelUnavailable as error:
             raise ModelUnavailable(f"{self._model.id}: {self._redactor.redacted(str(error))}") from None
 
+    def _read(self, content: bytes) -> Json:
+        """The JSON of an answer. Raises CaseRefused."""
+        try:
+            return parse_body(content)
+        except ValueError as error:
+            what = error if content.strip() else "empty"
+            raise CaseRefused(self._message(f"the app's answer is {what}", _text(content))) from None
+
     async def _post(self, url: str, body: Mapping[str, Any]) -> tuple[int, bytes]:
         import aiohttp
 
-        if self._session is None:
-            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(self._app.timeout))
-        headers = {"Content-Type": "application/json", **CASE_TAG.get().headers, **self._app.headers}
-        data = json.dumps(body).encode()
+        headers = {
+            "Accept-Encoding": ACCEPTED_ENCODINGS,
+            "Content-Type": "application/json",
+            **CASE_TAG.get().headers,
+            **self._app.headers,
+        }
+        request = {"data": json.dumps(body).encode(), "headers": headers}
         try:
-            async with self._session.post(url, data=data, headers=headers) as answer:
-                return answer.status, await answer.read()
+            return await self._follow(url, request)
         except TimeoutError:
-            message = f"the app did not answer within {self._app.timeout:g} s (`timeout`)"
+            failure = f"the app did not answer within {self._app.timeout:g} s (`timeout`)"
+            raise Unanswered(self._message(failure)) from None
+        except aiohttp.ClientSSLError:
+            raise ModelUnavailable(self._message("the app's certificate is not trusted, or it speaks no TLS")) from None
         except aiohttp.ClientConnectorError as error:
             reason = error.os_error.strerror or "the host was not found"
-            message = f"no connection ({reason}): is the app running? `serve` starts it"
+            failure = f"no connection ({reason}): is the app running? `serve` starts it"
+            raise Unanswered(self._message(failure), unreachable=True) from None
         except aiohttp.ClientError as error:
-            message = f"the connection to the app broke ({type(error).__name__})"
-        raise Unanswered(self._message(message))
+            failure = f"the connection to the app broke ({type(error).__name__})"
+            raise Unanswered(self._message(failure)) from None
+        except UnreadableBody as error:
+            raise CaseRefused(self._message(f"the app's answer {error}")) from None
+        except RedirectError as error:
+            raise ModelUnavailable(self._message(str(error))) from None
+
+    async def _follow(self, url: str, request: dict[str, Any]) -> tuple[int, bytes]:
+        """Post a request, and follow redirects at the same server. Raises RedirectError and UnreadableBody."""
+        from yarl import URL
+
+        method, target = "POST", URL(url)
+        for _ in range(MOST_REDIRECTS + 1):
+            async with self._open_session.request(method, target, **request, allow_redirects=False) as answer:
+                if answer.status not in REDIRECTS or "Location" not in answer.headers:
+                    return answer.status, await whole_body(answer)
+                target = redirect_target(target, answer.headers["Location"])
+                if answer.status in WITHOUT_BODY:
+                    method, request = "GET", {**request, "data": None}
+        raise RedirectError(f"there are more than {MOST_REDIRECTS} redirects in a row")
 
     def _failure(self, status: int, content: bytes) -> Exception:
         text = _text(content)

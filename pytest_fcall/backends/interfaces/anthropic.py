@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from pytest_fcall.backends.interfaces.interface import Interface, parsed_json
@@ -55,7 +56,8 @@ def _join_stream(events: Iterable[Body]) -> Body:
     """The message, with the additions of later events."""
     message: dict[str, Json] = {}
     parts: dict[int, dict[str, Json]] = {}
-    inputs: dict[int, str] = {}
+    texts: defaultdict[int, list[str]] = defaultdict(list)
+    inputs: defaultdict[int, list[str]] = defaultdict(list)
     for event in events:
         index = count(event.get("index")) or 0
         match event.get("type"):
@@ -65,15 +67,16 @@ def _join_stream(events: Iterable[Body]) -> Body:
                 parts[index] = dict(mapping(event.get("content_block")))
             case "content_block_delta":
                 delta = mapping(event.get("delta"))
-                part = parts.setdefault(index, {})
-                part["text"] = f"{text(part.get('text')) or ''}{text(delta.get('text')) or ''}"
-                inputs[index] = inputs.get(index, "") + (text(delta.get("partial_json")) or "")
+                texts[index].append(text(delta.get("text")) or "")
+                inputs[index].append(text(delta.get("partial_json")) or "")
             case "message_delta":
                 usage = {**mapping(message.get("usage")), **mapping(event.get("usage"))}
                 message |= {**mapping(event.get("delta")), "usage": usage}
-    for index, arguments in inputs.items():
-        if arguments:
-            parts[index]["input"] = parsed_json(arguments)
+    for index, added in texts.items():
+        part = parts.setdefault(index, {})
+        part["text"] = "".join([text(part.get("text")) or "", *added])
+        if arguments := "".join(inputs[index]):
+            part["input"] = parsed_json(arguments)
     return {**message, "content": [parts[index] for index in sorted(parts)]}
 
 

@@ -99,20 +99,22 @@ class _Block:
     """A block of a message, as far as it has come."""
 
     use: Body = field(default_factory=dict)
-    text: str = ""
-    input: str = ""
+    texts: list[str] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
 
     def add(self, start: Body, delta: Body) -> None:
         """Add what an event says of the block."""
         self.use = mapping(start.get("toolUse")) or self.use
-        self.text += text(delta.get("text")) or ""
-        self.input += text(mapping(delta.get("toolUse")).get("input")) or ""
+        self.texts.append(text(delta.get("text")) or "")
+        self.inputs.append(text(mapping(delta.get("toolUse")).get("input")) or "")
 
     def whole(self) -> Json:
         """The block as answers without a stream have it."""
         if self.use:
-            return {"toolUse": {**self.use, "input": parsed_json(self.input) if self.input else {}}}
-        return {"text": self.text} if self.text else {}
+            arguments = "".join(self.inputs)
+            return {"toolUse": {**self.use, "input": parsed_json(arguments) if arguments else {}}}
+        said = "".join(self.texts)
+        return {"text": said} if said else {}
 
 
 def _fault(body: Body) -> str:

@@ -29,7 +29,7 @@ def _join_stream(chunks: Iterable[Body]) -> Body:
     whole: dict[str, Json] = {}
     content: list[str] = []
     refusal: list[str] = []
-    calls: dict[int, dict[str, str]] = {}
+    calls: dict[int, dict[str, list[str]]] = {}
     reason: Json = None
     for chunk in chunks:
         whole |= {key: value for key, value in chunk.items() if value is not None and key != "choices"}
@@ -48,18 +48,19 @@ def _join_stream(chunks: Iterable[Body]) -> Body:
     return {**whole, "choices": [{"message": message, "finish_reason": reason}]}
 
 
-def _add_piece(calls: dict[int, dict[str, str]], delta: Body) -> None:
+def _add_piece(calls: dict[int, dict[str, list[str]]], delta: Body) -> None:
     """Add a piece of a call to the pieces before it."""
     index = count(delta.get("index"))
-    call = calls.setdefault(len(calls) if index is None else index, {"id": "", "name": "", "arguments": ""})
+    call = calls.setdefault(len(calls) if index is None else index, {"id": [], "name": [], "arguments": []})
     function = mapping(delta.get("function"))
-    call["id"] = call["id"] or text(delta.get("id")) or ""
-    call["name"] += text(function.get("name")) or ""
-    call["arguments"] += text(function.get("arguments")) or ""
+    call["id"].append(text(delta.get("id")) or "")
+    call["name"].append(text(function.get("name")) or "")
+    call["arguments"].append(text(function.get("arguments")) or "")
 
 
-def _call(call: dict[str, str]) -> Json:
-    return {"id": call["id"], "function": {"name": call["name"], "arguments": call["arguments"]}}
+def _call(call: dict[str, list[str]]) -> Json:
+    name, arguments = "".join(call["name"]), "".join(call["arguments"])
+    return {"id": next(filter(None, call["id"]), ""), "function": {"name": name, "arguments": arguments}}
 
 
 def _choices(body: Body) -> Sequence[Body]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_fcall.backends.interfaces.interface import Interface
 from pytest_fcall.backends.interfaces.stream import Body, Stream
@@ -54,7 +55,9 @@ def _whole_number(value: Json) -> int | None:
 def _join_stream(events: Iterable[Body]) -> Body:
     whole: dict[str, Json] = {}
     content: dict[int, dict[str, Json]] = {}
+    texts: defaultdict[int, list[str]] = defaultdict(list)
     calls: dict[int, dict[str, Json]] = {}
+    arguments: defaultdict[int, list[str]] = defaultdict(list)
     begun = False
     for event in events:
         index = count(event.get("index")) or 0
@@ -66,29 +69,34 @@ def _join_stream(events: Iterable[Body]) -> Body:
             case "content-start":
                 content[index] = dict(mapping(message.get("content")))
             case "content-delta":
-                part = content.setdefault(index, {"type": "text"})
-                part["text"] = (
-                    f"{text(part.get('text')) or ''}{text(mapping(message.get('content')).get('text')) or ''}"
-                )
+                texts[index].append(text(mapping(message.get("content")).get("text")) or "")
             case "tool-call-start":
                 call = mapping(message.get("tool_calls"))
                 calls[index] = {**call, "function": dict(mapping(call.get("function")))}
             case "tool-call-delta":
-                _add_arguments(calls.setdefault(index, {}), mapping(message.get("tool_calls")))
+                function = mapping(mapping(message.get("tool_calls")).get("function"))
+                arguments[index].append(text(function.get("arguments")) or "")
             case "message-end":
                 whole = dict(delta)
     if not begun:
         return whole
-    parts: list[Json] = [content[index] for index in sorted(content)]
-    made: list[Json] = [calls[index] for index in sorted(calls)]
+    parts, made = _whole_parts(content, texts), _whole_calls(calls, arguments)
     return {**whole, "message": {"role": "assistant", "content": parts, "tool_calls": made}}
 
 
-def _add_arguments(call: dict[str, Json], delta: Body) -> None:
-    function = dict(mapping(call.get("function")))
-    more = text(mapping(delta.get("function")).get("arguments")) or ""
-    function["arguments"] = f"{text(function.get('arguments')) or ''}{more}"
-    call["function"] = function
+def _whole_parts(begun: dict[int, dict[str, Json]], texts: Mapping[int, Sequence[str]]) -> list[Json]:
+    for index, added in texts.items():
+        part = begun.setdefault(index, {"type": "text"})
+        part["text"] = "".join([text(part.get("text")) or "", *added])
+    return [begun[index] for index in sorted(begun)]
+
+
+def _whole_calls(begun: dict[int, dict[str, Json]], arguments: Mapping[int, Sequence[str]]) -> list[Json]:
+    for index, added in arguments.items():
+        function = mapping(begun.setdefault(index, {}).get("function"))
+        whole = "".join([text(function.get("arguments")) or "", *added])
+        begun[index]["function"] = {**function, "arguments": whole}
+    return [begun[index] for index in sorted(begun)]
 
 
 def _fault(body: Body) -> str:

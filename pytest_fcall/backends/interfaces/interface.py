@@ -67,7 +67,7 @@ class Interface:
 
     def whole_stream_fault(self, stream: Stream) -> str:
         """Why a stream is not a whole answer; empty for one that is."""
-        if not stream.events:
+        if not (stream.events or stream.fault):
             return "is a stream without events"
         error = next(filter(None, map(_error, stream.events)), "")
         fault = error or (f"is a stream in which {stream.fault}" if stream.fault else "") or self.stream_fault(stream)

@@ -41,7 +41,9 @@ def _fault(body: Body) -> str:
         return ""  # the app asks for the rest at another path
     if not isinstance(body.get("output"), list):
         return "holds no output"
-    return "" if status in ("completed", "incomplete", None) else f"has the status {json.dumps(status)}"
+    if status is None:
+        return "has no status, so that it may be cut short"
+    return "" if status in ("completed", "incomplete") else f"has the status {json.dumps(status)}"
 
 
 def _stream_fault(stream: Stream) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 from zlib import crc32
 
+from pytest_fcall.backends.answer_body import MOST_VALUES, holds_too_many_values, parse_json
 from pytest_fcall.core import Json
 
 Body = Mapping[str, Json]
@@ -46,6 +46,8 @@ def is_stream(content_type: str) -> bool:
 
 def read_stream(content_type: str, body: bytes) -> Stream:
     """The events of a body whose type `is_stream`."""
+    if holds_too_many_values(body):
+        return Stream((), f"there are more than {MOST_VALUES:,} values")
     return _FRAMINGS[media_type(content_type)](body)
 
 
@@ -58,7 +60,7 @@ def stream_of_array(items: list[Json]) -> Stream:
 def read_events(body: bytes) -> Stream:
     """Read server-sent events. Comments and events without data say nothing."""
     events: list[Body] = []
-    fault, done = "", False
+    fault, done = _encoding_fault(body), False
     text = body.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     for block in text.split("\n\n"):
         data = "\n".join(line[5:].removeprefix(" ") for line in block.split("\n") if line.startswith("data:"))
@@ -77,13 +79,22 @@ def _read_lines(body: bytes) -> Stream:
     lines = [line for line in body.decode(errors="replace").split("\n") if line.strip()]
     events = [_object(line) for line in lines]
     whole = tuple(event for event in events if event is not None)
-    return Stream(whole, "" if len(whole) == len(events) else "a line is not a whole JSON object")
+    fault = "" if len(whole) == len(events) else "a line is not a whole JSON object"
+    return Stream(whole, _encoding_fault(body) or fault)
+
+
+def _encoding_fault(body: bytes) -> str:
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        return f"byte {error.start + 1} is not UTF-8"
+    return ""
 
 
 def _object(text: str) -> Body | None:
     try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except ValueError:
         return None
     return value if isinstance(value, Mapping) else None
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 
 from pytest_fcall.core import Finish, Json, Usage
+from pytest_fcall.core.limits import MAX_CALLS
 
 _EMPTY: Mapping[str, Json] = {}
 _MAPPING_TYPES = (dict, Mapping)
@@ -32,6 +34,11 @@ def items(value: Json) -> Sequence[Json]:
     if not value:
         return ()
     return value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+
+
+def first_calls(calls: Iterable[Json]) -> list[Json]:
+    """The calls of a reply that are read, and one more where there are too many, so that this is known."""
+    return [*islice(calls, MAX_CALLS + 1)]
 
 
 def text(value: Json) -> str | None:

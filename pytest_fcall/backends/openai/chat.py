@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_fcall.backends.images import with_data_urls
-from pytest_fcall.backends.openai.answer_fields import engine, finish, items, mapping, text, text_and_refusal, usage
+from pytest_fcall.backends.openai.answer_fields import (
+    engine,
+    finish,
+    first_calls,
+    items,
+    mapping,
+    text,
+    text_and_refusal,
+    usage,
+)
 from pytest_fcall.backends.openai.wire_request import Endpoint, WireRequest
 from pytest_fcall.core import Finish, Json, RawCall, Reply
 from pytest_fcall.schema.wire_tools import WireTools
@@ -60,7 +69,7 @@ def read_reply(body: Mapping[str, Json], wire_tools: WireTools) -> Reply | None:
     calls = items(message.get("tool_calls")) or items(message.get("function_call"))
     return Reply(
         text=content,
-        tool_calls=tuple(_call(call, wire_tools) for call in calls),
+        tool_calls=tuple(_call(call, wire_tools) for call in first_calls(calls)),
         finish=_finish(reason, refusal),
         refusal=refusal,
         malformed=_malformed(reason),

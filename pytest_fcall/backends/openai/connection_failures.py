@@ -9,6 +9,7 @@ from http import HTTPStatus
 import aiohttp
 from aiohttp.http_exceptions import ContentEncodingError
 
+from pytest_fcall.backends.failure_kinds import NO_CONNECTION
 from pytest_fcall.backends.provider_failures import ProviderFailure
 
 CONNECT_SECONDS = 15.0
@@ -21,7 +22,7 @@ def connection_failure(error: BaseException) -> ProviderFailure:
     match error:
         case aiohttp.ClientProxyConnectionError():
             reason = "" if isinstance(error.os_error, ConnectionRefusedError) else error.os_error.strerror
-            return ProviderFailure(f"no connection to the proxy: {reason or 'it refuses'}")
+            return _no_connection(f"no connection to the proxy: {reason or 'it refuses'}")
         case aiohttp.ClientHttpProxyError(status=HTTPStatus.PROXY_AUTHENTICATION_REQUIRED):
             return ProviderFailure(error.message, error.status)
         case aiohttp.ClientHttpProxyError():
@@ -41,14 +42,18 @@ def _innermost_failure(error: BaseException) -> ProviderFailure | None:
             case aiohttp.ServerDisconnectedError() | ConnectionResetError() | BrokenPipeError():
                 return ProviderFailure("the server closed the connection before it answered")
             case ConnectionRefusedError():
-                return ProviderFailure("the connection was refused: is the server running?")
+                return _no_connection("the connection was refused: is the server running?")
             case TimeoutError():
-                return ProviderFailure(f"no connection within {CONNECT_SECONDS:g} s")
+                return _no_connection(f"no connection within {CONNECT_SECONDS:g} s")
             case aiohttp.ClientConnectorError():
-                return ProviderFailure(f"no connection: {cause.os_error.strerror or 'the server was not found'}")
+                return _no_connection(f"no connection: {cause.os_error.strerror or 'the server was not found'}")
             case aiohttp.ClientResponseError():
                 return ProviderFailure("the answer is not HTTP")
     return None
+
+
+def _no_connection(text: str) -> ProviderFailure:
+    return ProviderFailure(text, codes=frozenset({NO_CONNECTION}))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

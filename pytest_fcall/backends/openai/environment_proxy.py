@@ -37,7 +37,7 @@ def environment_proxy(url: str) -> EnvironmentProxy | None:
     Raises ValueError, which shows nothing of the proxy's address, if that is not the address of an HTTP proxy.
     """
     target = urlsplit(url)
-    proxies = getproxies()
+    proxies = _named_proxies()
     named = proxies.get(target.scheme) or proxies.get("all")
     if not named or _is_excepted(target, proxies.get("no", "")):
         return None
@@ -51,11 +51,23 @@ def environment_proxy(url: str) -> EnvironmentProxy | None:
 
 def proxy_secrets() -> Iterator[str]:
     """What no message may show of the proxies that the environment names."""
-    for name, value in getproxies().items():
+    for name, value in _named_proxies().items():
         credentials = value.rpartition("@")[0].rpartition("://")[2]
         if credentials and name != "no":
             password = credentials.partition(":")[2]
             yield from (value, credentials, password, unquote(password), _authorization(credentials).partition(" ")[2])
+
+
+def _named_proxies() -> dict[str, str]:
+    """The addresses that the environment names, by schemes.
+
+    pytest changes the environment with each test, and another thread that walks through it may stumble over that.
+    """
+    while True:
+        try:
+            return getproxies()
+        except (KeyError, RuntimeError):
+            continue
 
 
 def _address(named: str) -> SplitResult | None:

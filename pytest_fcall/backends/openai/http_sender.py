@@ -6,26 +6,23 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import cached_property
-from http import HTTPStatus
 from io import BytesIO
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from multidict import CIMultiDict
 from yarl import URL
 
-from pytest_fcall.backends.failure_kinds import LOST_BY_REDIRECT, UNUSABLE_PROXY
+from pytest_fcall.backends.answer_body import ACCEPTED_ENCODINGS, TooLong, UnreadableBody, whole_body
+from pytest_fcall.backends.failure_kinds import LOST_BY_REDIRECT, TOO_LONG, UNUSABLE_PROXY
 from pytest_fcall.backends.openai.connection_failures import CONNECT_SECONDS, connection_failure
 from pytest_fcall.backends.openai.environment_proxy import EnvironmentProxy, environment_proxy
 from pytest_fcall.backends.openai.http_request import PLAIN_HEADERS, HttpRequest
 from pytest_fcall.backends.openai.server_answer import ServerAnswer
 from pytest_fcall.backends.provider_failures import ProviderFailure
+from pytest_fcall.backends.redirects import MOST_REDIRECTS, RedirectError
 
-LONGEST_ANSWER = 2**28
-"""Bytes after decompression. No model writes as much."""
-MOST_REDIRECTS = 20
-"""As many as the openai library follows."""
 _IDLE_SECONDS = 5.0
 """Many servers close connections that have been idle for longer."""
 _LARGE = 2**20
@@ -33,9 +30,9 @@ _LARGE = 2**20
 
 
 class HttpSender:
-    """Sends requests of one event loop to one server, or to where that redirects, through the environment's proxies.
+    """Sends requests of one event loop to one server, also where that redirects, through the environment's proxies.
 
-    It keeps no cookies.
+    It keeps no cookies, and sends nothing to another server.
     """
 
     def __init__(self, url: str, key: str, headers: Mapping[str, str]) -> None:
@@ -43,14 +40,14 @@ class HttpSender:
         query = dict(parse_qsl(address.query))
         self._base = address._replace(path=address.path.removesuffix("/"), query="", fragment="").geturl()
         self._query = f"?{urlencode(query)}" if query else ""
-        ours = {**PLAIN_HEADERS, "Authorization": f"Bearer {key}"}
+        ours = {**PLAIN_HEADERS, "Authorization": f"Bearer {key}", "Accept-Encoding": ACCEPTED_ENCODINGS}
         self._headers = _joined(ours, headers, {"Content-Type": PLAIN_HEADERS["Content-Type"]})
-        self._proxies: dict[URL, EnvironmentProxy | None] = {}
         # The session has no headers of its own: aiohttp would send those to proxies, too.
         self._session = ClientSession(
             connector=TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
             timeout=ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
             cookie_jar=DummyCookieJar(),
+            auto_decompress=False,
         )
 
     async def send(self, path: str, body: bytes, headers: Mapping[str, str]) -> ServerAnswer | ProviderFailure:
@@ -59,11 +56,11 @@ class HttpSender:
         for _ in range(MOST_REDIRECTS + 1):
             answer = await self._exchange(request)
             if isinstance(answer, ProviderFailure) or not answer.redirects:
-                return _without_key(answer) if request.has_left else answer
+                return answer
             try:
                 request = request.redirected(answer)
-            except ValueError:
-                return _lost("a redirect has no valid address")
+            except RedirectError as error:
+                return _lost(str(error))
         return _lost(f"there are more than {MOST_REDIRECTS} redirects in a row")
 
     async def close(self) -> None:
@@ -72,7 +69,7 @@ class HttpSender:
 
     async def _exchange(self, request: HttpRequest) -> ServerAnswer | ProviderFailure:
         try:
-            proxy = self._proxy(request.url)
+            proxy = self._proxy
         except ValueError as error:
             return ProviderFailure(str(error), codes=frozenset({UNUSABLE_PROXY}))
         headers = request.headers
@@ -90,19 +87,19 @@ class HttpSender:
                 proxy_headers=proxy.headers if proxy else None,
                 ssl=self._trusted_certificates if is_encrypted else True,
             ) as response:
-                content = await _content(response)
+                content = await whole_body(response)
+        except TooLong as error:
+            return ProviderFailure(f"it {error}", codes=frozenset({TOO_LONG}))
+        except UnreadableBody as error:
+            return ProviderFailure(f"the answer {error}")
         except (ClientError, OSError) as error:  # it holds the key, so it does not leave this function
             return connection_failure(error)
-        if content is None:
-            return ProviderFailure(f"the answer has more than {LONGEST_ANSWER:,} bytes")
         return ServerAnswer(response.status, content, response.headers)
 
-    def _proxy(self, url: URL) -> EnvironmentProxy | None:
-        """The proxy for a server, looked up once. Raises ValueError if the environment names none that can be used."""
-        origin = url.origin()
-        if origin not in self._proxies:
-            self._proxies[origin] = environment_proxy(str(origin))
-        return self._proxies[origin]
+    @cached_property
+    def _proxy(self) -> EnvironmentProxy | None:
+        """The proxy for the server. Raises ValueError if the environment names none that can be used."""
+        return environment_proxy(str(URL(self._base).origin()))
 
     @cached_property
     def _trusted_certificates(self) -> SSLContext:
@@ -126,21 +123,3 @@ def _joined(*headers: Mapping[str, str]) -> CIMultiDict[str]:
 
 def _lost(reason: str) -> ProviderFailure:
     return ProviderFailure(reason, codes=frozenset({LOST_BY_REDIRECT}))
-
-
-def _without_key(answer: ServerAnswer | ProviderFailure) -> ServerAnswer | ProviderFailure:
-    """The answer of a server that was asked without the key: a redirect has led there from another."""
-    if isinstance(answer, ServerAnswer) and answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        return _lost("another server answers there, and no key is sent to it")
-    return answer
-
-
-async def _content(response: ClientResponse) -> bytes | None:
-    """The whole content of an answer; None for one that is too long."""
-    content = bytearray()
-    async for piece in response.content.iter_any():
-        content += piece
-        if len(content) > LONGEST_ANSWER:
-            response.close()
-            return None
-    return bytes(content)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from pytest_fcall.backends.images import with_data_urls
-from pytest_fcall.backends.openai.answer_fields import engine, items, mapping, text, text_and_refusal, usage
+from pytest_fcall.backends.openai.answer_fields import (
+    engine,
+    first_calls,
+    items,
+    mapping,
+    text,
+    text_and_refusal,
+    usage,
+)
 from pytest_fcall.backends.openai.wire_request import Endpoint, WireRequest
 from pytest_fcall.core import Finish, Json, Message, RawCall, Reply
 from pytest_fcall.schema.wire_tools import WireTools
@@ -93,7 +102,8 @@ def read_reply(body: Mapping[str, Json], wire_tools: WireTools) -> Reply | None:
         return None
     output = [mapping(item) for item in items(body["output"])]
     contents = [text_and_refusal(item.get("content")) for item in output if item.get("type") == "message"]
-    calls = tuple(_call(item, wire_tools) for item in output if item.get("type") in _CALL_TYPES)
+    made = first_calls(item for item in output if item.get("type") in _CALL_TYPES)
+    calls = tuple(_call(mapping(item), wire_tools) for item in made)
     refusal = next((refusal for _, refusal in contents if refusal), None)
     return Reply(
         text="".join(content for content, _ in contents),
@@ -118,4 +128,12 @@ def _finish(body: Mapping[str, Json], calls: Sequence[RawCall], refusal: str | N
     return "tool_calls" if calls else "stop"
 
 
-RESPONSES = Endpoint("/responses", request_body, read_reply)
+def read_whole_reply(body: Mapping[str, Json], wire_tools: WireTools) -> Reply | None:
+    """The reply of a model that was asked here. One that has no status is no abstention: it may be cut short."""
+    reply = read_reply(body, wire_tools)
+    if reply is None or reply.tool_calls or reply.refusal or body.get("status"):
+        return reply
+    return replace(reply, malformed="The answer has no status, so that it may be cut short.")
+
+
+RESPONSES = Endpoint("/responses", request_body, read_whole_reply)

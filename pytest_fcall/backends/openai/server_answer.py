@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
+from pytest_fcall.backends.answer_body import parse_body
 from pytest_fcall.backends.openai.wire_request import Endpoint
-from pytest_fcall.backends.provider_failures import ProviderFailure, parse_body, read_failure
+from pytest_fcall.backends.provider_failures import ProviderFailure, read_failure
+from pytest_fcall.backends.redirects import REDIRECTS
 from pytest_fcall.core import Reply
 from pytest_fcall.schema.wire_tools import WireTools
-
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class ServerAnswer:
     @property
     def redirects(self) -> bool:
         """Whether the server names another address instead of answering."""
-        return self.status in _REDIRECTS and "location" in self.headers
+        return self.status in REDIRECTS and "location" in self.headers
 
 
 def read_answer(answer: ServerAnswer, endpoint: Endpoint, wire_tools: WireTools) -> Reply | ProviderFailure:

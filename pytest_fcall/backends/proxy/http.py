@@ -10,6 +10,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from io import BytesIO
 from logging import Logger, LogRecord
+from math import inf
 from socket import socket
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -18,6 +19,8 @@ from urllib.request import getproxies
 from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
+
+from pytest_fcall.backends.answer_body import ACCEPTED_ENCODINGS, pieces_of
 
 UNKNOWN_CASE_HEADER = "x-fcall-unknown"
 """Marks the answer to a request whose case this run does not know; another run may know it."""
@@ -106,6 +109,7 @@ def new_client_session() -> ClientSession:
         connector=TCPConnector(limit=0),
         timeout=ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
         cookie_jar=DummyCookieJar(),
+        auto_decompress=False,
         trust_env=bool(getproxies()),  # looking for proxies costs a thread for each request
         max_line_size=LONGEST_HEADER,
         max_field_size=LONGEST_HEADER,
@@ -124,7 +128,10 @@ def forward(
         request.method,
         URL(url, encoded=True),
         data=BytesIO(content) if len(content) >= _LARGE else content or None,
-        headers=provider_headers(request.headers.items()) if headers is None else headers,
+        headers=[
+            *(provider_headers(request.headers.items()) if headers is None else headers),
+            ("Accept-Encoding", ACCEPTED_ENCODINGS),
+        ],
         # None is faster than an empty list, and nearly all apps send these headers.
         skip_auto_headers=[name for name in _AUTOMATIC_HEADERS if name not in request.headers] or None,
         allow_redirects=False,
@@ -138,7 +145,7 @@ async def stream_on(
     response = web.StreamResponse(status=answer.status, headers=headers)
     with suppress(ConnectionError):
         await response.prepare(request)
-    async for piece in answer.content.iter_any():
+    async for piece in pieces_of(answer, inf):
         with suppress(ConnectionError):
             await response.write(piece)
     with suppress(ConnectionError):

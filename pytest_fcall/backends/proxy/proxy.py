@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from aiohttp import ClientError, ClientResponse, ClientSession, web
 
+from pytest_fcall.backends.answer_body import LONGEST_BODY, LONGEST_FILE, UnreadableBody, pieces_of, whole_body
 from pytest_fcall.backends.costs.budget import Bill
 from pytest_fcall.backends.dispatch.group_writer import GroupWriter
 from pytest_fcall.backends.interfaces.stream import is_stream
@@ -34,6 +35,7 @@ from pytest_fcall.backends.proxy.http import (
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.redaction import without_secrets
+from pytest_fcall.backends.redirects import REDIRECTS, RedirectError, redirect_target
 from pytest_fcall.backends.store import NewReply, StoreError
 from pytest_fcall.core import ModelUnavailable
 from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY
@@ -136,7 +138,7 @@ class Proxy:
         try:
             async with forward(session, request, address.at_provider(provider), await request.read()) as answer:
                 return await stream_on(request, answer, provider_headers(answer.headers.items()))
-        except (ClientError, OSError, TimeoutError):
+        except (ClientError, OSError, TimeoutError, UnreadableBody):
             return break_off(request)
 
 
@@ -198,32 +200,54 @@ class Exchange:
             raise
 
     async def _pass_on(self, answer: ClientResponse, started: float, bill: Bill) -> web.StreamResponse:
-        """Pass the answer on to the app. Its end follows after it is stored, because the app may exit then."""
+        """Pass the answer on to the app. Its end follows after it is stored, because the app may exit then.
+
+        A redirect to another server is none for the app, whose library may follow it, with the prompt and around the
+        proxy.
+        """
+        if answer.status in REDIRECTS and "Location" in answer.headers:
+            try:
+                redirect_target(answer.url, answer.headers["Location"])
+            except RedirectError as lost:
+                self.run.note_broken(self.numbered, f"is none: {lost}")
+                return error_answer(str(lost))
         headers = provider_headers(answer.headers.items())
+        longest = LONGEST_BODY if self.numbered.request.interface else LONGEST_FILE
         if is_stream(answer.headers.get("Content-Type", "")) or _ARRAY_STREAM in self.numbered.request.path:
             response = web.StreamResponse(status=answer.status, headers=headers)
-            return await self._pass_on_stream(answer, response, started, bill)
-        body = await answer.read()
+            try:
+                return await self._pass_on_stream(answer, response, longest, started, bill)
+            except UnreadableBody as fault:
+                self.run.note_broken(self.numbered, str(fault))
+                return break_off(self.request)
+        try:
+            body = await whole_body(answer, longest)
+        except UnreadableBody as fault:
+            self.run.note_broken(self.numbered, str(fault))
+            return error_answer(f"the provider's answer {fault}")
         await self._record(answer, body, started, bill)
         return web.Response(status=answer.status, headers=headers, body=body)
 
     async def _pass_on_stream(
-        self, answer: ClientResponse, response: web.StreamResponse, started: float, bill: Bill
+        self, answer: ClientResponse, response: web.StreamResponse, longest: int, started: float, bill: Bill
     ) -> web.StreamResponse:
-        """Pass on each piece as it arrives. From the mark of the end on, each waits for the next, or for the store."""
+        """Pass on each piece as it arrives. From the mark of the end on, each waits for the next, or for the store.
+
+        Raises UnreadableBody.
+        """
         await self._write(response, b"")
         tail = held = b""
         may_end = False
-        pieces: list[bytes] = []
-        async for piece in answer.content.iter_any():
+        body = bytearray()
+        async for piece in pieces_of(answer, longest):
             await self._write(response, held)
             tail = tail[-_LONGEST_END:] + piece
             may_end = may_end or self.numbered.request.may_end(tail)
             held = piece if may_end else b""
             if not held:
                 await self._write(response, piece)
-            pieces.append(piece)
-        await self._record(answer, b"".join(pieces), started, bill)
+            body += piece
+        await self._record(answer, bytes(body), started, bill)
         await self._write(response, held)
         with suppress(ConnectionError):
             await response.write_eof()

@@ -9,6 +9,7 @@ from socket import socket
 
 from aiohttp import ClientConnectorError, ClientError, ClientSession, web
 
+from pytest_fcall.backends.answer_body import UnreadableBody
 from pytest_fcall.backends.proxy.announcements import announced_proxies
 from pytest_fcall.backends.proxy.http import (
     UNKNOWN_CASE_HEADER,
@@ -51,7 +52,7 @@ class Relay:
                 if announcement is not None:  # of a run that was killed
                     announcement.unlink(missing_ok=True)
                 continue
-            except (ClientError, OSError):
+            except (ClientError, OSError, UnreadableBody):
                 return web.Response(status=HTTPStatus.BAD_GATEWAY)
             if answer is not None:
                 return answer

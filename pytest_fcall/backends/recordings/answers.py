@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from pytest_fcall.backends.answer_body import parse_body
 from pytest_fcall.backends.interfaces.anthropic import ANTHROPIC_INTERFACE
 from pytest_fcall.backends.interfaces.bedrock import BEDROCK_INTERFACE
 from pytest_fcall.backends.interfaces.chat import CHAT_INTERFACE
@@ -82,22 +83,25 @@ def answer_fault(interface: Interface | None, answer: HttpAnswer) -> str:
     """
     if interface is None:
         is_json = _is_json(answer.content_type) and answer.status not in (202, 204, 205, 304)
-        return _json_fault(answer.body) if is_json else ""
-    if is_stream(answer.content_type):
+        fault = _json_fault(answer.body) if is_json else ""
+    elif is_stream(answer.content_type):
         fault = interface.whole_stream_fault(read_stream(answer.content_type, answer.body))
-    elif fault := _json_fault(answer.body):
-        pass
-    elif not _is_json(answer.content_type):
-        fault = (
-            f"has the Content-Type {media_type(answer.content_type) or '(none)'}, which is not that of its interface"
-        )
     else:
-        data: Json = json.loads(answer.body)
-        if isinstance(data, list) and interface is GEMINI_INTERFACE:
-            fault = interface.whole_stream_fault(stream_of_array(data))
-        else:
-            fault = interface.answer_fault(data)
+        fault = _json_fault(answer.body) or _type_fault(answer.content_type) or _fault_of(interface, answer.body)
     return fault if len(fault) <= _LONGEST_FAULT else f"{fault[:_LONGEST_FAULT]}…"
+
+
+def _fault_of(interface: Interface, body: bytes) -> str:
+    data = parse_body(body)
+    if isinstance(data, list) and interface is GEMINI_INTERFACE:
+        return interface.whole_stream_fault(stream_of_array(data))
+    return interface.answer_fault(data)
+
+
+def _type_fault(content_type: str) -> str:
+    if _is_json(content_type):
+        return ""
+    return f"has the Content-Type {media_type(content_type) or '(none)'}, which is not that of its interface"
 
 
 def _is_json(content_type: str) -> bool:
@@ -106,14 +110,13 @@ def _is_json(content_type: str) -> bool:
 
 
 def _json_fault(body: bytes) -> str:
+    """Why a body is not whole JSON."""
     if not body.strip():
         return "is empty"
     try:
-        json.loads(body)
-    except ValueError:
-        return "is a web page" if body.lstrip().startswith(b"<") else "is not whole JSON"
-    except RecursionError:
-        return "nests too deeply"
+        parse_body(body)
+    except ValueError as error:
+        return "is a web page" if body.lstrip().startswith(b"<") else f"is {error}"
     return ""
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from http.client import HTTPMessage
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import IO, Protocol, TypeVar
 from urllib.error import HTTPError
-from urllib.request import urlopen
+from urllib.parse import urljoin, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case_file import CaseFile, read_case_file
@@ -146,7 +148,7 @@ class SourceClient:
         if not address.startswith(("https://", "http://")):
             raise SchemaError(f"{url} is not an http:// or https:// URL")
         try:
-            with urlopen(address, timeout=self._timeout) as answer:  # noqa: S310  # the scheme is checked above
+            with build_opener(_SameServer).open(address, timeout=self._timeout) as answer:
                 content: bytes = answer.read(MAX_BYTES + 1)
         except HTTPError as error:
             raise SchemaError(f"{url} answered {error.code} {error.reason}") from error
@@ -155,6 +157,19 @@ class SourceClient:
         if len(content) > MAX_BYTES:
             raise SchemaError(f"{url} is larger than {MAX_BYTES // 2**20} MiB")
         return _parsed_document(url, content)
+
+
+class _SameServer(HTTPRedirectHandler):
+    """Follows redirects at the same server: an address may hold a token."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        target = urlsplit(urljoin(req.full_url, newurl))
+        if target[:2] != urlsplit(req.full_url)[:2]:
+            shown = target._replace(netloc=target.netloc.rpartition("@")[2], query="", fragment="").geturl()
+            raise SchemaError(f"a redirect leads to {shown:.200}, which is another server", hint="write this address")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _parsed_document(url: str, content: bytes) -> Json:

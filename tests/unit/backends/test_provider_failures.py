@@ -180,7 +180,10 @@ def test_a_failure_is_blamed_on_whoever_failed(blame: Blame, status: int, body: 
 def test_each_row_of_the_table_has_a_failure_that_needs_it() -> None:
     ours = [
         ProviderFailure("x", codes=frozenset({word}))
-        for word in ("untrusted_certificate", "refused_before_it_was_sent", "unusable_proxy", "lost_by_redirect")
+        for word in (
+            *("untrusted_certificate", "refused_before_it_was_sent", "unusable_proxy", "lost_by_redirect"),
+            *("too_long_answer", "no_connection"),
+        )
     ]
     needed = {*(failure.kind for failure in ours), *(failed(status, body).kind for _, status, body in FAILURES)}
     assert [kind for kind in FAILURE_KINDS if kind not in needed] == []

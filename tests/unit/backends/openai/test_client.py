@@ -10,8 +10,9 @@ from types import SimpleNamespace
 import pytest
 import truststore
 
+from pytest_fcall.backends import answer_body
 from pytest_fcall.backends.openai import http_sender
-from pytest_fcall.core import ModelUnavailable, Unanswered
+from pytest_fcall.core import CaseRefused, ModelUnavailable
 from tests.servers import LOOPBACK_CERTIFICATE, Answer, Server
 from tests.unit.backends.openai.asking import ask, request, thread
 
@@ -35,10 +36,10 @@ def test_a_large_request_is_sent_whole(server: Server) -> None:
 def test_an_answer_without_end_is_not_read_to_the_end(
     server: Server, monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
-    monkeypatch.setattr(http_sender, "LONGEST_ANSWER", 100_000)
+    monkeypatch.setattr(answer_body, "LONGEST_BODY", 100_000)
     body = b" " * 1_000_000
     server.script(Answer(gzip.compress(body) if encoding == "gzip" else body, headers={"content-encoding": encoding}))
-    with pytest.raises(Unanswered, match="the answer has more than 100,000 bytes"):
+    with pytest.raises(CaseRefused, match="the server's answer is no model's: it has more than 100,000 bytes"):
         ask(server, request())
     assert ask(server, request()).text == "You said: Weather in Oslo?"
 

@@ -74,15 +74,6 @@ def test_a_proxy_may_be_encrypted_itself(encrypted: Server, monkeypatch: pytest.
     assert encrypted.asked[0].path == "http://model.example/v1/chat/completions"
 
 
-def test_a_redirect_goes_through_the_proxy_of_its_own_address(
-    server: Server, encrypted: Server, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", proxy.host)
-    server.script(Answer(b"", 307, headers={"location": f"{encrypted.url}/chat/completions"}))
-    assert_answered(ask(server, request()))
-    assert [passed.method for passed in proxy.passed] == ["CONNECT"]
-
-
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "HTTPS_PROXY"])
 def test_a_proxy_gets_its_name_and_password(
     server: Server, encrypted: Server, monkeypatch: pytest.MonkeyPatch, variable: str
