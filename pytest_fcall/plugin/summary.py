@@ -190,6 +190,9 @@ class Summary:
             missing_excused=self._session.settings.missing == "skip",
             files_without_cases=max(here, self._files_without_cases),
             unanswered=len(self._unanswered),
+            not_asked=sum(
+                result.status == "skipped" for nodeid, result in self._results.items() if nodeid in self._unanswered
+            ),
             oldest_reply=max(started - min(known), 0) if known else None,
             newest_reply=max(started - max(known), 0) if known else None,
             undated_replies=moments > known,

@@ -201,7 +201,9 @@ class Results:
     files_without_cases: int = 0
     """YAML files without `cases:` among the collected ones."""
     unanswered: int = 0
-    """Cases in error because the model did not reply, as without a server, network, key or credit."""
+    """Cases without a reply because the model gave none, as without a server, network, key or credit."""
+    not_asked: int = 0
+    """Those among them that were skipped, since their model had failed others for a reason that lasts."""
     oldest_reply: float | None = None
     """Age in seconds of the oldest recorded reply that was used, when the run began."""
     newest_reply: float | None = None

@@ -83,7 +83,7 @@ def one_line_summary(results: Results) -> str:
     whole = statistics_of(results.results)
     parts = [
         *_right_by_model(results.results),
-        *_shortfalls(results.results, whole),
+        *_shortfalls(results, whole),
         *_usage(results.results, whole),
         origin_text(results),
     ]
@@ -111,7 +111,8 @@ def _accuracy_and_interval(right: int, answered: int) -> str:
     return f"{accuracy_text(right, answered)} {interval_text(right, answered)}"
 
 
-def _shortfalls(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
+def _shortfalls(run: Results, whole: Statistics) -> Iterator[str]:
+    results = run.results
     if wrong := whole.answered - whole.right:
         yield f"{wrong:,} wrong" + (f" ({whole.expected_failures:,} xfailed)" if whole.expected_failures else "")
     for outcome in (Outcome.REGRESSED, Outcome.UNDECIDED):
@@ -120,8 +121,10 @@ def _shortfalls(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
     if whole.errors:
         yield plural_text(whole.errors, "error")
     not_judged = sum(result.no_reply and result.status == "skipped" for result in results)
-    if not_judged:
-        yield f"{not_judged:,} not judged"
+    if run.not_asked:
+        yield f"{run.not_asked:,} not asked"
+    if without_recording := not_judged - run.not_asked:
+        yield f"{without_recording:,} not judged"
     if skipped := whole.skipped - not_judged:
         yield f"{skipped:,} skipped"
 
@@ -163,7 +166,8 @@ def _advice_lines(results: Results) -> list[str]:
         )
     if results.unanswered:
         without = plural_text(results.unanswered, "case")
-        lines.append(f"{without} without a reply (not counted for the model); the next run asks again")
+        not_asked = f", {results.not_asked:,} of them not asked" if results.not_asked else ""
+        lines.append(f"{without} without a reply{not_asked} (not counted for the model); the next run asks again")
     lines += missing_lines(results)
     if other:
         lines.append(f"{plural_text(other, 'YAML file')} without `cases:` not collected")

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from pytest_fcall.backends.dispatch.job import Clock
+from pytest_fcall.backends.dispatch.outage import Outage
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 
 _INCREASE = 0.25
@@ -50,6 +51,8 @@ class Turn:
     tokens: int
     admitted: asyncio.Future[float]
     """The time at which the request was admitted, in seconds since 1970."""
+    retry: bool = False
+    """Whether it was sent before."""
 
 
 class ModelQueue:
@@ -60,12 +63,9 @@ class ModelQueue:
         self.concurrency = AdaptiveConcurrency(most)
         self.waiting: deque[Turn] = deque()
         self.running = 0
-        self.answers = 0
-        """Requests that the model accepted, whatever the answer was."""
+        self.outage = Outage()
         self.waits_for_alarm = False
         """Whether no request may be sent before an alarm that is set."""
-        self.has_failed = False
-        """Whether a request used up all its attempts without an answer."""
         self._stop_error: Callable[[], Exception] | None = None
         self._pauses: set[asyncio.Future[None]] = set()
 
@@ -74,20 +74,20 @@ class ModelQueue:
         """Whether the model accepts one more request."""
         return not self.waits_for_alarm and self.running < self.concurrency.allowed
 
-    @property
-    def is_unreachable(self) -> bool:
-        """Whether the model seems to be unreachable. Then one attempt is enough for each request."""
-        return self.has_failed and not self.answers
-
     def next(self) -> Turn | None:
-        """Return the first waiting request that was not cancelled."""
+        """Return the first waiting request that was not cancelled.
+
+        While nobody can be reached, those that were sent before find out when that is over, and no others are sent.
+        """
         while self.waiting and self.waiting[0].admitted.done():
             self.waiting.popleft()
-        return self.waiting[0] if self.waiting else None
+        turn = self.waiting[0] if self.waiting else None
+        waits_for_others = turn and not turn.retry and self.outage.is_unreachable and self._pauses
+        return None if waits_for_others else turn
 
     def answered(self) -> None:
         """Note that the model accepted a request."""
-        self.answers += 1
+        self.outage.answered()
         self.concurrency.answered()
 
     def stop(self, make_error: Callable[[], Exception]) -> None:
@@ -136,7 +136,7 @@ class RequestQueues:
     async def enter(self, queue: ModelQueue, tokens: int, *, retry: bool) -> float:
         """Wait for the turn of a request, and return the time. Each `enter` needs a `leave`."""
         queue.check()
-        turn = Turn(tokens, asyncio.get_running_loop().create_future())
+        turn = Turn(tokens, asyncio.get_running_loop().create_future(), retry)
         (queue.waiting.appendleft if retry else queue.waiting.append)(turn)
         self._admit()
         try:
@@ -144,6 +144,14 @@ class RequestQueues:
         except asyncio.CancelledError:
             if not turn.admitted.cancelled() and turn.admitted.exception() is None:
                 self.leave(queue)
+            raise
+
+    async def wait(self, queue: ModelQueue, seconds: float) -> None:
+        """Wait so many seconds for the next attempt of a request; raise the error if the queue is stopped meanwhile."""
+        try:
+            await queue.wait(seconds, self._clock.call_later)
+        except BaseException:  # cancellation, too
+            self._admit()  # others may have waited for this request
             raise
 
     def leave(self, queue: ModelQueue) -> None:

@@ -26,22 +26,31 @@ class Retries:
         self._failures = 0
         self._attempts = 0
 
-    def next_wait(self, error: Unanswered, retry_after: float, now: float, answers: int, *, again: bool) -> float:
+    def next_wait(
+        self, error: Unanswered, retry_after: float, now: float, answers: int, *, again: bool, patient: bool
+    ) -> float:
         """Return the seconds to wait before the next attempt: `retry_after` and a random time on top.
 
-        Raises Unanswered after the last attempt, or if `again` is False. A request that was rejected because of the
-        rate, while the model accepted others, uses up time but no retry. `answers` counts the accepted requests.
+        Raises Unanswered after the last attempt, which there is none of while it is to be `patient`, or if `again` is
+        False. A request that was rejected because of the rate, while the model accepted others, uses up time but no
+        retry. `answers` counts the accepted requests.
         """
         self._attempts += 1
         self._failures += not (error.throttled and answers > self._answers)
         self._answers = answers
         wait = retry_after + min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (self._attempts - 1)) * self._jitter()
-        if again and self._failures <= self._retries and now + wait <= self._deadline:
+        if again and (patient or self._failures <= self._retries) and now + wait <= self._deadline:
             return wait
         if self._attempts == 1:
             raise error
         text = f"{error} ({self._attempts} attempts)"
-        raise Unanswered(text, retry_after=error.retry_after, throttled=error.throttled, billable=error.billable)
+        raise Unanswered(
+            text,
+            retry_after=error.retry_after,
+            throttled=error.throttled,
+            billable=error.billable,
+            unreachable=error.unreachable,
+        )
 
 
 class Sender:
@@ -66,7 +75,7 @@ class Sender:
         while True:
             admitted = await self.queues.enter(queue, tokens, retry=retries is not None)
             sent = self._clock.monotonic()
-            retries = retries or Retries(self._limits, sent, queue.answers, self._jitter)
+            retries = retries or Retries(self._limits, sent, queue.outage.answers, self._jitter)
             try:
                 reply = await self._send(job, queue)
             except Unanswered as error:
@@ -78,7 +87,7 @@ class Sender:
                 return reply
             finally:
                 self.queues.leave(queue)
-            await queue.wait(wait, self._clock.call_later)
+            await self.queues.wait(queue, wait)
             self.retried += 1
 
     async def _send(self, job: Job, queue: ModelQueue) -> Reply:
@@ -101,20 +110,27 @@ class Sender:
 
     def _wait_after(self, error: Unanswered, queue: ModelQueue, sent: float, retries: Retries) -> float:
         """Return the seconds to wait before the next attempt; raise if there is none."""
+        queue.check()  # it may have been stopped while this request was on its way
         now = self._clock.monotonic()
+        queue.outage.failed(error, now)
         if error.throttled:
             queue.concurrency.throttled(sent, now, queue.running)
         retry_after = error.retry_after if error.retry_after and error.retry_after > 0 else 0.0  # not NaN
         if retry_after > (limit := self._limits.retry_seconds):
             text = f"{error} (Retry-After is {retry_after:.0f} s, more than the limit of {limit:g} s)"
-            queue.stop(lambda: Unanswered(text, retry_after=retry_after, throttled=error.throttled))
+            queue.stop(lambda: ModelUnavailable(text))
             queue.check()
         if retry_after:
             self.rate_limits.block(queue.model, retry_after)
+        outage = queue.outage
         try:
-            return retries.next_wait(error, retry_after, now, queue.answers, again=not queue.is_unreachable)
-        except Unanswered:
-            queue.has_failed |= not error.throttled
+            again = not (outage.has_begun or outage.lasts(now))
+            patient = outage.may_pass(now)
+            return retries.next_wait(error, retry_after, now, outage.answers, again=again, patient=patient)
+        except Unanswered as lost:
+            if reason := outage.lost(lost):
+                queue.stop(lambda: ModelUnavailable(reason))
+                queue.check()
             raise
 
     def _estimated_tokens(self, request: Request) -> int:

@@ -127,6 +127,10 @@ def broken() -> Unanswered:
     return Unanswered("HTTP 500")
 
 
+def gone() -> Unanswered:
+    return Unanswered("nobody is there", unreachable=True)
+
+
 def nowhere(arrivals: Sequence[AnsweredJob]) -> None:
     """Keep no reply."""
 

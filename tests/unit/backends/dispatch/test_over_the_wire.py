@@ -9,7 +9,7 @@ import pytest
 import pytest_fcall.backends.openai.http_sender  # noqa: F401  # takes longer than the shortest time that is measured here
 from pytest_fcall.backends.dispatch.job import Limits
 from pytest_fcall.backends.openai import openai_backend
-from pytest_fcall.core import Backend, CaseRefused, Model, ModelUnavailable, Unanswered
+from pytest_fcall.core import Backend, CaseRefused, Model, ModelUnavailable
 from tests.servers import (
     Answer,
     Server,
@@ -118,7 +118,7 @@ def test_a_good_reply_is_one_whatever_becomes_of_its_connection(server: Server, 
 
 def test_a_server_that_nobody_runs_is_told_of_in_words(run: Run) -> None:
     [error] = run.ask([job("Hello", backend(refused_connection()))])
-    assert isinstance(error, Unanswered)
+    assert isinstance(error, ModelUnavailable)
     assert str(error).endswith("the connection was refused: is the server running? (6 attempts)")
 
 

@@ -107,7 +107,7 @@ def test_a_model_that_answers_may_be_sent_more_at_a_time_again() -> None:
     queue.concurrency.throttled(sent=1, now=2, running=8)
     for _ in range(16):
         queue.answered()
-    assert (queue.concurrency.allowed, queue.answers) == (8, 16)
+    assert (queue.concurrency.allowed, queue.outage.answers) == (8, 16)
 
 
 @given(st.integers(1, 100), st.lists(st.one_of(st.none(), st.integers(1, 100))))

@@ -6,14 +6,15 @@ import pytest
 
 from pytest_fcall.backends.costs.token_estimates import REPLY_TOKENS, estimated_tokens
 from pytest_fcall.backends.dispatch.job import Limits
+from pytest_fcall.backends.dispatch.outage import MOST_LOST
 from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS
 from pytest_fcall.backends.dispatch.sender import FIRST_WAIT
-from pytest_fcall.core import CaseRefused, Reply, Request, Unanswered, Usage
+from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
-from tests.unit.backends.dispatch.support import NOON, Run, Scripted, broken, busy, job, jobs
+from tests.unit.backends.dispatch.support import NOON, Run, Scripted, broken, busy, gone, job, jobs
 
 
-def scripted(run: Run, *script: BaseException) -> Scripted:
+def scripted(run: Run, *script: Reply | BaseException) -> Scripted:
     return Scripted(*script, clock=run.clock)
 
 
@@ -85,7 +86,7 @@ def test_nobody_waits_for_a_server_that_wants_to_be_left_alone_for_too_long(star
     assert {str(error) for error in results} == {
         f"too many requests (Retry-After is {seconds:.0f} s, more than the limit of 900 s)"
     }
-    assert all(isinstance(error, Unanswered) and error.throttled for error in results)
+    assert all(isinstance(error, ModelUnavailable) for error in results)
     assert len(backend.asked) == 1
 
 
@@ -149,7 +150,62 @@ def test_where_nobody_ever_answered_one_request_is_patient_for_all(start: Start)
     run = start(Limits(concurrency=1))
     backend = scripted(run, *[broken()] * 999)
     assert {str(error) for error in run.ask(jobs(2, backend))} == {"HTTP 500 (6 attempts)"}
-    assert [str(error) for error in run.ask(jobs(50, backend)[2:])] == ["HTTP 500"] * 48
+    assert [str(error) for error in run.ask(jobs(MOST_LOST - 1, backend)[2:])] == ["HTTP 500"] * (MOST_LOST - 3)
+
+
+def test_where_many_in_a_row_got_no_answer_no_others_are_asked(start: Start) -> None:
+    run = start(Limits(concurrency=1))
+    backend = scripted(run, *[broken()] * 999)
+    results = run.ask(jobs(100, backend))
+    lost, stopped = results[: MOST_LOST - 1], results[MOST_LOST - 1 :]
+    assert {type(error) for error in lost} == {Unanswered}
+    assert {(type(error), str(error)) for error in stopped} == {
+        (ModelUnavailable, "20 requests in a row got no answer; the last: HTTP 500 (6 attempts)")
+    }
+
+
+def test_an_answer_in_between_shows_that_a_model_is_there(start: Start) -> None:
+    run = start(Limits(concurrency=1, retries=0))
+    script: list[Reply | BaseException] = [Reply(), *[broken()] * (MOST_LOST - 1)]
+    backend = scripted(run, *script * 5)
+    results = run.ask(jobs(5 * MOST_LOST, backend))
+    assert {type(error) for error in results} == {str, Unanswered}
+    assert len(backend.asked) == len(results)
+
+
+def test_where_nobody_ever_was_nobody_is_asked_after_the_first_is_given_up(start: Start) -> None:
+    run = start(Limits(concurrency=64))
+    backend = scripted(run, *[gone()] * 9_999)
+    results = run.ask(jobs(1_000, backend))
+    assert {(type(error), str(error)) for error in results} == {(ModelUnavailable, "nobody is there (6 attempts)")}
+    assert len({*backend.asked}) <= 64 + 1
+
+
+def test_who_was_there_before_may_come_back_within_seconds(start: Start) -> None:
+    run = start(Limits(concurrency=1, retries=2))
+    backend = scripted(run)
+    run.ask([job("good", backend)])
+    backend.script.extend([gone()] * 5)
+    assert run.ask([job("late", backend)]) == ["late"]
+    assert run.clock.now - NOON == sum([0.5, 1, 2, 4, 8])
+
+
+def test_who_was_there_before_and_does_not_come_back_is_asked_no_more(start: Start) -> None:
+    run = start(Limits(concurrency=8))
+    backend = scripted(run)
+    run.ask([job("good", backend)])
+    backend.script.extend([gone()] * 9_999)
+    results = run.ask(jobs(1_000, backend))
+    assert {type(error) for error in results} == {ModelUnavailable}
+    assert len({*backend.asked}) <= 1 + 8 + 1
+
+
+def test_a_server_that_says_anything_is_there(start: Start) -> None:
+    run = start(Limits(concurrency=1, retries=5))
+    backend = scripted(run, Reply(), *[gone()] * 5, broken(), *[gone()] * 5)
+    assert run.ask([job("good", backend)]) == [""]
+    [error] = run.ask([job("lost", backend)])
+    assert isinstance(error, Unanswered)
 
 
 def test_who_turns_everybody_away_is_there(start: Start) -> None:
