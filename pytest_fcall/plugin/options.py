@@ -44,6 +44,7 @@ SETTINGS_WITHOUT_DEFAULT = (
     "fc_tool_timeout",
     "fc_tool_memory",
     "fc_tool_allow",
+    "fc_walls",
     "fc_proxy",
     "fc_inside",
     "fc_around",
@@ -264,6 +265,11 @@ def _add_environments(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     )
     parser.addini(
         "fc_tool_variables", "environment variables that called functions may see (one a line)", type="linelist"
+    )
+    parser.addini(
+        "fc_walls",
+        "strict: functions are not called on a Linux machine that cannot hold them as it should (default); "
+        "weaker: they are, and a line says what is missing",
     )
     parser.addini(
         "fc_proxy",

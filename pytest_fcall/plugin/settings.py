@@ -183,6 +183,7 @@ class _SettingsReader:
             timeout=str(self._config.getini("fc_tool_timeout") or ""),
             memory=str(self._config.getini("fc_tool_memory") or ""),
             permissions=tuple(lines("fc_tool_allow")),
+            walls=str(self._config.getini("fc_walls") or ""),
             folders=tuple(lines("fc_tool_folders")),
             variables=tuple(lines("fc_tool_variables")),
             hosts=(*self._config.getoption("fc_allow_host"), *lines("fc_allow_hosts")),

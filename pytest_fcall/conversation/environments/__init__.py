@@ -18,7 +18,6 @@ from pytest_fcall.conversation.execution.limits import (
     EnvironmentFailed,
     EnvironmentSpec,
     EnvironmentUnavailable,
-    Limits,
 )
 from pytest_fcall.core import ConversationSettings, Environment, EnvironmentNeeds, Tool, digest
 
@@ -62,7 +61,7 @@ async def open_environment(
         case environment:
             names = {tool.name: source_name(tool) for tool in called}
             spec = EnvironmentSpec(context.root, environment, settings.setup)
-    start = partial(_start_process, settings.needs or EnvironmentNeeds(), spec, context.limits)
+    start = partial(_start_process, settings.needs or EnvironmentNeeds(), spec, context)
     return OfferedTools(names, await _recorded(settings, start, context.result_store))
 
 
@@ -77,12 +76,13 @@ async def _recorded(
     return await start()
 
 
-async def _start_process(needs: EnvironmentNeeds, spec: EnvironmentSpec, limits: Limits) -> Environment:
+async def _start_process(needs: EnvironmentNeeds, spec: EnvironmentSpec, context: EnvironmentContext) -> Environment:
     from pytest_fcall.conversation.execution.tool_process import ToolProcess
 
     if needs.missing:
         raise EnvironmentUnavailable(needs.missing)
-    return await ToolProcess.start(
+    limits = context.limits
+    process = await ToolProcess.start(
         spec,
         replace(
             limits,
@@ -91,6 +91,9 @@ async def _start_process(needs: EnvironmentNeeds, spec: EnvironmentSpec, limits:
             variables={**limits.variables, **needs.variables},
         ),
     )
+    if process.weakness and context.note:
+        context.note(process.weakness)
+    return process
 
 
 def _function_target(tool: Tool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +25,8 @@ class EnvironmentContext:
     """The hosts that may be asked over HTTP; none by default."""
     result_store: ResultStore | None = None
     """Where results of calls are recorded; None records nothing."""
+    note: Callable[[str], object] | None = None
+    """Is told what people should know of this machine."""
 
 
 def source_name(tool: Tool) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pytest_fcall.conversation.execution.loaded_environment import LoadedEnvironment, NoSuchName
 from pytest_fcall.conversation.execution.plain_json import NotPlain, json_text
-from pytest_fcall.conversation.execution.sandbox import SandboxRules, enter_sandbox
+from pytest_fcall.conversation.execution.sandbox import SandboxRules, WallsMissing, enter_sandbox
 
 _GRACE_SECONDS: Final = 2.0
 """Seconds that the parent has to end the process itself, and to say why."""
@@ -30,7 +30,13 @@ def main() -> None:
     messages, answers = _channel()
     spec = json.loads(messages.readline())
     limit, seconds, root = spec["result"], spec["seconds"], spec["root"]
-    held = enter_sandbox(SandboxRules.from_data(spec["sandbox"]))
+    try:
+        held = enter_sandbox(SandboxRules.from_data(spec["sandbox"]), spec["parent"])
+    except (WallsMissing, OSError) as missing:
+        remedy = "; `fc_walls = weaker` calls them all the same" if isinstance(missing, WallsMissing) else ""
+        text = f"this machine cannot hold called functions: {missing}{remedy}"
+        _write_answer(answers, 0, f'"error": {json.dumps(text)}')
+        return
     try:
         with kernel_time_limit(spec["start_seconds"]):
             environment = LoadedEnvironment(spec["environment"], spec["setup"], spec["functions"])

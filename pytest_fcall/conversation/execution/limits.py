@@ -54,6 +54,8 @@ class Limits:
     """Whether connections may be opened, to anywhere."""
     processes: bool = False
     """Whether programs may be started. Each has the same limits for itself, and ends with the tool process."""
+    weaker: bool = False
+    """Whether functions are called on a Linux machine, too, that cannot hold them as it should."""
     folders: tuple[Path, ...] = ()
     """Folders that may be read, besides Python's own, `sys.path` and the root."""
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)

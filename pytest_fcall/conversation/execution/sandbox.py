@@ -1,15 +1,17 @@
 """The sandbox of a process: limits of what it may read, write, start and reach.
 
-Python's audit hook enforces them on every system; `kernel_sandbox` adds that of the operating system.
+Python's audit hook enforces them on every system. `kernel_sandbox`, `call_filter`, `namespaces` and `watcher` add what
+the operating system has.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CHANGES = (
@@ -26,6 +28,14 @@ _NETWORK = (
     *("socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo", "http.client.connect"),
 )
 
+_NEEDED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "landlock": "its kernel does not hold files (Landlock, Linux 5.13)",
+        "seccomp": "its kernel does not filter system calls (seccomp, on x86-64 and 64-bit ARM)",
+    }
+)
+"""What Linux must have, and what is said of a machine without."""
+
 HookCheck: TypeAlias = Callable[[tuple[Any, ...]], None]
 
 
@@ -38,6 +48,8 @@ class SandboxRules(NamedTuple):
     file: int
     network: bool
     processes: bool
+    weaker: bool
+    """Whether a machine that cannot hold all of it is accepted."""
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> SandboxRules:
@@ -49,20 +61,51 @@ class SandboxRules(NamedTuple):
         return self._asdict()
 
 
-def enter_sandbox(rules: SandboxRules) -> list[str]:
-    """Enter the sandbox, for good, and name the parts that hold. Call it before any foreign code runs."""
-    applied: list[str] = []
+class WallsMissing(Exception):
+    """This machine cannot hold a process as it should be. The text says what it lacks."""
+
+
+def enter_sandbox(rules: SandboxRules, parent: int) -> list[str]:
+    """Enter the sandbox, for good, and name the parts that hold. Call it before any foreign code runs.
+
+    On Linux it forks: the caller goes on as another process, which ends with `parent`. Raises WallsMissing where Linux
+    cannot hold files or system calls, and the rules do not accept that.
+    """
+    held: list[str] = []
     if sys.platform != "win32":
         from pytest_fcall.conversation.execution.kernel_sandbox import limit_resources
 
         limit_resources(rules)
-        applied.append("resources")
+        held.append("resources")
     if sys.platform == "linux":
-        from pytest_fcall.conversation.execution.kernel_sandbox import apply_landlock, apply_seccomp
-
-        applied += [name for name, apply in (("landlock", apply_landlock), ("seccomp", apply_seccomp)) if apply(rules)]
+        held += _enter_linux_sandbox(rules, parent)
     add_audit_hook(rules)
-    return [*applied, "hook"]
+    return [*held, "hook"]
+
+
+def _enter_linux_sandbox(rules: SandboxRules, parent: int) -> list[str]:
+    from pytest_fcall.conversation.execution.call_filter import apply_seccomp
+    from pytest_fcall.conversation.execution.kernel_sandbox import apply_landlock, drop_privileges
+    from pytest_fcall.conversation.execution.namespaces import enter_namespaces
+    from pytest_fcall.conversation.execution.watcher import go_on_watched
+
+    held = enter_namespaces(rules)
+    ask_watcher = go_on_watched(parent, rules.writable, own_processes="namespaces" in held)
+    drop_privileges()
+    if apply_landlock(rules):
+        held.append("landlock")
+    held += apply_seccomp(rules, attributes="mounts" in held, ask=ask_watcher)
+    if not rules.weaker and (missing := [text for name, text in _NEEDED.items() if name not in held]):
+        raise WallsMissing(" and ".join(missing))
+    return held
+
+
+def weakness(held: Sequence[str]) -> str | None:
+    """A sentence on what does not hold functions on this machine, of these parts that do; None where all do."""
+    if sys.platform != "linux":
+        return "called functions are held by Python alone on this system, which code outside Python can avoid"
+    missing = [text for name, text in _NEEDED.items() if name not in held]
+    return f"called functions are held less well than they should be: {'; '.join(missing)}" if missing else None
 
 
 def add_audit_hook(rules: SandboxRules) -> None:

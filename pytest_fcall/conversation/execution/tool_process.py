@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Self
 
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentFailed, EnvironmentSpec, Limits
-from pytest_fcall.conversation.execution.sandbox import SandboxRules
+from pytest_fcall.conversation.execution.sandbox import SandboxRules, weakness
 from pytest_fcall.core.conversation import CallResult
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ _START: Final = (
 )
 _SYSTEM_FILES: Final = (
     *("/usr", "/lib", "/lib64", "/bin", "/opt", "/nix/store", "/System", "/Library"),
-    *("/etc/localtime", "/etc/ld.so.cache", "/etc/mime.types", "/etc/ssl", "/etc/pki", "/etc/ca-certificates"),
+    *("/etc/localtime", "/etc/ld.so.cache", "/etc/mime.types", "/etc/ca-certificates"),
+    *("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem"),  # and not `private`, beside them
+    *("/etc/pki/tls/certs", "/etc/pki/tls/openssl.cnf", "/etc/pki/tls/cert.pem", "/etc/pki/ca-trust/extracted"),
     *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts", "/etc/resolv.conf"),
     *("/dev/zero", "/dev/random", "/dev/urandom", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"),
 )
@@ -70,7 +72,10 @@ class ToolProcess:
         self._printed = bytearray()
         self._reader = asyncio.create_task(self._read_output())
         self.sandbox: tuple[str, ...] = ()
-        """The parts of the sandbox that hold on this machine, of `resources`, `landlock`, `seccomp` and `hook`."""
+        """The parts of the sandbox that hold on this machine.
+
+        Of `resources`, `namespaces`, `mounts`, `landlock`, `seccomp`, `asked` and `hook`.
+        """
 
     @classmethod
     async def start(cls, spec: EnvironmentSpec, limits: Limits = DEFAULT_LIMITS) -> Self:
@@ -102,6 +107,11 @@ class ToolProcess:
         return await self._exchange({"state": None if names is None else list(names)}, self._limits.seconds)
 
     @property
+    def weakness(self) -> str | None:
+        """A sentence on what does not hold functions on this machine, or None where all does."""
+        return weakness(self.sandbox)
+
+    @property
     def has_ended(self) -> bool:
         """Whether a call has ended the process, so that no further call is possible."""
         return self._end_reason is not None
@@ -114,10 +124,12 @@ class ToolProcess:
     async def close(self) -> None:
         """End the process and all that it started, and remove its files."""
         self._kill()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_END_SECONDS):
-                await self._process.wait()
-                await self._reader
+        try:
+            await self._wait_for_end()
+        except TimeoutError:
+            self._kill_group()
+            with suppress(TimeoutError):
+                await self._wait_for_end()
         self._reader.cancel()
         if stdin := self._process.stdin:
             stdin.close()
@@ -168,7 +180,20 @@ class ToolProcess:
             return "it closed the channel of the results; the process was killed"
         return f"it ended the process with status {status}" if status >= 0 else f"it was killed: {_signal(-status)}"
 
+    async def _wait_for_end(self) -> None:
+        async with asyncio.timeout(_END_SECONDS):
+            await self._process.wait()
+            await self._reader
+
     def _kill(self) -> None:
+        """End the process and all that it started. On Linux its watcher does it, which takes away what has ended."""
+        if sys.platform == "linux" and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(signal.SIGTERM)
+        else:
+            self._kill_group()
+
+    def _kill_group(self) -> None:
         if sys.platform != "win32":
             with suppress(ProcessLookupError, PermissionError):  # macOS raises the latter for a group of zombies
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -224,12 +249,14 @@ def _process_spec(spec: EnvironmentSpec, limits: Limits, folder: Path) -> dict[s
         file=limits.file,
         network=limits.network,
         processes=limits.processes,
+        weaker=limits.weaker,
     )
     return {
         "environment": spec.environment,
         "setup": spec.setup,
         "functions": spec.functions,
         "sandbox": rules.to_data(),
+        "parent": os.getpid(),
         "root": str(spec.root),
         "result": limits.result,
         "seconds": limits.seconds,

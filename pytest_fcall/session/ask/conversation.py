@@ -150,6 +150,8 @@ class ConversationRunner:
     replies: ConversationReplies
     no_replies: NoReplies
     earlier: EarlierConversations
+    notes: dict[str, None] = field(default_factory=dict)
+    """What people should know of this machine, each sentence once."""
 
     async def hold(self, conversation: Conversation) -> Answer:
         """Hold a conversation. Raises CaseEnded where it cannot be held."""
@@ -257,7 +259,7 @@ class ConversationRunner:
             from pytest_fcall.conversation.environments import open_environment
 
             results = self.replies.results(conversation)
-            context = self.environments.context(self.root, conversation.asker.file, results)
+            context = self.environments.context(self.root, conversation.asker.file, results, self.notes.setdefault)
             return await open_environment(settings, conversation.case.tools, context)
 
         return opened

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcall.session.outcomes import SettingError
-from pytest_fcall.session.setting_values import positive_number
+from pytest_fcall.session.setting_values import choice, positive_number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_fcall.conversation.environments import EnvironmentContext, ResultStore
     from pytest_fcall.conversation.environments.http_hosts import Hosts
     from pytest_fcall.conversation.execution.limits import Limits
 
 _PERMISSIONS = ("network", "programs")
+_WALLS = ("strict", "weaker")
 _MIB = 1 << 20
 
 
@@ -26,6 +29,7 @@ class EnvironmentSettings:
     timeout: str = ""
     memory: str = ""
     permissions: tuple[str, ...] = ()
+    walls: str = ""
     folders: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
@@ -33,15 +37,21 @@ class EnvironmentSettings:
 
     def check(self) -> None:
         """Raise SettingError where a setting cannot be used."""
-        if self.timeout or self.memory or self.permissions or self.hosts or self.headers:
+        if self.timeout or self.memory or self.permissions or self.walls or self.hosts or self.headers:
             self._limits(Path())
             self._hosts()
 
-    def context(self, root: Path, case_file: Path, store: ResultStore | None = None) -> EnvironmentContext:
-        """The context of environments for the cases of a file."""
+    def context(
+        self,
+        root: Path,
+        case_file: Path,
+        store: ResultStore | None = None,
+        note: Callable[[str], object] | None = None,
+    ) -> EnvironmentContext:
+        """The context of environments for the cases of a file. `note` is told what people should know."""
         from pytest_fcall.conversation.environments import EnvironmentContext
 
-        return EnvironmentContext(root, case_file.parent, self._limits(root), self._hosts(), store)
+        return EnvironmentContext(root, case_file.parent, self._limits(root), self._hosts(), store, note)
 
     def _limits(self, root: Path) -> Limits:
         from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
@@ -54,6 +64,7 @@ class EnvironmentSettings:
             memory=(positive_number("fc_tool_memory", self.memory, int) or default.memory // _MIB) * _MIB,
             network="network" in self.permissions,
             processes="programs" in self.permissions,
+            weaker=choice("fc_walls", self.walls or "strict", _WALLS) == "weaker",
             folders=tuple(root / path for path in self.folders),
             variables={name: os.environ[name] for name in self.variables if name in os.environ},
         )

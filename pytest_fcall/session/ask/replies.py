@@ -201,8 +201,9 @@ class Replies:
         self._transport.expected = requests
 
     def notes(self) -> list[str]:
-        """Sentences on limits that cannot be kept to by all workers together, and on damaged recordings."""
-        return [*self._transport.notes(), *self._recordings.notes()]
+        """Sentences on limits that cannot be kept to by all workers together, on damaged recordings and weak walls."""
+        conversations = self._runner.notes if self._runner else ()
+        return [*self._transport.notes(), *self._recordings.notes(), *conversations]
 
     def strays(self) -> Mapping[tuple[str, bool], int]:
         """Requests of apps that are part of no verdict: see `AppRun.strays`."""

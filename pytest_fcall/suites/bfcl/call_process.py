@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Lock, Thread, current_thread
@@ -30,7 +31,7 @@ class CallProcess:
         self._lock = Lock()
         self._thread: _CallThread | None = None
         self._environment = EnvironmentSpec(_ROOT, environment)
-        self._limits = limits
+        self._limits = replace(limits, weaker=True)  # the functions are known: a model chooses names and literals only
 
     def call(self, name: str, arguments: Mapping[str, Json]) -> CallResult:
         """Return the result of a call, or its error, or that of the process. Raises EnvironmentFailed."""

@@ -137,6 +137,18 @@ def test_folders_are_read_when_they_are_named(tmp_path: Path) -> None:
     assert allowed == CallResult("9.50")
 
 
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root may give files to others")
+def test_root_may_call_functions_of_a_project_that_is_another_users(tmp_path: Path) -> None:
+    module = tmp_path / "project" / "theirs.py"
+    module.parent.mkdir(mode=0o700)
+    module.write_text("def say() -> str:\n    return 'called'\n")
+    module.chmod(0o600)
+    for path in (module, module.parent):
+        os.chown(path, 65_534, 65_534)
+    done, _ = asyncio.run(called(EnvironmentSpec(module.parent, functions={"say": "theirs:say"}), ("say", {})))
+    assert done == CallResult("called")
+
+
 def test_files_may_be_written_in_the_working_folder_which_goes_in_the_end() -> None:
     done, _ = asyncio.run(called(behind(None, None, "scribble"), ("scribble", {})))
     assert done.error is None
@@ -155,27 +167,30 @@ def test_the_network_may_be_opened() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are named otherwise there")
 def test_children_that_were_allowed_end_with_the_worker() -> None:
-    done, _ = asyncio.run(called(behind(None, None, "children"), ("children", {}), limits=Limits(processes=True)))
-    assert isinstance(done.value, list), done
-    assert len(done.value) == 2
-    assert all(ends(int(number)) for number in done.value)
+    async def run() -> int:
+        async with started(behind(None, None, "children"), Limits(processes=True)) as worker:
+            done = await worker.call("children", {})
+            assert isinstance(done.value, list), done
+            assert running_with(worker._process.pid) >= 1 + len(done.value)
+        return worker._process.pid
+
+    assert ends_with_all(asyncio.run(run()))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are named otherwise there")
 def test_children_end_with_a_call_that_is_given_up() -> None:
-    async def run() -> str:
+    async def run() -> int:
         async with started(behind(None, None, "children_and_then_on"), Limits(processes=True)) as worker:
             call = asyncio.create_task(worker.call("children_and_then_on", {}))
             while not worker.printed.endswith("]"):
                 await asyncio.sleep(0.02)
+            assert running_with(worker._process.pid) >= 1 + len(json.loads(worker.printed))
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
-        return worker.printed
+        return worker._process.pid
 
-    numbers = json.loads(asyncio.run(run()))
-    assert len(numbers) == 2
-    assert all(ends(number) for number in numbers)
+    assert ends_with_all(asyncio.run(run()))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, nothing refuses it")
@@ -254,21 +269,23 @@ def test_a_worker_ends_when_its_parent_is_killed(at: str, tmp_path: Path) -> Non
         assert parent.stdout
         number = int(parent.stdout.readline())
         os.kill(parent.pid, signal.SIGKILL)
-    assert ends(number)
+    assert ends_with_all(number)
 
 
-def ends(number: int) -> bool:
-    """Whether there is no such process soon: one that is killed may yet have to notice."""
+def ends_with_all(number: int) -> bool:
+    """Whether nothing of a process is left soon: what is killed may yet have to notice."""
     deadline = time.monotonic() + 30
-    while is_running(number) and time.monotonic() < deadline:
+    while running_with(number) and time.monotonic() < deadline:
         time.sleep(0.01)
-    return not is_running(number)
+    return not running_with(number)
 
 
-def is_running(number: int) -> bool:
-    """Whether there is such a process, and it is no zombie."""
-    found = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True, check=False)
-    return found.stdout.strip()[:1] not in {"", "Z"}
+def running_with(number: int) -> int:
+    """How many processes run in the session of this one, or where that is not to be had in its group."""
+    column = "sid" if sys.platform == "linux" else "pgid"
+    found = subprocess.run(["ps", "-A", "-o", f"{column}=,stat="], capture_output=True, text=True, check=True)
+    rows = [line.split() for line in found.stdout.splitlines()]
+    return sum(row[0] == str(number) and not row[1].startswith("Z") for row in rows)
 
 
 def test_the_process_imports_neither_the_package_nor_slow_modules() -> None:

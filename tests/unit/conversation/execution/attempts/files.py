@@ -111,16 +111,16 @@ def walk_into_the_folder(path: str) -> None:
     os.chdir(Path(path).parent)
 
 
-def read_the_parents_environment() -> bytes:
-    return Path(f"/proc/{os.getppid()}/environ").read_bytes()
+def read_the_parents_environment(number: int) -> bytes:
+    return Path(f"/proc/{number}/environ").read_bytes()
 
 
-def read_the_parents_environment_around_python() -> int:
-    return libc("open", f"/proc/{os.getppid()}/environ".encode(), os.O_RDONLY)
+def read_the_parents_environment_around_python(number: int) -> int:
+    return libc("open", f"/proc/{number}/environ".encode(), os.O_RDONLY)
 
 
-def read_the_parents_memory() -> bytes:
-    with Path(f"/proc/{os.getppid()}/mem").open("rb") as memory:
+def read_the_parents_memory(number: int) -> bytes:
+    with Path(f"/proc/{number}/mem").open("rb") as memory:
         return memory.read(1)
 
 

@@ -101,28 +101,28 @@ def use_multiprocessing() -> None:
     process.start()
 
 
-def signal_the_parent() -> None:
-    os.kill(os.getppid(), 0)
+def signal_the_parent(number: int) -> None:
+    os.kill(number, 0)
 
 
-def signal_the_parent_around_python() -> int:
-    return libc("kill", os.getppid(), 0)
+def signal_the_parent_around_python(number: int) -> int:
+    return libc("kill", number, 0)
 
 
 def signal_everybody() -> None:
     os.kill(-1, 0)
 
 
-def signal_the_parents_group() -> None:
-    os.killpg(os.getpgid(os.getppid()), 0)
+def signal_the_parents_group(number: int) -> None:
+    os.killpg(number, 0)
 
 
-def trace_the_parent() -> int:
-    return libc("ptrace", 0x4206, os.getppid(), NULL, NULL)  # PTRACE_SEIZE
+def trace_the_parent(number: int) -> int:
+    return libc("ptrace", 0x4206, number, NULL, NULL)  # PTRACE_SEIZE
 
 
-def leave_the_group() -> None:
-    os.setpgid(0, os.getpgid(os.getppid()))
+def leave_the_group(number: int) -> None:
+    os.setpgid(0, number)
 
 
 def start_a_session() -> None:

@@ -1,0 +1,227 @@
+"""Ways out of the process in which functions are called: as an administrator and as an ordinary user, one row each.
+
+`namespaces` is the machine as it is; `plain` is one that makes no namespaces for anybody, as in most containers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from tests.attacks.escapes import ATTEMPTS
+from tests.attacks.ordinary import ORDINARY
+
+HAS_WALLS = (
+    sys.platform == "linux"
+    and platform.machine() in {"x86_64", "aarch64"}
+    and ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
+)
+pytestmark = pytest.mark.skipif(not HAS_WALLS, reason="only Linux with Landlock has these walls")
+
+ROOT = Path(__file__).parents[2]
+USERS = [
+    pytest.param("root", marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root can be root")),
+    "user",
+]
+MACHINES = ["namespaces", pytest.param("plain", marks=pytest.mark.nightly)]
+LASTING = {
+    **dict.fromkeys(("ignore_signals", "block_signals", "stop_the_alarm", "stop_itself"), ()),
+    **dict.fromkeys(("leave_threads", "close_everything"), ()),
+    **dict.fromkeys(("leave_programs", "become_a_daemon", "replace_itself"), ("processes=true",)),
+}
+REFUSALS = {
+    *(errno.EPERM, errno.EACCES, errno.EROFS, errno.EXDEV, errno.ENOSYS, errno.ENOTTY, errno.EOPNOTSUPP),
+    errno.EISCONN,  # a stream goes to its other end alone
+    errno.ENOENT,  # the number of a process, or a device, is none of this machine's
+}
+"""What walls answer. Any other error is that of a call which was let through and had wrong arguments."""
+LET_THROUGH = {
+    "processes-timer_for_others": errno.EINVAL,
+    "attributes-by_a_path_without_end": errno.EFAULT,
+    "attributes-by_a_path_that_is_none": errno.EFAULT,
+}
+"""Calls that anybody may make, and that the kernel itself refuses with these arguments."""
+Results = dict[str, dict[str, str]]
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "tests.attacks.walled", *arguments]
+
+
+@contextmanager
+def surroundings() -> Iterator[dict[str, str]]:
+    """The variables of a program, whose temporary files are where another user may write, too."""
+    with TemporaryDirectory(prefix="fcall-walls-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o1777)
+        yield {**os.environ, "TMPDIR": folder, "PYTHONPATH": str(ROOT)}
+
+
+def said_by_all(task: str) -> Callable[[str, str], Any]:
+    """What came of a task, which is done once for each user and machine."""
+    known: dict[tuple[str, str], Any] = {}
+
+    def results(user: str, machine: str) -> Any:
+        if (user, machine) not in known:
+            with surroundings() as variables:
+                done = subprocess.run(
+                    command(user, machine, task), cwd=ROOT, env=variables, capture_output=True, check=False
+                )
+            assert done.returncode == 0, done.stderr.decode()
+            known[user, machine] = json.loads(done.stdout)
+        return known[user, machine]
+
+    return results
+
+
+@pytest.fixture(scope="module")
+def tried() -> Callable[[str, str], Results]:
+    return said_by_all("attempts")
+
+
+@pytest.fixture(scope="module")
+def called() -> Callable[[str, str], dict[str, str | None]]:
+    return said_by_all("ordinary")
+
+
+def error_number(said: str) -> int | None:
+    found = re.search(r"\[Errno (\d+)\]", said)
+    return int(found[1]) if found else None
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_nothing_outside_is_reached(
+    tried: Callable[[str, str], Results], machine: str, user: str, attempt: str
+) -> None:
+    result = tried(user, machine)[attempt]
+    assert not result.keys() & {"reached", "changed"}, result
+    assert "called functions may not" in result["said"] or error_number(result["said"]) in {
+        *REFUSALS,
+        LET_THROUGH.get(attempt),
+    }, result
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_an_attempt_does_not_end_the_process(tried: Callable[[str, str], Results], machine: str, user: str) -> None:
+    said = [result["said"] for name, result in tried(user, machine).items() if name != "walls"]
+    assert not [each for each in said if "killed" in each or "ended" in each]
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_walls_do_not_depend_on_the_user(tried: Callable[[str, str], Results], machine: str, user: str) -> None:
+    held = tried(user, machine)["walls"]["held"].split()
+    assert {"landlock", "seccomp", "hook"} <= set(held)
+    assert "mounts" in held or "asked" in held
+    assert machine == "namespaces" or "asked" in held
+
+
+def test_attempts_are_many() -> None:
+    assert len(ATTEMPTS) > 350
+
+
+@pytest.mark.parametrize("function", ORDINARY)
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_ordinary_functions_work_inside(
+    called: Callable[[str, str], dict[str, str | None]], machine: str, user: str, function: str
+) -> None:
+    assert called(user, machine)[function] is None
+
+
+@contextmanager
+def begun(user: str, machine: str, attempt: str, *limits: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A parent whose called function has begun, and the number of its tool process."""
+    with (
+        surroundings() as variables,
+        subprocess.Popen(
+            command(user, machine, attempt, *limits), cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True
+        ) as parent,
+    ):
+        assert parent.stdout
+        try:
+            yield parent, int(parent.stdout.readline())
+        finally:
+            parent.kill()
+
+
+def ends_with_all(number: int) -> bool:
+    """Whether nothing is left soon of the session of a process; what is killed may yet have to notice."""
+    deadline = time.monotonic() + 30
+    while (running := running_with(number)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not running
+
+
+def running_with(number: int) -> int:
+    """How many processes run in the session of this one, which nothing inside can leave."""
+    found = subprocess.run(["ps", "-A", "-o", "sid=,stat="], capture_output=True, text=True, check=True)
+    rows = [line.split() for line in found.stdout.splitlines()]
+    return sum(row[0] == str(number) and not row[1].startswith("Z") for row in rows)
+
+
+@pytest.mark.parametrize("attempt", LASTING)
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_nothing_outlives_a_killed_pytest(machine: str, user: str, attempt: str) -> None:
+    with begun(user, machine, attempt, "seconds=600", *LASTING[attempt]) as (parent, number):
+        assert running_with(number) >= 2
+        parent.send_signal(signal.SIGKILL)
+    assert ends_with_all(number)
+
+
+@pytest.mark.parametrize("attempt", LASTING)
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_nothing_outlives_the_time_of_a_call(machine: str, user: str, attempt: str) -> None:
+    with begun(user, machine, attempt, "seconds=1", *LASTING[attempt]) as (parent, number):
+        assert parent.stdout
+        said = parent.stdout.readline()
+        parent.wait()
+    assert "the process was killed" in said
+    assert not running_with(number)
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_nothing_outlives_its_watcher(user: str) -> None:
+    with begun(user, "namespaces", "leave_programs", "seconds=600", "processes=true") as (_, number):
+        os.kill(number, signal.SIGKILL)
+        assert ends_with_all(number)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_processes_without_end_come_to_an_end(machine: str, user: str) -> None:
+    with begun(user, machine, "bomb", "seconds=60", "processes=true") as (parent, number):
+        assert parent.stdout
+        made = int(parent.stdout.readline().split()[1])
+        parent.wait()
+    assert not running_with(number)
+    if (user, machine) == ("user", "namespaces"):  # elsewhere only time is a bound
+        assert made < 300
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has other numbers for calls")
+@pytest.mark.parametrize("attempt", ["call_of_32_bits", "call_of_x32"])
+def test_calls_by_other_numbers_end_the_process(attempt: str) -> None:
+    with begun("root" if os.geteuid() == 0 else "user", "namespaces", attempt) as (parent, _):
+        assert parent.stdout
+        assert parent.stdout.readline().startswith(("it was killed: SIGSYS", "it was killed: SIGSEGV"))
