@@ -149,6 +149,9 @@ class _Tape:
     def all(self) -> list[Recording]:
         return []
 
+    def check(self) -> None:
+        self.store.try_out()
+
 
 def _server(seconds: float) -> None:
     async def serve(listening: socket, _: object) -> None:

@@ -9,6 +9,7 @@ from shlex import quote
 from types import MappingProxyType
 
 from pytest_fcall.cli.command_parser import command_parser
+from pytest_fcall.core.whole_file import create_file
 
 _TEMPLATES: Mapping[str, str] = MappingProxyType(
     {
@@ -64,8 +65,7 @@ def _write(path: Path, template: str) -> bool:
     text = (files("pytest_fcall.cli") / "templates" / template).read_text(encoding="utf-8")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        create_file(path, [text.encode()])
     except FileExistsError:
         return False
     return True

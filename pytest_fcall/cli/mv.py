@@ -21,6 +21,7 @@ from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core import Case, Model
+from pytest_fcall.core.whole_file import refuse_link_out
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -197,6 +198,8 @@ def _of_file(entry: Recording, model: str, names: tuple[str, str]) -> Recording 
 
 def _moved(moves: dict[Path, Path], root: Path) -> Iterator[str]:
     for path, target in moves.items():
+        for each in (path, target):
+            refuse_link_out(each)
         target.parent.mkdir(parents=True, exist_ok=True)
         path.rename(target)
         yield f"renamed {relative_path(path, root)} to {relative_path(target, root)}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from pytest_fcall.backends.recordings.entry import Recording, Recordings
 from pytest_fcall.backends.recordings.file import SUFFIX, read_recordings, recordings_path, write_recordings
 from pytest_fcall.backends.recordings.reader import MENDED_BY_EXPORT
-from pytest_fcall.backends.store import ReplyStore, StoreError, store_path
+from pytest_fcall.backends.store import ReplyStore, StoreError, is_rescued, store_path
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import existing_paths, relative_path, root_of
 from pytest_fcall.core import Fault, Model
@@ -32,7 +32,7 @@ examples:
   fcall record --export                 write the replies of the last runs to files for version control
   fcall record --export cases/shop.fc.yaml
   fcall record --export --model openai:gpt-5.2
-  fcall record --load                 read such files into the store
+  fcall record --load                   read such files into the store
   fcall record --prune                  delete replies that the last run of their case did not use
   fcall record --prune --older 30d      delete replies that no run has used for 30 days
   fcall record --stats                  show the number and the age of the replies
@@ -107,8 +107,10 @@ class RecordScope:
     """The files and folders of the command line. Prints what happens to files, and counts problems."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self.root = root_of(paths)
-        self.paths = paths
+        self.rescued = [path for path in paths if is_rescued(path)]
+        """Files of replies that the store could not take. They may be anywhere, as among temporary files."""
+        self.paths = [path for path in paths if path not in self.rescued]
+        self.root = root_of(self.paths or [Path.cwd()])
         self.problems = 0
         self.reported = False
         """Whether anything was printed of a file."""
@@ -232,6 +234,8 @@ def _newest_in_use(entries: Iterable[Recording], last_used: Mapping[str, set[str
 
 def load_replies(store: ReplyStore, scope: RecordScope) -> None:
     """Read the files into the store. Damaged lines are reported and left out."""
+    for path in scope.rescued:
+        scope.report_file(path, f"{_reply_count(replies := store.take_in(path), replies)}; the file is removed")
     files = scope.recording_files()
     for path in files:
         if not _is_beside_cases(path):
@@ -243,7 +247,7 @@ def load_replies(store: ReplyStore, scope: RecordScope) -> None:
             case_file = path.parents[2] / path.name.removesuffix(SUFFIX)
             new = store.import_newer(recordings.model, scope.relative(case_file), recordings.entries)
             scope.report_file(path, _reply_count(len(recordings.entries), new))
-    if not files:
+    if not (files or scope.rescued):
         print(f"nothing to load: no files __fcall__/MODEL/…{SUFFIX} here")
 
 

@@ -23,5 +23,4 @@ def write_git_attributes(folder: Path) -> None:
     except FileNotFoundError:
         lines = [_FIRST_LINE]
     if lines[:1] == [_FIRST_LINE] and "".join(lines) != _FIRST_LINE + _RULES:
-        folder.mkdir(parents=True, exist_ok=True)
         replace_file(path, [(_FIRST_LINE + _RULES).encode()])

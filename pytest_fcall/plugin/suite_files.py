@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias, cast, runtime_checkable
 import pytest
 
 from pytest_fcall.core import Case, Json, Model, Reply, Transcript, Verdict
+from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.results import Result, Results
@@ -140,7 +141,7 @@ def _write(
     for place, text in list(suite.files(rows, costs, there)) if rows else ():
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        replace_file(path, [text.encode()])
 
 
 def _cost(results: Iterable[Result]) -> float | None:

@@ -336,13 +336,13 @@ class Summary:
         settings = self._session.settings
         self._accounts.close()
         if fault := self._accounts.fault:
-            self._run_note = f"what was asked and answered is not kept: {fault.strerror}: {fault.filename}"
+            self._run_note = f"what was asked and answered is not kept: {_said(fault)}"
         try:
             path = store_run(
                 settings, self._gates, self._started, self.results(), self._failures, broken_off=broken_off
             )
         except OSError as error:
-            self._run_note = f"this run is not kept: {error.strerror}: {error.filename}"
+            self._run_note = f"this run is not kept: {_said(error)}"
         else:
             if path and not self._run_note and (settings.shard or verbosity(self._config) > 0):
                 self._run_note = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
@@ -374,3 +374,8 @@ def _worse_lines(results: Sequence[Result]) -> list[str]:
 
 def _has_scores(results: Results) -> bool:
     return any(result.suite or result.scores for result in results.results)
+
+
+def _said(error: OSError) -> str:
+    """The error, with the name of the file where it has one: writing to a full disk has none."""
+    return f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror)

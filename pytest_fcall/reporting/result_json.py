@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from math import inf, isfinite
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, TypeVar, get_args, overload
@@ -160,7 +161,15 @@ def _field(data: Mapping[str, Json], name: str, kind: type[_T], default: Json = 
 
 def _number(data: Mapping[str, Json], name: str) -> float | None:
     value = data.get(name)
-    return None if value is None else float(_checked(value, name, int if isinstance(value, int) else float))
+    if value is None:
+        return None
+    try:
+        number = float(_checked(value, name, int if isinstance(value, int) else float))
+    except OverflowError:
+        number = inf
+    if not isfinite(number):
+        raise ValueError(f"{name}: the number is too large, or is none")
+    return number
 
 
 def _list(data: Mapping[str, Json], name: str) -> Sequence[Json]:

@@ -13,6 +13,7 @@ from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
 from pytest_fcall.core import FaultyCase, Json, Tool, catalogue_digest, digest
+from pytest_fcall.core.whole_file import create_file, replace_file
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.traces.drafts import CaseDraft, DraftCall, DraftTurn
 from pytest_fcall.traces.record import SkippedEntry
@@ -53,7 +54,7 @@ def write_case_files(cases: Sequence[NamedDraft], folder: Path, stem: str) -> It
         folder.mkdir(parents=True, exist_ok=True)
         name = f"tools-{catalogue_digest(tools)[:8]}.tools.yaml" if tools else ""
         if tools and not (folder / name).exists():  # an existing one holds the same tools, or was edited by hand
-            (folder / name).write_text(_tools_text(tools), encoding="utf-8")
+            replace_file(folder / name, [_tools_text(tools).encode()])
         for start in range(0, len(own), _MOST_CASES):
             number += 1
             path = folder / f"{stem}{f'_{number}' if number > 1 else ''}.fc.yaml"
@@ -95,8 +96,7 @@ def _write_file(path: Path, cases: Sequence[NamedDraft], tools: str) -> Iterator
             yield SkippedEntry(place, f"a case file cannot express the case: {faults[case.name]}")
     valid = [case for case in cases if case.name not in faults]
     if valid:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(case_file_text(valid, tools) if text is None else text)
+        create_file(path, [(case_file_text(valid, tools) if text is None else text).encode()])
         yield WrittenFile(path, len(valid), sum(map(_is_without_expectation, valid)))
 
 

@@ -6,7 +6,6 @@ both branches, since each names its answer, and the answers that were replaced b
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,8 +19,9 @@ from pytest_fcall.core.json_fields import (
     optional_list_of_strings,
     required_field,
 )
+from pytest_fcall.core.json_reading import read_own_json
 from pytest_fcall.core.rate import Rate
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.whole_file import refuse_link_out, replace_file
 from pytest_fcall.tracking.measurement import NOTHING, Key, Measured
 from pytest_fcall.tracking.question_digests import EXPECTATION, PROMPT
 from pytest_fcall.tracking.stanza import StanzaFields, unreviewed_from_json
@@ -126,21 +126,18 @@ def parse_bookkeeping(content: bytes) -> Bookkeeping:
 
 def _rows(lines: Sequence[str]) -> list[Mapping[str, Json]]:
     """The lines, read at once where all of them can be read."""
-    try:
-        rows = json.loads(f"[{','.join(lines)}]")
-    except (ValueError, RecursionError):
-        rows = []
-    if len(rows) != len(lines):
-        rows = [*map(_row, lines)]
+    rows = _value(f"[{','.join(lines)}]")
+    if not isinstance(rows, list) or len(rows) != len(lines):
+        rows = [*map(_value, lines)]
     return [row for row in rows if isinstance(row, dict)]
 
 
-def _row(line: str) -> Json:
+def _value(text: str) -> Json:
+    """The value of JSON text; None for any other text."""
     try:
-        row: Json = json.loads(line)
-    except (ValueError, RecursionError):
+        return read_own_json(text)
+    except ValueError:
         return None
-    return row
 
 
 def _measured(case: str, row: Mapping[str, Json]) -> Measured | None:
@@ -185,9 +182,9 @@ def _accepted(row: Mapping[str, Json], shared: Mapping[str, Mapping[str, Json]])
 
 def _shared(rows: Iterable[Mapping[str, Json]]) -> dict[str, Mapping[str, Json]]:
     """What many cases have alike, by its id. Digests are texts."""
-    found = {row.get("id"): row for row in rows if "id" in row}
+    found = {id_: row for row in rows if isinstance(id_ := row.get("id"), str)}
     return {
-        str(id_): value
+        id_: value
         for id_, row in found.items()
         if isinstance(value := row.get("provenance", row.get("digests")), dict)
         and ("provenance" in row or all(isinstance(each, str) for each in value.values()))
@@ -223,9 +220,9 @@ def write_bookkeeping(path: Path, kept: Bookkeeping) -> None:
 def replace_changed_file(path: Path, lines: Sequence[bytes]) -> None:
     """Replace a file whose lines are others; one without lines is removed. Raises OSError."""
     if not lines:
+        refuse_link_out(path)
         path.unlink(missing_ok=True)
     elif not path.exists() or path.read_bytes() != b"".join(lines):
-        path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, lines)
 
 

@@ -16,6 +16,8 @@ from typing import IO, Final
 
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import as_mapping
+from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.private_files import FILE_MODE, make_private_folder, open_private
 from pytest_fcall.core.whole_file import replace_file
 
 _SUFFIX: Final = ".accounts.jsonl.gz"
@@ -47,6 +49,7 @@ class AccountWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: IO[str] | None = None
+        self._opened: IO[bytes] | None = None
         self.fault: OSError | None = None
         """Why nothing more is written."""
 
@@ -56,17 +59,19 @@ class AccountWriter:
             return
         try:
             if self._file is None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = gzip.open(self._path, "wt", _FASTEST, encoding="ascii")  # noqa: SIM115  # `close` ends it
+                make_private_folder(self._path.parent)
+                self._opened = open_private(self._path)  # gzip leaves it open
+                self._file = gzip.open(self._opened, "wt", _FASTEST, encoding="ascii")  # noqa: SIM115  # `close` ends it
             self._file.write(f"{line}\n")
         except OSError as error:
             self.fault = error
 
     def close(self) -> None:
         """Write what is still to be written."""
-        if self._file is not None:
+        if self._file is not None and self._opened is not None:
             try:
-                self._file.close()
+                with self._opened:
+                    self._file.close()
             except OSError as error:
                 self.fault = error
 
@@ -76,14 +81,14 @@ def read_accounts(path: Path) -> Iterator[Mapping[str, Json]]:
     with suppress(FileNotFoundError, EOFError, zlib.error, gzip.BadGzipFile), gzip.open(path, "rb") as file:
         for line in file:
             with suppress(ValueError):
-                yield as_mapping(json.loads(line), "an account")
+                yield as_mapping(read_json(line), "an account")
 
 
 def join_accounts(path: Path, parts: Iterable[Path]) -> None:
     """Write the accounts of several runs into one file. Raises OSError."""
     found = [part for part in parts if part.is_file()]
     if found:
-        replace_file(path, (part.read_bytes() for part in found))
+        replace_file(path, (part.read_bytes() for part in found), FILE_MODE)
 
 
 def remove_old_accounts(folder: Path) -> None:

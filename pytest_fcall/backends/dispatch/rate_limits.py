@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from pytest_fcall.backends.dispatch.job import Clock, Limits
+from pytest_fcall.core.private_files import create_private, make_private_folder
 
 WINDOW_SECONDS = 62.0
 """Seconds for which a request counts.
@@ -160,7 +161,8 @@ class _SharedWindows:
             self._connection.close()
 
     def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.path.parent)
+        create_private(self.path)
         self._connection = connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
         # The content is worthless after the next minute, so that it need not survive a crash of the machine.
         _execute_when_free(connection, "PRAGMA synchronous = OFF")

@@ -71,6 +71,10 @@ class CaseRecordings(Protocol):
         """All recordings of the case."""
         ...
 
+    def check(self) -> None:
+        """Raise StoreError if an answer could not be recorded."""
+        ...
+
 
 class AppBudget(Protocol):
     """The budget for requests of apps. Called in the thread of the proxy."""
@@ -120,7 +124,7 @@ class AppRun:
     not_recorded: list[str] = field(default_factory=list)
     """Messages about requests without a recording."""
     not_stored: list[str] = field(default_factory=list)
-    """Messages about replies that could not be written."""
+    """Messages about requests whose answers could not have been recorded."""
     not_paid: list[str] = field(default_factory=list)
     """Messages about requests that the budget did not allow."""
     not_keyed: list[str] = field(default_factory=list)

@@ -172,6 +172,12 @@ class Exchange:
             return web.Response(status=recorded.status, body=recorded.body, headers=headers)
         if not self.run.live:
             return error_answer("\n".join(filter(None, (self.why_nobody, self.run.note_not_recorded(self.numbered)))))
+        try:
+            self.run.recordings.check()
+        except StoreError as error:
+            self.run.release(self.numbered)
+            self.run.not_stored.append(str(error))
+            return error_answer(str(error))
         started = time.perf_counter()
         try:
             own = provider_headers(self.request.headers.items())
@@ -278,7 +284,4 @@ class Exchange:
         if self.run.budget:
             bill.usage = read_recording(unread).reply.usage
         origin = self.run.origin
-        try:
-            await self.writer.write(NewReply(origin.model, origin.file, unread))
-        except StoreError as error:
-            self.run.not_stored.append(str(error))
+        await self.writer.write(NewReply(origin.model, origin.file, unread))

@@ -22,7 +22,7 @@ from pytest_fcall.backends.recordings.shared_parts import WrittenParts
 from pytest_fcall.core import Json, Model
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.core.readable_json import readable_json
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.whole_file import refuse_link_out, replace_file
 
 SUFFIX = ".replies.jsonl"
 BOOKKEEPING_SUFFIX = ".recorded.jsonl"
@@ -57,13 +57,13 @@ def write_recordings(path: Path, model: Model, entries: Iterable[Recording]) -> 
     header: dict[str, Json] = {"model": model.id, "version": VERSION}
     reviewed_lines = [readable_json({"fcall": "replies", **header}), *parts.lines(), *replies]
     recorded_lines = [readable_json({"fcall": "recorded", **header}), *parts.contexts(), *recorded]
-    path.parent.mkdir(parents=True, exist_ok=True)
     changes = [_replace(bookkeeping_path(path), recorded_lines), _replace(path, reviewed_lines)]
     return any(changes)
 
 
 def remove_recordings(path: Path) -> None:
     """Remove both files. Raises OSError."""
+    refuse_link_out(path)
     for each in (path, bookkeeping_path(path)):
         each.unlink(missing_ok=True)
 

@@ -14,7 +14,9 @@ from typing import TypeAlias, TypeVar
 
 from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.backends.store.repair import PAGE_SIZE, copy_readable, is_truncated, set_aside
+from pytest_fcall.backends.store.rescued import take_in_all
 from pytest_fcall.backends.store.tables import NewerVersion, migrate
+from pytest_fcall.core.private_files import create_private, make_private_folder
 
 TIMEOUT = 30.0
 """Seconds to wait for other processes, whose transactions take milliseconds."""
@@ -32,6 +34,9 @@ _MESSAGES: Mapping[int, str] = MappingProxyType(
 )
 _DAMAGE = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 """Errors that our statements cause only in a file that is not as we wrote it."""
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What a statement may raise. Python reads the text of an error, which quotes the file, as UTF-8."""
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[sqlite3.Connection], Result]
@@ -50,8 +55,10 @@ def store_error(path: Path, error: Exception) -> StoreError:
     return StoreError(f"recorded replies in {path}: {reason}")
 
 
-def is_damage(path: Path, error: sqlite3.Error) -> bool:
+def is_damage(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> bool:
     """Whether the error means a damaged file, as opposed to a busy, full or protected one."""
+    if isinstance(error, UnicodeDecodeError):  # Python cannot read the text of the error, which quotes the file
+        return True
     code = _error_code(error)
     # A damaged header may say that the file is read-only.
     return code in _DAMAGE or (code == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK))
@@ -71,6 +78,8 @@ class Database:
 
     def __init__(self, path: Path, on_fault: Callable[[str], None]) -> None:
         self._path = path
+        self._patience = TIMEOUT
+        """Seconds to wait for other processes; none once one of them kept us waiting for so long."""
         self._on_fault = on_fault
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
@@ -114,21 +123,33 @@ class Database:
         try:
             try:
                 return work()
-            except sqlite3.Error as error:
+            except _SQLITE_ERRORS as error:
                 if not is_damage(self._path, error):
                     raise
                 self._set_aside()
                 return work()
-        except (sqlite3.Error, OSError) as error:
+        except sqlite3.OperationalError as error:
+            if _error_code(error) in _BUSY:
+                self._be_impatient()
             raise store_error(self._path, error) from error
+        except (*_SQLITE_ERRORS, OSError) as error:
+            raise store_error(self._path, error) from error
+
+    def _be_impatient(self) -> None:
+        """Wait no more: what has locked the file for so long is likely to go on, and each reply would wait anew."""
+        self._patience = 0.0
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA busy_timeout = 0")
 
     def _connect(self) -> sqlite3.Connection:
         if self._process != os.getpid():
             self._inherited, self._connection = self._connection, None
             self._process = os.getpid()
         if self._connection is None:
-            _make_folder(self._path.parent)
-            with locked(self._lock_file, TIMEOUT):
+            make_private_folder(self._path.parent)
+            with locked(self._lock_file, self._patience):
+                create_private(self._path)
                 self._connection = self._open_or_repair()
                 self._opened_file = _identity(self._path)
         return self._connection
@@ -142,20 +163,22 @@ class Database:
         if is_truncated(self._path):
             set_aside(self._path)
         try:
-            connection = _open(self._path)
-        except sqlite3.Error as error:
+            connection = _open(self._path, self._patience)
+        except _SQLITE_ERRORS as error:
             if not is_damage(self._path, error):
                 raise
             set_aside(self._path)
-            connection = _open(self._path)
+            create_private(self._path)
+            connection = _open(self._path, self._patience)
         for message in copy_readable(connection, self._path):
             self._on_fault(message)
+        take_in_all(connection, self._path)
         return connection
 
     def _set_aside(self) -> None:
         """Set the file aside, unless another process has done so since it was opened."""
         self._disconnect()
-        with locked(self._lock_file, TIMEOUT):
+        with locked(self._lock_file, self._patience):
             if self._opened_file == _identity(self._path):
                 set_aside(self._path)
 
@@ -166,8 +189,8 @@ class Database:
             self._connection = None
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=TIMEOUT, isolation_level=None, check_same_thread=False)
+def _open(path: Path, timeout: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # damaged text must not raise
         connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
@@ -204,10 +227,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return status.st_dev, status.st_ino
-
-
-def _make_folder(folder: Path) -> None:
-    """Create the folder, and keep it out of version control."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
-        file.write("*\n")

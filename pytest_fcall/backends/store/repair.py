@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -36,7 +36,7 @@ def set_aside(path: Path) -> None:
 def copy_readable(connection: sqlite3.Connection, path: Path) -> Iterator[str]:
     """Copy the readable rows of all databases set aside, and return a message about each."""
     for mending in path.parent.glob(_set_aside_path(path, "mending", "*").name):
-        readable = _copy(connection, mending)
+        readable = copy_records(connection, salvaged_records(mending, _beside(mending, "-wal")))
         damaged = mending.with_name(mending.name.replace(".mending-", ".damaged-"))
         _move(mending, damaged)
         yield (
@@ -65,11 +65,11 @@ def _move(path: Path, target: Path) -> None:
             _beside(path, suffix).rename(_beside(target, suffix))
 
 
-def _copy(connection: sqlite3.Connection, damaged: Path) -> int:
-    """Copy all readable rows, or none if the disk is full, and return the number of replies."""
+def copy_records(connection: sqlite3.Connection, records: Iterable[tuple[Value, ...]]) -> int:
+    """Copy all records that are undamaged rows, or none if the disk is full, and return the number of replies."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        copied = {_copied(connection, record) for record in salvaged_records(damaged, _beside(damaged, "-wal"))}
+        copied = {_copied(connection, record) for record in records}
         connection.execute("COMMIT")
     except BaseException:  # Ctrl+C, too
         with suppress(sqlite3.Error):
@@ -95,7 +95,7 @@ def _copied(connection: sqlite3.Connection, record: tuple[Value, ...]) -> str | 
             bytes() as line,
             int() as checksum,
         ):
-            with suppress(DamagedData):
+            with suppress(DamagedData, OverflowError):
                 row = Row(digest, model, file, sample, float(recorded), catalogue, line, checksum)
                 entry = from_row(row, ())
                 connection.execute(PUT_NEWER_REPLY, row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import time
 from collections import deque
@@ -18,9 +19,14 @@ from pytest_fcall.backends.processes.locks import lock
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
 from pytest_fcall.backends.store import tables
 from pytest_fcall.backends.store.database import Database, Result, StoreError, Work
-from pytest_fcall.backends.store.tables import Row, ToolCatalogues, Tools, from_row, storable, to_row
+from pytest_fcall.backends.store.rescued import rescue, take_in
+from pytest_fcall.backends.store.tables import Row, Selection, ToolCatalogues, Tools, from_row, storable, to_row
 from pytest_fcall.core import Fault, Location, Request
 from pytest_fcall.core.json_fields import DamagedData
+
+_PROCESS_BYTES = 8
+_PROCESS = re.compile(rf"[0-9a-f]{{{2 * _PROCESS_BYTES}}}")
+"""The name of a process that claims requests."""
 
 
 def store_path(root: Path) -> Path:
@@ -72,6 +78,11 @@ class ReplyStore:
         self._faults: dict[str, Fault] = {}
 
     @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._path
+
+    @property
     def faults(self) -> tuple[Fault, ...]:
         """The damage and the reading errors so far."""
         return tuple(self._faults.values())
@@ -119,6 +130,26 @@ class ReplyStore:
 
         self._write_with_uses(work)
 
+    def try_out(self) -> None:
+        """Open the file, lock it and write to it. Raises StoreError if no reply could be written."""
+        self._database.write(lambda connection: [connection.execute(each) for each in tables.TRY_OUT])
+
+    def rescue(self, replies: Iterable[NewReply]) -> Path:
+        """Write replies that the database cannot take into a file apart, and return it. Raises OSError.
+
+        The database takes it in once it can, if it lies beside it.
+        """
+        rows, catalogues = [], dict[str, Tools]()
+        for model, file, entry in replies:
+            if row := self._row(model, file, entry):
+                rows.append(row)
+                catalogues[row.catalogue] = entry.request.tools
+        return rescue(self._path, rows, catalogues)
+
+    def take_in(self, rescued: Path) -> int:
+        """Take in a file of `rescue`, remove it, and return the number of its replies. Raises StoreError."""
+        return self._database.read(lambda connection: take_in(connection, rescued))
+
     def note_use(self, model: str, file: str, case: str, digest: str) -> None:
         """Note that this run answered a case by a recording. Written later, together with others.
 
@@ -139,12 +170,15 @@ class ReplyStore:
     def replies(self, model: str | None = None, file: str | None = None) -> Iterator[StoredReply]:
         """The replies of each case, sorted; of one model, of one file, or all."""
         for row_model, row_file in self.files(model, file):
-            last = "", ""
+            last = before = "", ""
             while rows := self._rows(tables.REPLIES_OF_FILE, row_model, row_file, *last):
                 for case, digest, *values in rows:
                     last = case, digest
                     if entry := self._recording(Row(*values)):
                         yield StoredReply(row_model, row_file, replace(entry, case=case))
+                if last <= before:  # a damaged index is in no order
+                    break
+                before = last
 
     def last_uses(self, model: str, file: str) -> dict[str, set[str]]:
         """The digests that the last run of each case used, for the cases that ran with this store."""
@@ -189,7 +223,8 @@ class ReplyStore:
 
         def work(connection: sqlite3.Connection) -> int:
             files = connection.execute("SELECT DISTINCT file FROM uses").fetchall()
-            connection.executemany("DELETE FROM uses WHERE file = ?", [key for key in files if not wanted(key[0])])
+            unwanted = [(file,) for (file,) in files if not (isinstance(file, str) and wanted(file))]
+            connection.executemany("DELETE FROM uses WHERE file = ?", unwanted)
             if before is None:
                 connection.execute(tables.FORGET_EARLIER_RUNS)
             else:
@@ -238,15 +273,19 @@ class ReplyStore:
 
         return self._database.write(all_work)
 
-    def _rows(self, statement: str, *values: object) -> list[Any]:
+    def _rows(self, selection: Selection, *values: object) -> list[Any]:
         """Select rows. An error is reported in `faults` and gives none: then the request is sent again."""
         if not self._database.exists:
             return []
         try:
-            return self._database.read(lambda connection: connection.execute(statement, values).fetchall())
+            rows = self._database.read(lambda connection: connection.execute(selection.statement, values).fetchall())
         except StoreError as error:
             self._add_fault(str(error))
             return []
+        whole = [row for row in rows if selection.is_whole(row)]
+        if len(whole) < len(rows):
+            self._add_fault(f"recorded replies in {self._path}: a row was changed on the disk, and is passed over")
+        return whole
 
     def _row(self, model: str, file: str, entry: Recording | UnreadRecording) -> Row | None:
         """The recording as a row; None, and a fault, if the reply is not valid JSON data."""
@@ -282,7 +321,7 @@ class Claims:
     def __init__(self, path: Path, database: Database) -> None:
         self._path = path
         self._database = database
-        self._process = os.urandom(8).hex()
+        self._process = os.urandom(_PROCESS_BYTES).hex()
         self._lock: sqlite3.Connection | None = None
 
     def claim(self, digest: str, owner: str) -> bool:
@@ -343,8 +382,9 @@ class Claims:
 
 
 def _holder(connection: sqlite3.Connection, digest: str) -> tuple[str, str] | None:
-    """Owner and process that hold the claim."""
-    row: tuple[str, str] | None = connection.execute(
-        "SELECT owner, process FROM claims WHERE digest = ?", (digest,)
-    ).fetchone()
-    return row
+    """Owner and process that hold the claim. A process is part of a file's name: one that was changed holds nothing."""
+    row = connection.execute("SELECT owner, process FROM claims WHERE digest = ?", (digest,)).fetchone()
+    match row:
+        case (str(owner), str(process)) if _PROCESS.fullmatch(process):
+            return owner, process
+    return None

@@ -6,6 +6,7 @@ import sqlite3
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
+from types import UnionType
 from typing import NamedTuple, TypeAlias
 
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
@@ -97,25 +98,50 @@ PUT_FIRST_USE = "INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, 0)"
 
 END_CLAIM = "DELETE FROM claims WHERE digest = ?"
 
-LOAD = "SELECT * FROM replies WHERE digest IN (SELECT value FROM json_each(?))"
-FIND = "SELECT * FROM replies WHERE digest = ? AND recorded >= ?"
-NEAREST = """
+
+class Selection(NamedTuple):
+    """A statement that selects rows, and the types of their columns: in a damaged file any value may be anywhere."""
+
+    statement: str
+    types: Sequence[type | UnionType]
+
+    def is_whole(self, row: Sequence[object]) -> bool:
+        """Whether the row is one as we write them."""
+        return all(map(isinstance, row, self.types))
+
+
+_REPLY = (str, str, str, int, float | int, str, bytes, int)
+LOAD = Selection("SELECT * FROM replies WHERE digest IN (SELECT value FROM json_each(?))", _REPLY)
+FIND = Selection("SELECT * FROM replies WHERE digest = ? AND recorded >= ?", _REPLY)
+NEAREST = Selection(
+    """
     SELECT r.* FROM uses u JOIN replies r USING (digest) WHERE u.model = ? AND u.file = ? AND u.case_id = ?
     ORDER BY abs(r.sample - ?), r.recorded DESC LIMIT 1
-"""
-FILES = """
+    """,
+    _REPLY,
+)
+FILES = Selection(
+    """
     SELECT DISTINCT model, file FROM uses WHERE model = coalesce(?, model) AND file = coalesce(?, file)
     ORDER BY model, file
-"""
-REPLIES_OF_FILE = """
+    """,
+    (str, str),
+)
+REPLIES_OF_FILE = Selection(
+    """
     SELECT u.case_id, u.digest, r.* FROM uses u JOIN replies r USING (digest)
     WHERE u.model = ? AND u.file = ? AND (u.case_id, u.digest) > (?, ?) ORDER BY u.case_id, u.digest LIMIT 500
-"""
-LAST_USES = """
+    """,
+    (str, str, *_REPLY),
+)
+LAST_USES = Selection(
+    """
     SELECT u.case_id, u.digest FROM uses u WHERE u.model = ? AND u.file = ? AND u.run > 0 AND u.run = (
         SELECT max(o.run) FROM uses o WHERE o.model = u.model AND o.file = u.file AND o.case_id = u.case_id
     )
-"""
+    """,
+    (str, str),
+)
 FORGET_EARLIER_RUNS = """
     DELETE FROM uses WHERE run < (
         SELECT max(o.run) FROM uses o WHERE o.model = uses.model AND o.file = uses.file AND o.case_id = uses.case_id
@@ -129,10 +155,15 @@ FORGET_UNUSED = """
 FORGET_REPLIES = "DELETE FROM replies WHERE digest NOT IN (SELECT digest FROM uses)"
 FORGET_CATALOGUES = "DELETE FROM catalogues WHERE digest NOT IN (SELECT catalogue FROM replies)"
 
-STATS = """
+STATS = Selection(
+    """
     SELECT model, count(*), count(DISTINCT file), min(recorded), max(recorded) FROM replies
     GROUP BY model ORDER BY model
-"""
+    """,
+    (str, int, int, float | int, float | int),
+)
+TRY_OUT = ("INSERT OR REPLACE INTO claims VALUES ('', '', '')", "DELETE FROM claims WHERE digest = ''")
+"""Leave nothing, but have a page written."""
 
 _LARGEST_INTEGER = 2**63 - 1
 
@@ -217,6 +248,8 @@ class ToolCatalogues:
 
 def read_catalogue(digest: str, line: bytes) -> Tools:
     """The tools in a line. Raises DamagedData if they are not the catalogue with this digest."""
+    if not isinstance(line, bytes):  # in a damaged file
+        raise DamagedData("a catalogue of tools was changed on the disk")
     tools = catalogue_of(line_fields(line))
     if catalogue_digest(tools) != digest:
         raise DamagedData("a catalogue of tools was changed on the disk")

@@ -17,6 +17,7 @@ from pytest_fcall.cases.suite import Pick, read_pick, split_suite_name
 from pytest_fcall.cli.suites import check_suite_name
 from pytest_fcall.core import Case, FaultyCase
 from pytest_fcall.core.extension import About, Suite, about_of
+from pytest_fcall.core.whole_file import create_file
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
@@ -88,8 +89,7 @@ def _write_category(cases: Sequence[Case], names: Iterator[str], title: str, fol
     for own in split_by_tools(writable):
         path = folder / next(names)
         try:
-            with path.open("x", encoding="utf-8") as file:
-                file.write(case_file_text(own, title))
+            create_file(path, [case_file_text(own, title).encode()])
         except FileExistsError:
             raise FileExistsError(
                 EEXIST, "file exists and is not overwritten; choose another folder", str(path)

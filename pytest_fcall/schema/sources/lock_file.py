@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_fcall.core import Json, Tool, digest
-from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.json_reading import read_own_json
 from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.schema.errors import SchemaError
 
@@ -85,7 +85,7 @@ def read_lock(path: Path) -> ToolLock:
     if _CONFLICT.search(text):
         raise _damaged(path, "contains merge conflict markers")
     try:
-        data = read_json(text)
+        data = read_own_json(text)
     except ValueError as error:
         raise _damaged(path, f"is {error}") from None
     if not isinstance(data, dict) or not isinstance(data.get("sources"), dict):

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.case_context import CaseContext
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.detours import Detour, DetourWatch
-    from pytest_fcall.backends.store import NewReply
     from pytest_fcall.session.ask.costs import Spending
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
@@ -55,7 +54,7 @@ class AppProxy:
         self._recordings = recordings
         self._spending = spending.of_apps()
         self._endpoint = endpoint or ProxyEndpoint(_variables(settings), replay=settings.replay)
-        self._endpoint.serve_session(self._record, self._nobodys_run)
+        self._endpoint.serve_session(recordings.keep, self._nobodys_run)
         self.variables = self._endpoint.variables
         self._lock = Lock()
         self._active: dict[tuple[str, str, str, int], ActiveRun] = {}
@@ -249,10 +248,6 @@ class AppProxy:
             from pytest_fcall.backends.proxy.announcements import announce
 
             self._announced = announce(self._settings.root, self._endpoint.base(group))
-
-    def _record(self, replies: Sequence[NewReply]) -> None:
-        if self._settings.record != "off":
-            self._recordings.store.put_all(replies)
 
 
 def recorded_for_other_case(recordings: SessionRecordings, question: Question) -> tuple[str, str] | None:

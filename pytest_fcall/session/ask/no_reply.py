@@ -44,6 +44,8 @@ class NoReplies:
         """Models that cannot be asked any more, and why."""
         self._reported: set[str] = set()
         """Reasons among these that have been an error already."""
+        self._store_faults: set[str] = set()
+        """Reasons among these that have nothing to do with the model: replies cannot be recorded."""
 
     def not_recorded(self, question: Question) -> NoReturn:
         """End the test: no recording answers, and the model may not be asked."""
@@ -87,7 +89,9 @@ class NoReplies:
         if isinstance(error, OverBudget) and question.source.is_app:  # its other cases may be recorded
             self.unanswered.add(question.asker.nodeid)
             raise CaseError(text) from None
-        if isinstance(error, ModelUnavailable | StoreError):  # a reply that cannot be recorded is paid for in vain
+        if isinstance(error, StoreError):  # a reply that cannot be recorded would be paid for in vain
+            self._store_faults.add(text)
+        if isinstance(error, ModelUnavailable | StoreError):
             self.model_unavailable(question, text)
         if isinstance(error, NotRecorded):
             self._end_without_recording(question, str(error), f"{text}\nrecord it: {_command(question)}")
@@ -113,7 +117,7 @@ class NoReplies:
         Where it is the team's own app that cannot be imported, another run would not help.
         """
         first = self.unavailable.setdefault(question.source.id, reason)
-        if not question.source.is_app:
+        if not question.source.is_app or first in self._store_faults:
             self.unanswered.add(question.asker.nodeid)
         if first not in self._reported:
             self._reported.add(first)

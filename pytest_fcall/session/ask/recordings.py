@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from math import inf
@@ -12,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Fault, Reply, Request
+from pytest_fcall.session.ask.pending_replies import PendingReplies
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.entry import Recording, Recordings
-    from pytest_fcall.backends.store import ReplyStore
+    from pytest_fcall.backends.store import NewReply, ReplyStore
     from pytest_fcall.session.ask.types import Question
     from pytest_fcall.session.settings import Settings
 
@@ -43,6 +43,7 @@ class SessionRecordings:
         self._system_prompts: dict[tuple[str, str], Mapping[str, str]] = {}
         self._absent: set[str] = set()
         self._buffer: list[tuple[Question, Reply]] = []
+        self._pending = PendingReplies(lambda: self.store)
         self._written_last = 0.0
         self.started = settings.started
         """Replies recorded since then are of this run."""
@@ -59,6 +60,8 @@ class SessionRecordings:
         return self._find(question, self._since(self._result_max_age) if live else -inf)
 
     def _find(self, question: Question, since: float, request: Request | None = None) -> Recording | None:
+        if since == inf:
+            return None
         digest = question.digest
         stored = None if digest in self._absent else self.store.find(digest, since, request)
         in_file = self._of_file(question).find(digest)
@@ -144,16 +147,12 @@ class SessionRecordings:
 
         Writes what is still to be written, which may find some.
         """
-        from pytest_fcall.backends.store import StoreError
-
-        found = []
-        try:
-            self._write_buffer()
-        except StoreError as error:
-            found = [str(error)]
+        found: list[str] = []
+        self._write_buffer()
         if "store" in self.__dict__:
             self.store.flush()
             found += [fault.message for fault in self.store.faults]
+        found += self._pending.notes()
         undated = "recorded replies of {} do not say when they were recorded, and were asked for again"
         found += [f"{file}: {undated.format(model)}" for model, file in sorted(self._undated)]
         return [*found, *(self._file_note(each.faults) for each in self._files.values() if each.faults)]
@@ -166,20 +165,28 @@ class SessionRecordings:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         return f"{shown.as_posix()}:{first.location.line}: {first.message}{more}. {first.hint}"
 
+    def check(self) -> None:
+        """Raise StoreError if replies cannot be recorded: what is asked for now would be paid for in vain."""
+        if self._record != "off":
+            self._pending.check()
+
     def record(self, replies: Iterable[tuple[Question, Reply]]) -> None:
-        """Record replies at once. Raises StoreError where they cannot be written."""
-        if self._record == "off":
-            return
+        """Record replies at once, or keep them until they can be recorded."""
         from datetime import UTC, datetime
 
         from pytest_fcall.backends.recordings.entry import Recording
         from pytest_fcall.backends.store import NewReply
 
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self.store.put_all(
+        self.keep(
             NewReply(of.source.id, self.file_name(of), Recording(of.asker.case, of.digest, of.request, reply, now))
             for of, reply in replies
         )
+
+    def keep(self, replies: Iterable[NewReply]) -> None:
+        """Record replies at once, as `record` does."""
+        if self._record != "off":
+            self._pending.put([*replies])
 
     def record_answers(self, replies: Iterable[tuple[Question, Reply]]) -> None:
         """Record the replies of models and apps. An app that ran on recordings alone has said nothing new."""
@@ -193,10 +200,7 @@ class SessionRecordings:
             self.record(new)
 
     def record_soon(self, question: Question, reply: Reply) -> None:
-        """Record the reply of an app in this process; those of an instant app are written together.
-
-        Raises StoreError where they cannot be written.
-        """
+        """Record the reply of an app in this process; those of an instant app are written together."""
         self._buffer.append((question, reply))
         if time.monotonic() - self._written_last > _BUFFER_SECONDS:
             self._write_buffer()
@@ -209,11 +213,8 @@ class SessionRecordings:
 
     def close(self) -> None:
         """Write what is still to be written, and let go of the store's file. `notes` has named faults already."""
-        if self._buffer:
-            from pytest_fcall.backends.store import StoreError
-
-            with suppress(StoreError):
-                self._write_buffer()
+        self._write_buffer()
+        self._pending.close()
         if "store" in self.__dict__:
             self.store.close()
 
@@ -266,6 +267,10 @@ class CaseRecordings(NamedTuple):
     def all(self) -> Sequence[Recording]:
         """All recordings of the case."""
         return self.recordings.of_case(self.question)
+
+    def check(self) -> None:
+        """Raise StoreError if an answer could not be recorded."""
+        self.recordings.check()
 
 
 def _with_known_date(entry: Recording) -> Recording:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.core import CallResult, Json, Reply, Request, canonical
-from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pytest_fcall.session.ask.recordings import SessionRecordings
@@ -36,14 +35,9 @@ class RecordedResults:
         return _result(recorded.reply.text)
 
     def keep(self, key: str, call: Mapping[str, Json], result: CallResult) -> None:
-        """Record the result of a call. Raises CaseError where it cannot be written."""
-        from pytest_fcall.backends.store import StoreError
-
+        """Record the result of a call."""
         text = json.dumps({"value": result.value} if result.error is None else {"error": result.error})
-        try:
-            self._recordings.record([(self._question(key, call), Reply(text))])
-        except StoreError as error:
-            raise CaseError(str(error)) from None
+        self._recordings.record([(self._question(key, call), Reply(text))])
 
     def _question(self, key: str, call: Mapping[str, Json]) -> Question:
         request = Request(({"role": "tool", "content": canonical(call)},), sample=_NO_SAMPLE)

@@ -111,6 +111,7 @@ class Transport:
 
     def ask(self, backend: Backend, question: Question) -> ReceivedReply:
         """Ask, and wait for the reply. Raises what the backend raises, NotRecorded and StoreError."""
+        self._check_store(question)
         if question.source.is_app:
             with self._proxy.in_process(question) as active:
                 reply = self._called(backend, question)
@@ -121,6 +122,7 @@ class Transport:
 
     async def ask_async(self, backend: Backend, question: Question) -> ReceivedReply:
         """Do what `ask` does, in the event loop of an async test."""
+        self._check_store(question)
         if question.source.is_app:
             with self._proxy.in_process(question) as active:
                 reply = await self._called_async(backend, question)
@@ -130,6 +132,11 @@ class Transport:
         reply = await wrap_future(self._submit(backend, question))
         self._mark_use(question)
         return ReceivedReply(reply, self._trace(backend, question))
+
+    def _check_store(self, question: Question) -> None:
+        """Raise StoreError if the reply could not be recorded, unless it is on its way already."""
+        if question.source.named.live and not self._settings.replay and question.digest not in self._ahead:
+            self._recordings.check()
 
     def _received(self, question: Question, reply: Reply, active: ActiveRun | None) -> ReceivedReply:
         """The reply of an app in this process, which is recorded unless it rests on an answer that was none."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Model
+from pytest_fcall.core.whole_file import refuse_link_out
 
 _TESTED_KINDS: Final = ("any-", "local-", "openai-")
 """What folders of models begin with that somebody named. Others are of the models of apps, if nothing is accepted."""
@@ -40,6 +41,7 @@ def leftover_folders(root: Path, read_files: Collection[Path], models: Iterable[
 def remove_leftover(folder: Path) -> None:
     """Remove what is kept of a model beside some cases; files of others stay. Raises OSError."""
     for path in _kept_files(folder):
+        refuse_link_out(path)
         path.unlink()
     if not any(folder.iterdir()):
         folder.rmdir()

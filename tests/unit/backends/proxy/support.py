@@ -33,6 +33,9 @@ class Memory:
     def all(self) -> Iterable[Recording]:
         return list(self.kept.values())
 
+    def check(self) -> None:
+        """Everything can be kept."""
+
     def keep(self, replies: Sequence[NewReply]) -> None:
         self.kept |= {
             entry.digest: read_recording(entry) if isinstance(entry, UnreadRecording) else entry

@@ -316,16 +316,18 @@ def test_a_request_of_no_case_is_refused(between: Between) -> None:
     assert between.server.asked == []
 
 
-def test_a_reply_that_cannot_be_kept_reaches_the_app_and_is_told(server: Server) -> None:
+def test_what_could_not_be_kept_is_not_asked_for(server: Server) -> None:
     from pytest_fcall.backends.store import StoreError
 
     class Full(Fresh):
-        def keep(self, replies: object) -> None:
+        def check(self) -> None:
             raise StoreError("the disk is full")
 
-    with Between(server, Full()) as between, between.running() as run:
-        assert ask(between) == "You said: Weather in Oslo?"
+    refused = pytest.raises(openai.BadRequestError, match="the disk is full")
+    with Between(server, Full()) as between, between.running() as run, refused:
+        ask(between)
     assert run.not_stored == ["the disk is full"]
+    assert server.asked == []
 
 
 def test_nothing_is_served_where_nobody_comes(server: Server) -> None:

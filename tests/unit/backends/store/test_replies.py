@@ -333,6 +333,8 @@ def test_a_file_that_was_deleted_during_the_run_is_made_again(store: ReplyStore,
 def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
     (tmp_path / ".fcall").write_text("a file", encoding="utf-8")
     store = ReplyStore(store_path(tmp_path))
-    with pytest.raises(StoreError, match=r"recorded replies in .*replies\.db: File exists"):
+    with pytest.raises(
+        StoreError, match=r"recorded replies in .*replies\.db: .*\.fcall is a file where a folder should be"
+    ):
         store.put(MODEL, FILE, entry())
     assert store.find(entry().digest) is None

@@ -1,0 +1,296 @@
+"""Files and stores: whatever is wrong with them, people get a sentence, and nothing that was paid for is lost."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from pytest_fcall.backends.store import ReplyStore, database
+from tests.integration.exam import Exam, called, towns
+from tests.servers import Answer, Asked, echo
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, mounts and permissions of POSIX")
+
+Fault: TypeAlias = Callable[[Path], AbstractContextManager[None]]
+"""Something that is wrong with the folder `.fcall`, which is not there yet."""
+IMPATIENT = 0.05
+"""Seconds to wait for a lock that nobody gives back."""
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "TIMEOUT", IMPATIENT)
+
+
+@contextmanager
+def mounted(folder: Path, size: str = "1m") -> Iterator[Path]:
+    """A small disk of its own in this folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "fcall-test", str(folder)]
+    if sys.platform != "linux" or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def make_read_only(folder: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+
+
+def a_sound_store(fcall: Path) -> Path:
+    path = fcall / "replies.db"
+    with closing(ReplyStore(path)) as store:
+        store.try_out()
+    return path
+
+
+@contextmanager
+def a_folder(fcall: Path) -> Iterator[None]:
+    (fcall / "replies.db").mkdir(parents=True)
+    yield
+
+
+@contextmanager
+def a_link_to_nowhere(fcall: Path) -> Iterator[None]:
+    fcall.mkdir()
+    (fcall / "replies.db").symlink_to(fcall.parent.parent / "nowhere.db")
+    yield
+    assert not (fcall.parent.parent / "nowhere.db").exists()
+
+
+@contextmanager
+def a_loop_of_links(fcall: Path) -> Iterator[None]:
+    fcall.mkdir()
+    (fcall / "replies.db").symlink_to("replies.db")
+    yield
+
+
+@contextmanager
+def a_link_out(fcall: Path) -> Iterator[None]:
+    fcall.mkdir()
+    mine = fcall.parent.parent / "mine.txt"
+    mine.write_text("a letter")
+    (fcall / "replies.db").symlink_to(mine)
+    yield
+    assert mine.read_text() == "a letter"
+
+
+@contextmanager
+def a_store_of_a_newer_version(fcall: Path) -> Iterator[None]:
+    with closing(sqlite3.connect(a_sound_store(fcall))) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute(f"PRAGMA user_version = {version + 3}")
+    yield
+
+
+@contextmanager
+def a_locked_store(fcall: Path) -> Iterator[None]:
+    with closing(sqlite3.connect(a_sound_store(fcall), isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+@contextmanager
+def a_locked_lock(fcall: Path) -> Iterator[None]:
+    a_sound_store(fcall)
+    with closing(sqlite3.connect(fcall / "replies.db.lock", isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+@contextmanager
+def a_file_instead_of_the_folder(fcall: Path) -> Iterator[None]:
+    fcall.write_text("a file")
+    yield
+
+
+@contextmanager
+def a_folder_that_is_a_link_to_nowhere(fcall: Path) -> Iterator[None]:
+    fcall.symlink_to("nowhere")
+    yield
+
+
+@contextmanager
+def a_folder_that_is_a_loop(fcall: Path) -> Iterator[None]:
+    fcall.symlink_to(fcall.name)
+    yield
+
+
+@contextmanager
+def a_read_only_folder(fcall: Path) -> Iterator[None]:
+    with mounted(fcall):
+        make_read_only(fcall)
+        yield
+
+
+@contextmanager
+def a_read_only_store(fcall: Path) -> Iterator[None]:
+    with mounted(fcall):
+        a_sound_store(fcall)
+        make_read_only(fcall)
+        yield
+
+
+@contextmanager
+def a_full_disk(fcall: Path) -> Iterator[None]:
+    with mounted(fcall):
+        a_sound_store(fcall)
+        fill(fcall)
+        yield
+
+
+def fill(disk: Path) -> None:
+    with (disk / "ballast").open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+
+
+UNUSABLE: Mapping[Fault, str] = {
+    a_folder: "Is a directory",
+    a_link_to_nowhere: "replies.db is a link to *nowhere.db, and what is kept here must not be elsewhere; *",
+    a_loop_of_links: "Too many levels of symbolic links",
+    a_link_out: "replies.db is a link to *mine.txt, and what is kept here must not be elsewhere; remove the link",
+    a_store_of_a_newer_version: "a newer pytest-fcall wrote them; update this one",
+    a_locked_store: "another program has locked it for too long",
+    a_locked_lock: "another program has locked it for too long",
+    a_file_instead_of_the_folder: ".fcall is a file where a folder should be; move it away",
+    a_folder_that_is_a_link_to_nowhere: ".fcall is a link that leads nowhere; move it away",
+    a_folder_that_is_a_loop: ".fcall is a link that leads nowhere; move it away",
+    a_read_only_folder: "Read-only file system",
+    a_read_only_store: "the file cannot be opened or created",
+    a_full_disk: "*the disk is full*",
+}
+
+
+@pytest.mark.parametrize("unusable", UNUSABLE)
+def test_what_cannot_be_kept_is_not_asked_for(exam: Exam, unusable: Fault) -> None:
+    exam.cities(*towns(40))
+    with unusable(exam.path / ".fcall"):
+        result = exam.run("-rN")
+        assert result.ret == 10
+        result.assert_outcomes(errors=1, skipped=39)
+        result.stdout.fnmatch_lines([f"openai:exam: recorded replies in *replies.db: {UNUSABLE[unusable]}"])
+        result.stdout.no_fnmatch_line("*Traceback*")
+        assert exam.asked() == []
+        exam.run("--fc-record=off", "-rN").assert_outcomes(passed=40)
+
+
+@pytest.mark.parametrize("unusable", [a_folder, a_file_instead_of_the_folder, a_read_only_folder])
+def test_workers_do_not_ask_for_it_either(exam: Exam, unusable: Fault) -> None:
+    exam.cities(*towns(40))
+    with unusable(exam.path / ".fcall"):
+        result = exam.apart("-rN", "-n2")
+        assert (result.ret, exam.asked()) == (10, [])
+        result.stdout.fnmatch_lines(["openai:exam: recorded replies in *replies.db: *"])
+        result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize("unusable", UNUSABLE)
+@pytest.mark.parametrize("command", ["--stats", "--export", "--load", "--prune"])
+def test_commands_say_it_in_a_line(exam: Exam, unusable: Fault, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    exam.cities("Oslo")
+    with unusable(exam.path / ".fcall"):
+        monkeypatch.chdir(exam.path)
+        status, text = said(["record", command])
+    assert status in (0, 1)
+    assert "Traceback" not in text
+    assert len(text.splitlines()) <= 2
+
+
+def fill_disk(store: Path) -> None:
+    fill(store.parent)
+
+
+def put_a_folder_there(store: Path) -> None:
+    store.rename(store.with_name("moved.db"))
+    store.mkdir()
+
+
+HELD: list[sqlite3.Connection] = []
+
+
+def lock_for_good(store: Path) -> None:
+    """Another program that holds the store until the test ends."""
+    held = sqlite3.connect(store, isolation_level=None, timeout=30, check_same_thread=False)
+    held.execute("BEGIN IMMEDIATE")
+    HELD.append(held)
+
+
+@pytest.fixture
+def released() -> Iterator[Callable[[], None]]:
+    def release() -> None:
+        while HELD:
+            HELD.pop().close()
+
+    yield release
+    release()
+
+
+@pytest.mark.parametrize("moment", [1, 40, pytest.param(100, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("fault", [lock_for_good, fill_disk, put_a_folder_there])
+def test_what_was_paid_for_is_not_asked_for_again(
+    exam: Exam,
+    fault: Callable[[Path], None],
+    moment: int,
+    released: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    exam.cities(*towns(120))
+    store = exam.path / ".fcall/replies.db"
+    numbers = iter(range(1, 1000))
+
+    def answer(asked: Asked) -> Answer:
+        if next(numbers) == moment:
+            fault(store)
+        return echo(asked)
+
+    exam.server.default = answer
+    with mounted(store.parent):
+        result = exam.run("-rN", "--fc-concurrency=16")
+        text = result.stdout.str()
+        assert result.ret == 10, text
+        assert "Traceback" not in text
+        assert "wait for it in" in text
+        paid = exam.asked()
+        assert moment <= len(paid) < 120
+        assert len(paid) < moment + 3 * 16
+        released()
+        subprocess.run(["mount", "-o", "remount,rw,size=8m", str(store.parent)], check=True)
+        (store.parent / "ballast").unlink(missing_ok=True)
+        if store.is_dir():
+            store.rmdir()
+            store.with_name("moved.db").rename(store)
+        if command := re.search(r"fcall (record --load \S+)", text):
+            monkeypatch.chdir(exam.path)
+            status, told = said(command[1].split())
+            assert status == 0, told
+        exam.run("-rN").assert_outcomes(passed=120)
+        assert sorted(exam.asked()) == sorted(map(called, towns(120)))
+        assert not [*store.parent.glob("*rescued*")]
+
+
+def said(arguments: list[str]) -> tuple[int, str]:
+    """The exit status of `fcall`, and all that it writes. An exception comes through."""
+    from contextlib import redirect_stderr, redirect_stdout
+    from io import BytesIO, TextIOWrapper
+
+    from pytest_fcall.cli import main
+
+    written = TextIOWrapper(BytesIO(), "utf-8", errors="backslashreplace")
+    with redirect_stdout(written), redirect_stderr(written):
+        status = main(arguments)
+    written.flush()
+    return status, written.buffer.getvalue().decode()
