@@ -219,10 +219,11 @@ def write_bookkeeping(path: Path, kept: Bookkeeping) -> None:
 
 def replace_changed_file(path: Path, lines: Sequence[bytes]) -> None:
     """Replace a file whose lines are others; one without lines is removed. Raises OSError."""
+    refuse_link_out(path)
     if not lines:
-        refuse_link_out(path)
         path.unlink(missing_ok=True)
     elif not path.exists() or path.read_bytes() != b"".join(lines):
+        path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, lines)
 
 

@@ -13,7 +13,7 @@ from typing import Final, cast
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
 from pytest_fcall.core.json_reading import read_own_json
-from pytest_fcall.core.private_files import FILE_MODE, make_private_folder
+from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder
 from pytest_fcall.core.whole_file import replace_file
 
 VERSION = 1
@@ -66,7 +66,7 @@ def moment_of(id_: str) -> str:
 
 def runs_folder(root: Path) -> Path:
     """The folder of a project's runs."""
-    return root / ".fcall" / "runs"
+    return root / NAME / "runs"
 
 
 def run_paths(root: Path) -> list[Path]:

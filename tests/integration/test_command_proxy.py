@@ -88,7 +88,8 @@ def test_workers_share_an_app_without_mixing_their_cases(by_hand: Shop, server: 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes of POSIX")
 def test_without_a_run_it_asks_its_models_as_ever(by_hand: Shop, server: Server) -> None:
     with started_by_hand(by_hand.pytester.path) as url:
-        announce(by_hand.pytester.path, refused_connection())  # as a run that was killed leaves it
+        gone = refused_connection().removesuffix("v1") + "0" * 32
+        announce(by_hand.pytester.path, gone)  # as a run that was killed leaves it
         body = b'{"messages": [{"role": "user", "content": "hi"}]}'
         with urllib.request.urlopen(url, body) as answer:  # noqa: S310  loopback
             assert b"You said: hi" in answer.read()
@@ -125,9 +126,10 @@ def test_a_slip_on_the_command_line_is_told(tmp_path: Path, arguments: tuple[str
 
 
 def test_what_is_announced_is_this_users_alone(tmp_path: Path) -> None:
-    path = announce(tmp_path, "http://127.0.0.1:1/token")
+    address = f"http://127.0.0.1:1/{'0' * 32}"
+    path = announce(tmp_path, address)
     if sys.platform != "win32":
         assert path.stat().st_mode & 0o077 == 0
     path.with_name("damaged").write_bytes(b"\xff")
     path.with_name("empty").write_text("")
-    assert announced_proxies(tmp_path) == {path: "http://127.0.0.1:1/token"}
+    assert announced_proxies(tmp_path) == {path: address}

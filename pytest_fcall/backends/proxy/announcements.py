@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sqlite3
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
-from pytest_fcall.backends.processes.locks import lock
-from pytest_fcall.backends.proxy.variables import is_http_address
+from pytest_fcall.backends.processes.locks import check_locks, lock
+from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder
+from pytest_fcall.core.whole_file import replace_file
 
+_ADDRESS = re.compile(r"http://127\.0\.0\.1:\d{1,5}/[0-9a-f]{32}")
+"""That of a proxy of ours, which is on this machine."""
 _LONGEST_ADDRESS = 1000
 _POLL_SECONDS = 0.02
 """Seconds until the lock is tried again."""
@@ -20,33 +25,43 @@ _POLL_SECONDS = 0.02
 def announce(root: Path, base: str) -> Path:
     """Announce a proxy at `base` in a file that only this user may read; return the file."""
     folder = _folder(root)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(folder)
     path = folder / str(os.getpid())
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(base)
+    path.unlink(missing_ok=True)  # of an earlier process with the same number
+    replace_file(path, [base.encode()], FILE_MODE)
     return path
 
 
 def announced_proxies(root: Path) -> dict[Path, str]:
-    """The announced addresses by file, including those of runs that were killed."""
+    """The announced addresses by file, including those of runs that were killed.
+
+    Those that others could have written are left out: requests with keys are sent there.
+    """
     addresses: dict[Path, str] = {}
     with suppress(OSError):
         for path in sorted(_folder(root).iterdir()):
-            with suppress(OSError, UnicodeDecodeError):
-                base = path.read_text("utf-8")[:_LONGEST_ADDRESS].strip()
-                if is_http_address(base):
+            with suppress(OSError, UnicodeDecodeError), path.open("rb") as file:
+                base = file.read(_LONGEST_ADDRESS).decode("utf-8")
+                if _ADDRESS.fullmatch(base) and _is_private(os.fstat(file.fileno())):
                     addresses[path] = base
     return addresses
+
+
+def _is_private(status: os.stat_result) -> bool:
+    """Whether nobody else can have written the file; one that came with a project has other permissions."""
+    return sys.platform == "win32" or (status.st_uid == os.getuid() and not status.st_mode & 0o077)
 
 
 @asynccontextmanager
 async def exclusive_app_use(root: Path) -> AsyncIterator[None]:
     """Wait until no other run in this root folder uses an app started by hand, whose requests name no run."""
-    path = root / ".fcall" / "proxies.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    while (held := _try_lock(path)) is None:
+    path = root / NAME / "proxies.lock"
+    make_private_folder(path.parent)
+    if (held := _try_lock(path)) is None:
+        check_locks(path.parent)
+    while held is None:
         await asyncio.sleep(_POLL_SECONDS)
+        held = _try_lock(path)
     with closing(held):
         yield
 
@@ -61,4 +76,4 @@ def _try_lock(path: Path) -> sqlite3.Connection | None:
 
 
 def _folder(root: Path) -> Path:
-    return root / ".fcall" / "proxies"
+    return root / NAME / "proxies"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import lru_cache
@@ -16,7 +17,15 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
+from aiohttp import (
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    DummyCookieJar,
+    TCPConnector,
+    TraceConfig,
+    web,
+)
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
@@ -27,6 +36,8 @@ UNKNOWN_CASE_HEADER = "x-fcall-unknown"
 LONGEST_HEADER = 65_536
 """Bytes. Keys may be long, and limiting them is not the task of a proxy."""
 
+_NAMES_OTHERS = "connection"
+"""This header names others that concern one connection only."""
 _HOP_BY_HOP = frozenset(
     [
         "connection",
@@ -48,6 +59,7 @@ _HOP_BY_HOP = frozenset(
 """Headers that concern one connection only."""
 _AUTOMATIC_HEADERS = ("Accept", "Content-Type", "User-Agent")
 """Headers that aiohttp adds by itself, which a proxy must not."""
+_AUTHORIZATION = "Authorization"
 _CONNECT_SECONDS = 15.0
 _LARGE = 2**20
 """Bytes above which a body is sent in pieces, so that other requests do not wait."""
@@ -85,12 +97,15 @@ def error_answer(text: str, headers: Mapping[str, str] | None = None) -> web.Res
 
 def end_to_end_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The headers that do not concern one connection only."""
-    return [(name, value) for name, value in headers if _is_end_to_end(name)]
+    given = [*headers]
+    lists = (value for name, value in given if name.lower() == _NAMES_OTHERS)
+    named = {each.strip().lower() for value in lists for each in value.split(",")}
+    return [(name, value) for name, value in given if _is_end_to_end(name) and name.lower() not in named]
 
 
 def provider_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The headers that are forwarded to a provider and back: end-to-end headers other than ours."""
-    return [(name, value) for name, value in headers if _is_end_to_end(name) and not _is_ours(name)]
+    return [(name, value) for name, value in end_to_end_headers(headers) if not _is_ours(name)]
 
 
 @lru_cache(maxsize=512)  # the same few names come with each request
@@ -103,14 +118,17 @@ def _is_ours(name: str) -> bool:
     return name.lower().startswith("x-fcall-")
 
 
-def new_client_session() -> ClientSession:
+def new_client_session(
+    connector: TCPConnector | None = None, traces: list[TraceConfig] | None = None, *, through_proxies: bool = True
+) -> ClientSession:
     """The client for providers. It waits as long as the app does, and keeps no cookies."""
     return ClientSession(
-        connector=TCPConnector(limit=0),
+        connector=connector or TCPConnector(limit=0),
+        trace_configs=traces,
         timeout=ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
         cookie_jar=DummyCookieJar(),
         auto_decompress=False,
-        trust_env=bool(getproxies()),  # looking for proxies costs a thread for each request
+        trust_env=through_proxies and bool(getproxies()),  # looking for proxies costs a thread for each request
         max_line_size=LONGEST_HEADER,
         max_field_size=LONGEST_HEADER,
     )
@@ -123,15 +141,22 @@ def forward(
     content: bytes,
     headers: Iterable[tuple[str, str]] | None = None,
 ) -> AbstractAsyncContextManager[ClientResponse]:
-    """Forward a request to `url`, with the given headers or with its own `provider_headers`."""
+    """Forward a request to `url`, with the given headers or with its own `provider_headers`.
+
+    A name and password in the address take the place of the header `Authorization`, as with httpx: they are those of
+    a gateway, of which the app knows nothing.
+    """
+    target = URL(url, encoded=True)
+    headers = provider_headers(request.headers.items()) if headers is None else headers
+    if target.user is not None or target.password is not None:
+        pair = b64encode(f"{target.user or ''}:{target.password or ''}".encode()).decode()
+        others = ((name, value) for name, value in headers if name.lower() != _AUTHORIZATION.lower())
+        target, headers = target.with_user(None), [*others, (_AUTHORIZATION, f"Basic {pair}")]
     return session.request(
         request.method,
-        URL(url, encoded=True),
+        target,
         data=BytesIO(content) if len(content) >= _LARGE else content or None,
-        headers=[
-            *(provider_headers(request.headers.items()) if headers is None else headers),
-            ("Accept-Encoding", ACCEPTED_ENCODINGS),
-        ],
+        headers=[*headers, ("Accept-Encoding", ACCEPTED_ENCODINGS)],
         # None is faster than an empty list, and nearly all apps send these headers.
         skip_auto_headers=[name for name in _AUTOMATIC_HEADERS if name not in request.headers] or None,
         allow_redirects=False,

@@ -32,6 +32,7 @@ from pytest_fcall.backends.proxy.http import (
     provider_headers,
     stream_on,
 )
+from pytest_fcall.backends.proxy.proof import PROVE, proof
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.redaction import without_secrets
@@ -95,6 +96,8 @@ class Proxy:
     ) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return error_answer(_WEBSOCKET)
+        if address.token == PROVE:
+            return web.Response(text=proof(self._runs.by_hand, address.variable))
         why_nobody = ""
         try:
             run = self._runs.find(address.token, request.headers)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from socket import socket
 
-from aiohttp import ClientConnectorError, ClientError, ClientSession, web
+from aiohttp import ClientError, ClientSession, web
 
 from pytest_fcall.backends.answer_body import UnreadableBody
 from pytest_fcall.backends.proxy.announcements import announced_proxies
@@ -20,6 +20,9 @@ from pytest_fcall.backends.proxy.http import (
     new_client_session,
     stream_on,
 )
+from pytest_fcall.backends.proxy.proof import NotProven, proven_session
+
+_UNKNOWN = "pytest-fcall: no run knows this request's case"
 
 
 class Relay:
@@ -43,32 +46,30 @@ class Relay:
     async def _answer(
         self, session: ClientSession, request: web.BaseRequest, address: ProxyAddress
     ) -> web.StreamResponse:
-        content = await request.read()
-        failure: web.StreamResponse = web.Response(status=HTTPStatus.NOT_FOUND)
-        for announcement, url in self._targets(address) if address.token == self._token else ():
-            try:
-                answer = await _forwarded(session, request, url, content)
-            except ClientConnectorError:
-                if announcement is not None:  # of a run that was killed
-                    announcement.unlink(missing_ok=True)
-                continue
-            except (ClientError, OSError, UnreadableBody):
-                return web.Response(status=HTTPStatus.BAD_GATEWAY)
-            if answer is not None:
-                return answer
-            failure = web.Response(status=HTTPStatus.BAD_REQUEST, text="pytest-fcall: no run knows this request's case")
-        return failure
-
-    def _targets(self, address: ProxyAddress) -> Iterator[tuple[Path | None, str]]:
-        """The URLs that may answer a request, each with the file that announces it."""
-        provider = self._providers.get(address.variable)
+        provider = self._providers.get(address.variable) if address.token == self._token else None
         if provider is None:
-            return
+            return web.Response(status=HTTPStatus.NOT_FOUND)
+        content = await request.read()
         query = f"?{address.query}" if address.query else ""
-        for announcement, base in announced_proxies(self._root).items():
-            yield announcement, f"{base}/{address.variable}{address.path}{query}"
-        if not announced_proxies(self._root):  # there was none, or all have turned out to be gone
-            yield None, address.at_provider(provider)
+        try:
+            for announcement, base in announced_proxies(self._root).items():
+                url = f"{base}/{address.variable}{address.path}{query}"
+                try:
+                    async with proven_session(base) as proven:
+                        answer = await _forwarded(proven, request, url, content)
+                except NotProven:
+                    announcement.unlink(missing_ok=True)  # of a run that was killed
+                    continue
+                if answer is not None:
+                    return answer
+            if announced_proxies(self._root):
+                return web.Response(status=HTTPStatus.BAD_REQUEST, text=_UNKNOWN)
+            # There was none, or all have turned out to be gone.
+            return await _forwarded(session, request, address.at_provider(provider), content) or web.Response(
+                status=HTTPStatus.BAD_GATEWAY
+            )
+        except (ClientError, OSError, UnreadableBody):
+            return web.Response(status=HTTPStatus.BAD_GATEWAY)
 
 
 async def _forwarded(

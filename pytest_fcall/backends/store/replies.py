@@ -23,6 +23,7 @@ from pytest_fcall.backends.store.rescued import rescue, take_in
 from pytest_fcall.backends.store.tables import Row, Selection, ToolCatalogues, Tools, from_row, storable, to_row
 from pytest_fcall.core import Fault, Location, Request
 from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.private_files import NAME
 
 _PROCESS_BYTES = 8
 _PROCESS = re.compile(rf"[0-9a-f]{{{2 * _PROCESS_BYTES}}}")
@@ -31,7 +32,7 @@ _PROCESS = re.compile(rf"[0-9a-f]{{{2 * _PROCESS_BYTES}}}")
 
 def store_path(root: Path) -> Path:
     """The database file of the project in `root`."""
-    return root / ".fcall" / "replies.db"
+    return root / NAME / "replies.db"
 
 
 class StoredReply(NamedTuple):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_fcall.core.private_files import NAME
+
 if TYPE_CHECKING:
     from pytest_fcall.backends.dispatch.job import Limits
     from pytest_fcall.session.settings import Settings
@@ -38,4 +40,4 @@ def shared_file(settings: Settings) -> Path | None:
 
 def file_of_run(root: Path, run: str) -> Path:
     """The file in which the workers of this run count."""
-    return root / ".fcall" / f"limits-{run}.db"
+    return root / NAME / f"limits-{run}.db"
