@@ -14,6 +14,7 @@ from typing import TypeAlias
 import pytest
 
 from pytest_fcall.backends.store import ReplyStore, database
+from tests.attacks.commands import said
 from tests.integration.exam import Exam, called, towns
 from tests.servers import Answer, Asked, echo
 
@@ -203,8 +204,7 @@ def test_workers_do_not_ask_for_it_either(exam: Exam, unusable: Fault) -> None:
 def test_commands_say_it_in_a_line(exam: Exam, unusable: Fault, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     exam.cities("Oslo")
     with unusable(exam.path / ".fcall"):
-        monkeypatch.chdir(exam.path)
-        status, text = said(["record", command])
+        status, text = said(exam.path, "record", command)
     assert status in (0, 1)
     assert "Traceback" not in text
     assert len(text.splitlines()) <= 2
@@ -246,7 +246,6 @@ def test_what_was_paid_for_is_not_asked_for_again(
     fault: Callable[[Path], None],
     moment: int,
     released: Callable[[], None],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     exam.cities(*towns(120))
     store = exam.path / ".fcall/replies.db"
@@ -274,23 +273,8 @@ def test_what_was_paid_for_is_not_asked_for_again(
             store.rmdir()
             store.with_name("moved.db").rename(store)
         if command := re.search(r"fcall (record --load \S+)", text):
-            monkeypatch.chdir(exam.path)
-            status, told = said(command[1].split())
+            status, told = said(exam.path, *command[1].split())
             assert status == 0, told
         exam.run("-rN").assert_outcomes(passed=120)
         assert sorted(exam.asked()) == sorted(map(called, towns(120)))
         assert not [*store.parent.glob("*rescued*")]
-
-
-def said(arguments: list[str]) -> tuple[int, str]:
-    """The exit status of `fcall`, and all that it writes. An exception comes through."""
-    from contextlib import redirect_stderr, redirect_stdout
-    from io import BytesIO, TextIOWrapper
-
-    from pytest_fcall.cli import main
-
-    written = TextIOWrapper(BytesIO(), "utf-8", errors="backslashreplace")
-    with redirect_stdout(written), redirect_stderr(written):
-        status = main(arguments)
-    written.flush()
-    return status, written.buffer.getvalue().decode()
