@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from pytest_fcall.core.values import Json
 
 
+_NOT_IN_FOLDERS = re.compile(r"[^a-z0-9._-]")
+"""Characters that not all file systems have, or distinguish."""
+_KIND = re.compile(r"[A-Za-z0-9_-]{0,40}")
+_LONGEST_NAME = 200
+_NAME_SHOWN = 80
+
+
+def _short_digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:6]
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """The parts of `KIND:NAME?key=value&…`."""
@@ -37,10 +48,13 @@ class Model:
     @property
     def folder(self) -> str:
         """The id as a folder name for every file system, with a short digest where the name had to be changed."""
-        plain = re.sub(r"[^a-z0-9._-]", "-", self.name.lower()).strip(".") or "-"
-        if plain == self.name:
-            return f"{self.kind}-{plain}"
-        return f"{self.kind}-{plain[:80]}-{hashlib.sha256(self.name.encode()).hexdigest()[:6]}"
+        plain = _NOT_IN_FOLDERS.sub("-", self.name.lower()).strip(".") or "-"
+        if _KIND.fullmatch(self.kind):
+            if plain == self.name and len(plain) <= _LONGEST_NAME:
+                return f"{self.kind}-{plain}"
+            return f"{self.kind}-{plain[:_NAME_SHOWN]}-{_short_digest(self.name)}"
+        kind = _NOT_IN_FOLDERS.sub("-", self.kind.lower()).strip(".")  # of a file that somebody else wrote
+        return f"{kind[:_NAME_SHOWN]}-{plain[:_NAME_SHOWN]}-{_short_digest(self.id)}"
 
 
 class ModelUnavailable(Exception):

@@ -33,6 +33,12 @@ def make_private_folder(folder: Path) -> None:
             file.write("*\n")
 
 
+def place_elsewhere(root: Path) -> Path | None:
+    """Where `.fcall` leads if it is a link that leads out of the root folder; None otherwise."""
+    place = Path(os.path.realpath(root / NAME))
+    return None if place.is_relative_to(os.path.realpath(root)) else place
+
+
 def create_private(path: Path) -> None:
     """Create an empty file that only this user can read; one that exists keeps its permissions. Raises OSError."""
     refuse_way_out(path)

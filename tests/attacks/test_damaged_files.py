@@ -22,6 +22,7 @@ from tests.integration.command import run_pytest
 from tests.integration.conftest import WEATHER
 from tests.integration.exam import towns, weather_in
 from tests.servers import Server, echo
+from tests.suite_tools import WITHOUT_TOOLS
 
 EXAMPLES = 40
 """Of each kind of damage to each file."""
@@ -91,6 +92,12 @@ TARGETS = {
     ),
 }
 PAIRS = [(target, damage) for target, about in TARGETS.items() for damage in about.damages]
+
+
+@pytest.fixture(autouse=True)
+def without_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some commands run pytest."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_TOOLS)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Fault, Reply, Request
+from pytest_fcall.core.private_files import place_elsewhere
 from pytest_fcall.session.ask.pending_replies import PendingReplies
 
 if TYPE_CHECKING:
@@ -153,6 +154,8 @@ class SessionRecordings:
             self.store.flush()
             found += [fault.message for fault in self.store.faults]
         found += self._pending.notes()
+        if place := place_elsewhere(self._root):
+            found.append(f".fcall is a link: what is kept is in {place}")
         undated = "recorded replies of {} do not say when they were recorded, and were asked for again"
         found += [f"{file}: {undated.format(model)}" for model, file in sorted(self._undated)]
         return [*found, *(self._file_note(each.faults) for each in self._files.values() if each.faults)]
