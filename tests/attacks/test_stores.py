@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import sqlite3
 import subprocess
@@ -15,13 +16,17 @@ import pytest
 
 from pytest_fcall.backends.store import ReplyStore, database
 from tests.attacks.commands import said
+from tests.integration.command import python
+from tests.integration.conftest import QUIET
 from tests.integration.exam import Exam, called, towns
-from tests.servers import Answer, Asked, echo
+from tests.servers import Answer, Asked, chat, echo
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, mounts and permissions of POSIX")
 
 Fault: TypeAlias = Callable[[Path], AbstractContextManager[None]]
 """Something that is wrong with the folder `.fcall`, which is not there yet."""
+FCNTL = {"x86_64": 72, "aarch64": 25}
+"""The number of the system call that locks files."""
 IMPATIENT = 0.05
 """Seconds to wait for a lock that nobody gives back."""
 
@@ -278,3 +283,110 @@ def test_what_was_paid_for_is_not_asked_for_again(
         exam.run("-rN").assert_outcomes(passed=120)
         assert sorted(exam.asked()) == sorted(map(called, towns(120)))
         assert not [*store.parent.glob("*rescued*")]
+
+
+@pytest.mark.parametrize("unusable", [a_folder, a_locked_store, a_store_of_a_newer_version, a_full_disk])
+def test_the_requests_of_an_app_are_not_sent_either(
+    exam: Exam, unusable: Fault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app_of(exam, monkeypatch)
+    with unusable(exam.path / ".fcall"):
+        result = exam.shop.run("-rN", "--fc-model=python:app:answer")
+        assert (result.ret, exam.asked()) == (10, [])
+        result.stdout.fnmatch_lines(["python:app:answer: recorded replies in *replies.db: *"])
+        result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize("fault", [lock_for_good, fill_disk])
+def test_what_an_app_has_paid_for_is_not_asked_for_again(
+    exam: Exam, fault: Callable[[Path], None], released: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app_of(exam, monkeypatch)
+    store = exam.path / ".fcall/replies.db"
+    numbers = iter(range(1, 1000))
+
+    def answer(asked: Asked) -> Answer:
+        if next(numbers) == 5:
+            fault(store)
+        return chat("Hello.")
+
+    exam.server.default = answer
+    with mounted(store.parent):
+        result = exam.shop.run("-rN", "--fc-model=python:app:answer")
+        text = result.stdout.str()
+        assert result.ret == 10, text
+        assert "Traceback" not in text
+        assert 5 <= len(exam.asked()) <= 6
+        released()
+        (store.parent / "ballast").unlink(missing_ok=True)
+        if command := re.search(r"fcall (record --load \S+)", text):
+            assert said(exam.path, *command[1].split())[0] == 0
+        exam.shop.run("-rN", "--fc-model=python:app:answer").assert_outcomes(passed=20)
+        assert len(exam.asked()) == 20
+
+
+def app_of(exam: Exam, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An app that asks its model once for each of 20 cases."""
+    monkeypatch.setenv("OPENAI_BASE_URL", exam.server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    exam.shop.file("app.py", APP)
+    cases = "".join(f"  - {{id: c{number}, prompt: Hello {number}, expect: no_call}}\n" for number in range(20))
+    exam.shop.cases(f"cases:\n{cases}", "exam.fc.yaml")
+    exam.server.default = lambda _: chat("Hello.")
+
+
+APP = """
+import json
+import os
+import urllib.request
+
+
+def answer(request):
+    body = json.dumps({"model": "exam-1", "messages": [dict(each) for each in request.messages]}).encode()
+    url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+    asked = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(asked) as answer:
+        return json.load(answer)["choices"][0]["message"]["content"]
+"""
+
+
+@pytest.mark.skipif(platform.machine() not in FCNTL or sys.platform != "linux", reason="a filter of system calls")
+def test_a_file_system_without_locks_is_told_at_once(exam: Exam) -> None:
+    exam.cities(*towns(40))
+    exam.shop.file("without_locks.py", WITHOUT_LOCKS.replace("FCNTL", str(FCNTL[platform.machine()])))
+    done = python(
+        exam.path, "without_locks.py", *QUIET, "-rN", "-p", "no:asyncio", exam.model, OPENAI_API_KEY="sk-none"
+    )
+    assert done.returncode == 10, done.stdout + done.stderr
+    assert re.search(r"replies\.db: files in \S+ cannot be locked: its file system has no locks", done.stdout)
+    assert "Traceback" not in done.stdout + done.stderr
+    assert exam.asked() == []
+
+
+WITHOUT_LOCKS = """
+import ctypes
+import errno
+import struct
+import sys
+
+F_SETLK, F_SETLKW, ALLOW, ERRNO = 6, 7, 0x7FFF0000, 0x00050000
+LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
+filters = [
+    (LOAD, 0, 0, 0),  # the number of the call
+    (EQUAL, 0, 4, FCNTL),
+    (LOAD, 0, 0, 24),  # its second argument
+    (EQUAL, 1, 0, F_SETLK),
+    (EQUAL, 0, 1, F_SETLKW),
+    (RETURN, 0, 0, ERRNO | errno.ENOLCK),
+    (RETURN, 0, 0, ALLOW),
+]
+program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in filters))
+filter_ = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(filters), ctypes.addressof(program)))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+assert libc.prctl(22, 2, filter_, 0, 0) == 0, ctypes.get_errno()  # PR_SET_SECCOMP
+
+import pytest
+
+sys.exit(pytest.main(sys.argv[1:]))
+"""
