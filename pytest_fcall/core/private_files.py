@@ -12,7 +12,6 @@ NAME: Final = ".fcall"
 """The name of the folder, below the root folder."""
 FILE_MODE: Final = 0o600
 _FOLDER_MODE: Final = 0o700
-_NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 
 
 def make_private_folder(folder: Path) -> None:
@@ -42,13 +41,13 @@ def place_elsewhere(root: Path) -> Path | None:
 def create_private(path: Path) -> None:
     """Create an empty file that only this user can read; one that exists keeps its permissions. Raises OSError."""
     refuse_way_out(path)
-    os.close(os.open(path, os.O_RDONLY | os.O_CREAT | _NO_FOLLOW, FILE_MODE))
+    os.close(os.open(path, os.O_RDONLY | os.O_CREAT, FILE_MODE))
 
 
 def open_private(path: Path) -> IO[bytes]:
     """Open a file that only this user can read, to write it anew. Raises OSError."""
     refuse_way_out(path)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_FOLLOW, FILE_MODE), "wb")
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE), "wb")
 
 
 def refuse_way_out(path: Path) -> None:

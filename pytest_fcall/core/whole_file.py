@@ -34,9 +34,9 @@ def create_file(path: Path, portions: Iterable[bytes]) -> None:
     with _draft(path, portions, 0o666) as draft:
         try:
             os.link(draft, path)
-        except OSError as error:
-            if isinstance(error, FileExistsError):
-                raise
+        except FileExistsError:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        except OSError:
             path.open("xb").close()  # the file system has no links; nobody else gets the name from here on
             draft.replace(path)
 

@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
-from pytest_fcall.core.json_reading import read_own_json
+from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder
 from pytest_fcall.core.whole_file import replace_file
 
@@ -93,7 +93,7 @@ def remove_old_runs(root: Path, keep: int, max_bytes: int = 250_000_000) -> None
 def read_run(path: Path) -> RunFile:
     """Read a run; unknown fields are ignored. Raises RunFileError."""
     try:
-        return _from_json(as_mapping(read_own_json(path.read_bytes()), "the file"))
+        return _from_json(as_mapping(read_json(path.read_bytes()), "the file"))
     except OSError as error:
         raise RunFileError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:

@@ -44,9 +44,11 @@ def is_rescued(path: Path) -> bool:
 
 
 def take_in_all(connection: sqlite3.Connection, path: Path) -> None:
-    """Copy the rows of all such files beside the database into it."""
+    """Copy the rows of all such files beside the database into it. Where that fails they wait for the next time."""
     for rescued in path.parent.glob(f"{path.stem}.{_WORD}-*.jsonl"):
-        take_in(connection, rescued)
+        with suppress(sqlite3.Error, OSError):
+            if rescued.is_file() and not rescued.is_symlink():
+                take_in(connection, rescued)
 
 
 def take_in(connection: sqlite3.Connection, rescued: Path) -> int:
