@@ -13,7 +13,7 @@ from yaml import Node
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.defaults import Defaults
-from pytest_fcall.cases.expectations import CHECK_KEYS, answer, expectation, wire
+from pytest_fcall.cases.expectations import APP_KEYS, CHECK_KEYS, answer, expectation, spans, wire
 from pytest_fcall.cases.faults import Faults, SourceFile
 from pytest_fcall.cases.messages import Messages
 from pytest_fcall.cases.node_values import Entries
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core import ConversationSettings
 
 _MESSAGE_KEYS = ("prompt", "messages")
-CASE_KEYS = OPTION_KEYS | {"id", "matrix", "turns", "tools", "match", "wire", *_MESSAGE_KEYS, *CHECK_KEYS}
+CASE_KEYS = OPTION_KEYS | {"id", "matrix", "turns", "tools", "match", *APP_KEYS, *_MESSAGE_KEYS, *CHECK_KEYS}
 TURN_KEYS = frozenset(("user", *CHECK_KEYS))
 _CHECKS_BESIDE_CALLS = frozenset(CHECK_KEYS) - {"expect"}
 _NO_ROW: Mapping[str, Node] = MappingProxyType({})
@@ -98,10 +98,11 @@ def _read_at(
         scope.match_rules = match_rules(entries["match"][1], scope) + context.match_rules
         rules = replace(rules, match=scope.match_rules)
     turns = _turns(place, entries, options.system_message, scope)
-    wired = entries.read("wire", wire, scope)
+    wired, spanned = entries.read("wire", wire, scope), entries.read("spans", spans, scope)
     check_profile(entries.node("expect") or place, turns, rules, faults)
-    if wired is not None and wired.calls is not None:
-        check_profile(entries.key("wire"), [Turn((), wired.calls)], replace(rules, language="python"), faults)
+    for key, inside in (("wire", wired), ("spans", spanned)):
+        if inside is not None and inside.calls is not None:
+            check_profile(entries.key(key), [Turn((), inside.calls)], replace(rules, language="python"), faults)
     _check_state(place, entries, turns, options.conversation, faults)
     mode = mode_of(turns, options.conversation)
     return Case(
@@ -120,6 +121,7 @@ def _read_at(
         retrieve=options.retrieve,
         conversation=options.conversation,
         wire=wired,
+        spans=spanned,
         mode=mode,
     )
 
@@ -136,7 +138,7 @@ def _tools(entries: Entries, scope: Scope) -> tuple[tuple[Tool, ...], frozenset[
 
 def _turns(place: Node, entries: Entries, system: tuple[Message, ...], scope: Scope) -> tuple[Turn, ...]:
     if "turns" not in entries:
-        if "wire" not in entries and entries.keys().isdisjoint(CHECK_KEYS):
+        if entries.keys().isdisjoint((*APP_KEYS, *CHECK_KEYS)):
             message = "the case has no `expect`, `answer`, `state` or `result`"
             scope.faults.add("missing-key", place, message, "give it an `expect:`")
         return (_turn(_messages(place, entries, system, scope), entries, scope),)

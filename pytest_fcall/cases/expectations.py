@@ -1,4 +1,4 @@
-"""Expectations: `expect:`, `answer:` and `wire:`, from YAML nodes or from Python values."""
+"""Expectations: `expect:`, `answer:`, `wire:` and `spans:`, from YAML nodes or from Python values."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from pytest_fcall.core import Expectation, ExpectedCall, Fault, Operator, Patter
 
 if TYPE_CHECKING:
     from pytest_fcall.core import WireExpectation
+    from pytest_fcall.core.app_spans import SpansExpectation
 
 _Stage: TypeAlias = tuple[ExpectedCall, ...]
 _Word = TypeVar("_Word", bound=str)
 
 CHECK_KEYS = ("expect", "answer", "state", "result")
 """The keys of a case or a turn that say what is expected."""
+APP_KEYS = ("wire", "spans")
+"""The keys of a case that say what is expected of the inside of an app."""
 CALL_WORDS: tuple[Literal["no_call"], Literal["any_call"]] = ("no_call", "any_call")
 EXPECT_KEYS = ("calls", "order", "extra", "allow", "any_of", "never", "parallel")
 _ALTERNATIVE_KEYS = tuple(key for key in EXPECT_KEYS if key != "any_of")
@@ -204,28 +207,44 @@ def wire(node: Node, scope: Scope) -> WireExpectation:
     found = node_values.entries(node, scope.faults, "`wire`", _WIRE_KEYS)
     if not found and isinstance(node, MappingNode):
         scope.faults.add("missing-key", node, "`wire` is empty", "give it `calls:` or `count:`")
-    inside = replace(scope, offered_tools=scope.toolbox.names, known_calls=set())
-    values = {name: _wire_value(name, found[name][1], scope) for name in _WIRE_KEYS[1:] if name in found}
+    values = {name: _figure("wire", name, found[name][1], scope) for name in _WIRE_KEYS[1:] if name in found}
     from pytest_fcall.core import WireExpectation
 
+    return WireExpectation(_calls_inside("wire", found, scope), **values, known_tools=scope.toolbox.catalogue)
+
+
+def spans(node: Node, scope: Scope) -> SpansExpectation:
+    """An expectation about an app's spans. The app may have any tool of the file."""
+    found = node_values.entries(node, scope.faults, "`spans`", ("calls", "models"))
+    if not found and isinstance(node, MappingNode):
+        scope.faults.add("missing-key", node, "`spans` is empty", "give it `calls:`, the tools that ran")
+    models = _figure("spans", "models", found["models"][1], scope) if "models" in found else None
+    from pytest_fcall.core.app_spans import SpansExpectation
+
+    return SpansExpectation(_calls_inside("spans", found, scope), models, known_tools=scope.toolbox.catalogue)
+
+
+def _calls_inside(key: str, found: Entries, scope: Scope) -> Expectation | None:
+    """The expected calls inside an app."""
+    inside = replace(scope, offered_tools=scope.toolbox.names, known_calls=set())
     calls = found.read("calls", expectation, inside)
     if calls is not None and any(call.stub is not None or call.result is not None for call in calls.all_calls):
-        message = "the app carries out its calls itself, so `wire` has no results"
+        message = f"the app carries out its calls itself, so `{key}` has no results"
         scope.faults.add("contradiction", found.key("calls"), message, "leave `result`, `returns` and `raises` out")
-    return WireExpectation(calls, **values, known_tools=scope.toolbox.catalogue)
+    return calls
 
 
-def _wire_value(name: str, node: Node, scope: Scope) -> Pattern:
+def _figure(key: str, name: str, node: Node, scope: Scope) -> Pattern:
     value = pattern(node, scope)
-    if not _is_wire_value(name, value):
+    if not _is_figure(name, value):
         wanted, example = "a number that is not negative", "{$le: 3}"
         if name in _LISTS_OF_NAMES:
             wanted, example = "a list of names", "{$contains: a}"
-        scope.faults.add("wrong-type", node, f"`wire.{name}` must be {wanted}, or an operator such as `{example}`")
+        scope.faults.add("wrong-type", node, f"`{key}.{name}` must be {wanted}, or an operator such as `{example}`")
     return value
 
 
-def _is_wire_value(name: str, value: Pattern) -> bool:
+def _is_figure(name: str, value: Pattern) -> bool:
     if value is None or isinstance(value, Operator):
         return True
     if name in _LISTS_OF_NAMES:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from pytest_fcall.cases.expectations import CHECK_KEYS
+from pytest_fcall.cases.expectations import APP_KEYS, CHECK_KEYS
 from pytest_fcall.cases.faults import SourceFile
 from pytest_fcall.cases.yaml.reader import read_yaml
 
@@ -77,7 +77,7 @@ def _found(node: MappingNode) -> dict[str, Node]:
 
 def _expects_nothing(case: Mapping[str, Node], name: str) -> bool:
     """Whether a case has the key `name` and no expectation."""
-    return name in case and not {*CHECK_KEYS, "wire"} & case.keys()
+    return name in case and not {*CHECK_KEYS, *APP_KEYS} & case.keys()
 
 
 def _gaps(node: MappingNode, text: str) -> Iterator[Gap]:

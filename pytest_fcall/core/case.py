@@ -11,6 +11,7 @@ from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
 
 if TYPE_CHECKING:
     from pytest_fcall.core.app_exchange import WireExpectation
+    from pytest_fcall.core.app_spans import SpansExpectation
     from pytest_fcall.core.conversation import ConversationSettings, EarlierCases, Transcript
     from pytest_fcall.core.fault import Fault, Location
     from pytest_fcall.core.reply import Calls, Reply
@@ -81,6 +82,8 @@ class Case:
     conversation: ConversationSettings | None = None
     wire: WireExpectation | None = None
     """Expectations on the requests of an app; models that are asked directly are not subject to them."""
+    spans: SpansExpectation | None = None
+    """Expectations on the spans of an app, in the same way."""
     mode: Literal["request", "conversation"] = "request"
     """A `conversation` needs more than one request: turns, stubbed results, an environment."""
     retrieve: Retrieval | None = None
@@ -101,7 +104,8 @@ class Case:
     @property
     def expected_calls(self) -> tuple[ExpectedCall, ...]:
         """All expected calls, of the model or inside an app."""
-        expected = [turn.expect for turn in self.turns] + [self.wire.calls if self.wire else None]
+        inside = [each.calls for each in (self.wire, self.spans) if each is not None]
+        expected = [turn.expect for turn in self.turns] + inside
         return tuple(call for each in expected if each is not None for call in each.all_calls)
 
 
@@ -150,6 +154,9 @@ def case_operators(case: Case) -> Iterator[Operator]:
         wire = case.wire
         yield from pattern_operators([wire.count, wire.tools, wire.models, wire.tokens, wire.cost])
         yield from _expectation_operators(wire.calls or Expectation())
+    if case.spans is not None:
+        yield from pattern_operators(case.spans.models)
+        yield from _expectation_operators(case.spans.calls or Expectation())
     if case.rules.match:
         yield from pattern_operators([rule.operator for rule in case.rules.match])
     yield from _call_operators(case.rules.never)

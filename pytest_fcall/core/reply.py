@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from pytest_fcall.core.app_spans import AppSpans
 from pytest_fcall.core.values import Json, Message
 
 
@@ -95,6 +96,8 @@ class Reply:
     """The time in the backend, without queueing."""
     trail: tuple[Message, ...] = ()
     """All messages of an app that ran its own tool loop, including those of the request; otherwise empty."""
+    spans: AppSpans | None = None
+    """What the spans of an app told while it came to this reply; None where nobody wanted to know."""
     engine: Mapping[str, Json] = field(default_factory=dict)
     """The software that answered: model version, library versions, dtype, grammar and the like.
 

@@ -63,7 +63,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     in_ids = [text.strip()[:-1].rpartition("[")[2] for text in ids if text.strip().endswith("]")]
     names = [*(given.fc_model or early_config.getini("fc_model")), *in_ids]
     has_fixture = _replaces_model(early_config)
-    if names or has_fixture or early_config.getini("fc_proxy"):
+    if names or has_fixture or early_config.getini("fc_proxy") or early_config.getini("fc_spans"):
         from pytest_fcall.plugin.early_proxy import open_early
 
         open_early(early_config, names, has_fixture=has_fixture)

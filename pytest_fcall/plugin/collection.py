@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from pytest_fcall.cases.scope import Extensions
     from pytest_fcall.core import Fault
     from pytest_fcall.plugin.item import CaseItem
+
+
+_SPANS_KEY: Final = re.compile(rb"\bspans['\"]?\s*:")
 
 
 def case_file(path: Path, parent: pytest.Collector) -> CaseFile | None:
@@ -127,6 +132,7 @@ class CaseFile(pytest.Module):
         from pytest_fcall.cases.case_file import read_case_file
         from pytest_fcall.cases.faults import UnreadableFile
 
+        self._take_spans()
         try:
             return read_case_file(self.path, root=self.config.rootpath, extensions=self.extensions)
         except UnreadableFile as unreadable:
@@ -137,6 +143,15 @@ class CaseFile(pytest.Module):
 
             text = printable(fault_text(unreadable.fault, self.config.rootpath))
             raise UnreadableCaseFile(text, unreadable.fault) from None
+
+    def _take_spans(self) -> None:
+        """Let exporters of spans lead to the run where the file may have `spans`: its tools may import one."""
+        with suppress(OSError):
+            content = self.path.read_bytes()
+            if b"spans" in content and _SPANS_KEY.search(content):  # the search takes a hundred times as long
+                from pytest_fcall.plugin.session import session_of
+
+                session_of(self.config).replies.take_spans()
 
     def _is_no_case_file(self, fault: Fault) -> bool:
         """Other YAML may lie in a folder of cases, unless its name or the command line says that it holds cases."""

@@ -25,8 +25,9 @@ def open_early(config: pytest.Config, names: Iterable[str], *, has_fixture: bool
 
     Raises UsageError for variables that cannot be used: what conftest files import may fail without them.
     """
-    proxy = str(config.getini("fc_proxy") or "").strip()
-    wanted = proxy == "always" or has_fixture or any(_is_app(name, config.rootpath) for name in names)
+    proxy, spans = (str(config.getini(name) or "").strip() for name in ("fc_proxy", "fc_spans"))
+    always = "always" in (proxy, spans)
+    wanted = always or has_fixture or any(_is_app(name, config.rootpath) for name in names)
     if proxy == "off" or not wanted:
         return
     from pytest_fcall.backends.proxy.variables import read_variables
@@ -40,6 +41,8 @@ def open_early(config: pytest.Config, names: Iterable[str], *, has_fixture: bool
     addresses = {**variables, **_addresses_of_env_file(config.rootpath / ".env", variables)}
     endpoint = config.stash[ENDPOINT] = ProxyEndpoint(addresses, replay=given.fc_replay)
     config.add_cleanup(endpoint.close)
+    if spans == "always":
+        endpoint.take_spans(over=True)
     endpoint.open_early(offline=not live)
     config.pluginmanager.register(EarlyProxyHooks(endpoint), "fcall-early-proxy")
 

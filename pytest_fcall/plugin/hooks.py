@@ -164,6 +164,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         output["fcall_files_without_cases"] = collected(session.config).files_without_cases
         output["fcall_notes"] = [*ours.replies.notes(), *ours.baselines.notes()]
         output["fcall_strays"] = [[*stray, count] for stray, count in ours.replies.strays().items()]
+        output["fcall_span_strays"] = [[*stray, count] for stray, count in ours.replies.span_strays().items()]
         stale = stale_stanzas(session.config)
         output["fcall_stale"] = [[each.path, each.cases] for each in stale]
         output["fcall_moved"] = moved_lines(session.config, stale)

@@ -275,7 +275,8 @@ class CaseItem(pytest.Function):
     def asker(self) -> Asker:
         """The test that asks. It is named without the model, as in recordings and in a run of one model."""
         again = f"{self.context.file.nodeid}::{self.case.id}"
-        return Asker(self.path, self.case.id, self.nodeid, again, self.context.volatile)
+        wants_spans = isinstance(self.case, Case) and self.case.spans is not None
+        return Asker(self.path, self.case.id, self.nodeid, again, self.context.volatile, wants_spans)
 
     def planned_request(self, settings: Mapping[str, Json]) -> Request:
         """The request as the file of the case says it; fixtures have no part in it. Made once."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_fcall.session.settings import Around, Drift, Fixed, Inside, Missing, Record
+    from pytest_fcall.session.settings import Around, Drift, Fixed, Inside, Missing, Record, Spans
 
 RECORD: tuple[Record, ...] = ("missing", "all", "off")
 DRIFT: tuple[Drift, ...] = ("note", "fail", "ignore")
@@ -19,6 +19,7 @@ MISSING: tuple[Missing, ...] = ("inconclusive", "skip")
 INSIDE: tuple[Inside, ...] = ("note", "required", "ignore")
 AROUND: tuple[Around, ...] = ("refuse", "allow")
 PROXY = ("on", "always", "off")
+SPANS: tuple[Spans, ...] = ("auto", "always", "off")
 FAIL = ("items", "gates", "both")
 
 SETTINGS_WITHOUT_DEFAULT = (
@@ -48,6 +49,8 @@ SETTINGS_WITHOUT_DEFAULT = (
     "fc_proxy",
     "fc_inside",
     "fc_around",
+    "fc_spans",
+    "fc_spans_wait",
     "fc_apibench_checked",
 )
 """Settings of the configuration that are empty where a project says nothing."""
@@ -286,6 +289,12 @@ def _add_environments(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         "connections to known providers that an app in this process makes around the proxy: refuse: where no model may "
         "be asked they are refused, else told (default); allow: nobody looks at them",
     )
+    parser.addini(
+        "fc_spans",
+        "spans that apps export by OpenTelemetry: auto: they are taken where a case has `spans`, unless variables of "
+        "exporters are set (default); always: from the start of each run, over such variables; off: never",
+    )
+    parser.addini("fc_spans_wait", "most seconds to wait for the spans of an answer (default 5)")
     parser.addini(
         "fc_proxy_variables",
         "more environment variables that lead an app to its models, as NAME, NAME=URL or NAME=off (one a line)",

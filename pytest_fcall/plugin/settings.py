@@ -13,18 +13,20 @@ from typing import Any, Final, TypeVar
 import pytest
 
 from pytest_fcall.plugin.models import ModelArguments
-from pytest_fcall.plugin.options import AROUND, DRIFT, FIXED, INSIDE, MISSING, PROXY, RECORD
+from pytest_fcall.plugin.options import AROUND, DRIFT, FIXED, INSIDE, MISSING, PROXY, RECORD, SPANS
 from pytest_fcall.session.ask.environments import EnvironmentSettings
 from pytest_fcall.session.ask.volatile import read_volatile
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.setting_values import choice, positive_number
 from pytest_fcall.session.settings import (
     DEFAULT_CONCURRENCY,
+    DEFAULT_SPANS_WAIT,
     BaselineSettings,
     Confirm,
     Inside,
     Settings,
     Shard,
+    Spans,
     Worker,
 )
 
@@ -101,6 +103,8 @@ class _SettingsReader:
             volatile=read_volatile(self._config.getini("fc_volatile"), self._config.rootpath),
             inside=self._inside(),
             around=choice("fc_around", self._written("around") or AROUND[0], AROUND),
+            spans=self._spans(),
+            spans_wait=positive_number("fc_spans_wait", self._written("spans_wait"), float) or DEFAULT_SPANS_WAIT,
             wanted_scores=self._wanted_scores(),
             kept_runs=parse_kept_runs(str(self._config.getini("fc_runs") or DEFAULT_RUNS)),
             shard=_shard(self._config.getoption("fc_shard")),
@@ -155,6 +159,12 @@ class _SettingsReader:
         found = choice("fc_inside", self._written("inside") or INSIDE[0], INSIDE)
         if found == "required" and not self._proxy():
             raise SettingError("fc_inside = required needs the proxy, and fc_proxy is off")
+        return found
+
+    def _spans(self) -> Spans:
+        found = choice("fc_spans", self._written("spans") or SPANS[0], SPANS)
+        if found == "always" and not self._proxy():
+            raise SettingError("fc_spans = always needs the proxy, and fc_proxy is off")
         return found
 
     def _proxy_variables(self) -> tuple[str, ...]:

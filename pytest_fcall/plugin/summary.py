@@ -66,6 +66,7 @@ class Summary:
         self._worker_runs: set[str] = set()
         self._worker_notes: dict[str, None] = {}
         self._worker_strays: Counter[tuple[str, bool]] = Counter()
+        self._worker_span_strays: Counter[tuple[str, str]] = Counter()
         self._throughputs: dict[str, tuple[int, str]] = {}
         """Speed of each model on this machine, as far as workers know."""
 
@@ -132,6 +133,8 @@ class Summary:
         self._worker_notes.update(dict.fromkeys(output.get("fcall_notes", ())))
         for case, answered, count in output.get("fcall_strays", ()):
             self._worker_strays[case, answered] += count
+        for case, service, count in output.get("fcall_span_strays", ()):
+            self._worker_span_strays[case, service] += count
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -282,6 +285,11 @@ class Summary:
             from pytest_fcall.reporting.strays import stray_lines
 
             yield from stray_lines(strays)
+        spans = self._worker_span_strays + Counter(self._session.replies.span_strays())
+        if spans:
+            from pytest_fcall.reporting.strays import span_stray_lines
+
+            yield from span_stray_lines(spans)
 
     def _differing(self, results: Results, width: int) -> list[str]:
         if len(models_of(results.results)) < 2:

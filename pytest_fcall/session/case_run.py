@@ -87,11 +87,11 @@ class CaseRun:
     def ask(self) -> None:
         """Get all answers. Some are judged here already, where the verdict says whether to ask on.
 
-        Raises CaseEnded where there is no reply, or where what the case expects of the app's requests is unknown.
+        Raises CaseEnded where there is no reply, or where what the case expects of the inside of the app is unknown.
         """
         __tracebackhide__ = True
         self.answers.ask(self.answers.samples.count)
-        self.judge.check_wire(self.answers.answers)
+        self.judge.check_inside(self.answers.answers)
         self._check_way()
         if self._baseline is not None and self._session.settings.confirm.most:
             self._ask_again()
@@ -149,6 +149,7 @@ class CaseRun:
             if not granted:
                 return
             self.answers.ask(granted)
+            self.judge.check_inside(self.answers.answers)
             self._check_way()
             self._confirmed = confirmed_result(self._result().all, first)
             portion *= 2

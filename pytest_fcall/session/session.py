@@ -48,7 +48,7 @@ class Session:
 
     def judge(self, asker: Asker) -> AskModel:
         """The model that judges. Of its questions nothing is left out of the key: they hold the answers it judges."""
-        return self.model(self.settings.judge, asker._replace(volatile={}))
+        return self.model(self.settings.judge, asker._replace(volatile={}, wants_spans=False))
 
     def opinions(self, case: Case, asker: Asker) -> JudgeOpinions:
         """The opinions of the model that judges, for a case with `$judge`. Raises CaseError where none is named."""

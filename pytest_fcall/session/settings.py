@@ -21,10 +21,12 @@ Fixed: TypeAlias = Literal["pass", "fail"]
 Missing: TypeAlias = Literal["inconclusive", "skip"]
 Inside: TypeAlias = Literal["note", "required", "ignore"]
 Around: TypeAlias = Literal["refuse", "allow"]
+Spans: TypeAlias = Literal["auto", "always", "off"]
 
 ALL_CASES = "*"
 """Stands for all cases where a tag is asked for."""
 DEFAULT_CONCURRENCY = 64
+DEFAULT_SPANS_WAIT = 5.0
 
 
 class BaselineSettings(NamedTuple):
@@ -119,6 +121,10 @@ class Settings:
     """What becomes of answers of apps that asked nothing by way of the proxy."""
     around: Around
     """What becomes of connections to providers that go around the proxy."""
+    spans: Spans
+    """Whether spans of apps are taken: where a case judges them, from the start of the run, or never."""
+    spans_wait: float
+    """The longest wait in seconds for the spans of an answer."""
     wanted_scores: Mapping[str, tuple[str, ...]]
     """Names of scores by the tag of the cases whose scores they are."""
     environments: EnvironmentSettings

@@ -13,7 +13,7 @@ from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.constrained_arguments import constrained_calls
 from pytest_fcall.tracking.differences import call_differences, same_calls
 from pytest_fcall.tracking.measurement import Evidence, Key, Measured, way_of
-from pytest_fcall.tracking.question_digests import renamed_tools
+from pytest_fcall.tracking.question_digests import EXPECTATION, renamed_tools
 from pytest_fcall.tracking.stanza import Stanza
 
 _ENOUGH_FAILURES: Final = 10
@@ -202,11 +202,14 @@ def _is_known_failure(now: Judged, baseline: Stanza, before: _JudgedAgain, ways:
 
 
 def _asks_for_more(now: Stanza, baseline: Stanza, case: Case) -> bool:
-    """Whether all reasons are about parts that the baseline did not store: the answer's text, or the wire."""
+    """Whether all reasons are about parts that the baseline did not store: the answer's text, the wire, or spans."""
     answer_unknown = baseline.answer is None and case.turns[-1].answer is not None
     wire_unknown = baseline.wire is None and case.wire is not None
+    spans_unknown = case.spans is not None and baseline.digests.get(EXPECTATION) != now.digests.get(EXPECTATION)
     return all(
-        (answer_unknown and kind == "wrong_answer") or (wire_unknown and path.startswith("wire."))
+        (answer_unknown and kind == "wrong_answer")
+        or (wire_unknown and path.startswith("wire."))
+        or (spans_unknown and path.startswith("spans."))
         for kind, path in now.reasons
     )
 
@@ -223,7 +226,7 @@ def _same_answer(now: Stanza, baseline: Stanza) -> bool:
 
 
 def _judge_again(now: Judged, baseline: Stanza, case: Case, judge: StanzaJudge) -> _JudgedAgain:
-    if case.wire is None and _same_answer(now.stanza, baseline):
+    if case.wire is None and case.spans is None and _same_answer(now.stanza, baseline):
         return _JudgedAgain(now.verdict.valid, reason_pairs(now.verdict), now.verdict)
     if baseline.calls is None:  # the reply could not be read: there are no calls to judge
         return _JudgedAgain(baseline.valid, baseline.reasons)

@@ -62,6 +62,7 @@ def expectation_digest(case: Case) -> str:
         [[turn.expect, turn.answer, turn.state, turn.result] for turn in case.turns],
         [rules.profile, rules.strings, rules.match, rules.never, rules.language],
         case.wire,
+        *([case.spans] if case.spans else ()),
     ]
     try:
         text = _EXPECTED.encode(expected)

@@ -23,10 +23,11 @@ from tests.servers.faults import refused_connection
 
 
 @contextmanager
-def started_by_hand(folder: Path, passes_on: str = "x-fcall-case", **environment: str) -> Iterator[str]:
+def started_by_hand(folder: Path, passes_on: str = "x-fcall-case", *options: str, **environment: str) -> Iterator[str]:
     """An app behind `fcall proxy`; gives the address of its chat."""
     port = refused_connection().split(":")[2].removesuffix("/v1")
-    command = [sys.executable, "-m", "pytest_fcall.cli", "proxy", "--", sys.executable, "app.py", passes_on]
+    command = [sys.executable, "-m", "pytest_fcall.cli", "proxy", *options, "--"]
+    command += [sys.executable, "app.py", passes_on]
     with subprocess.Popen(command, cwd=folder, env={**os.environ, **environment, "PORT": port}) as running:
         url = f"http://127.0.0.1:{port}"
         try:

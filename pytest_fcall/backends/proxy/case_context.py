@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
 
 from pytest_fcall.backends.proxy.case_lookup import CASE_HEADER, AppRuns, CaseMark
+from pytest_fcall.backends.spans.trace_context import span_of_case, traceparent
 
 _T = TypeVar("_T")
 _Function: TypeAlias = Callable[..., Any]
@@ -21,8 +22,9 @@ _Change: TypeAlias = Callable[[_Function], _Function]
 """Makes a method of a library into one that knows cases."""
 
 _MARK: ContextVar[CaseMark | None] = ContextVar("fcall_case_mark", default=None)
-_OWN_THREADS = "fcall-"
-"""How the names of the plugin's own threads begin, which belong to no case."""
+_NOBODYS_THREADS = ("fcall-", "Otel")
+"""How the names of threads begin that belong to no case: the plugin's own, and OpenTelemetry's exporters, which send
+what happened in all cases and never end."""
 _ARGUMENTS_BEFORE_ENV = 10
 """Of `subprocess.Popen`."""
 
@@ -43,11 +45,13 @@ class CaseContext:
     """Carries cases into threads and processes, and names them on requests to the proxy, from `begin` to `end`.
 
     Tasks have the context of what began them anyway. A library is changed when it is imported, or as it is, and none is
-    imported here. What works on no case does nothing otherwise than without this.
+    imported here. What works on no case does nothing otherwise than without this. With `spans`, what OpenTelemetry
+    traces of a case is in the trace of the case, unless it is in another one anyway.
     """
 
-    def __init__(self, runs: AppRuns) -> None:
+    def __init__(self, runs: AppRuns, *, spans: bool = False) -> None:
         self._runs = runs
+        self._spans = spans
         self._changed: list[tuple[type, str, _Function]] = []
         httpx = {"Client": {"send": self._send}, "AsyncClient": {"send": self._send_async}}
         self._modules: Mapping[str, Mapping[str, Mapping[str, _Change]]] = {
@@ -63,6 +67,7 @@ class CaseContext:
             "aiohttp.client": {"ClientSession": {"_request": self._aiohttp_request}},
             "httpx._client": httpx,
             "httpx2._client": httpx,
+            **({"opentelemetry.sdk.trace": {"Tracer": {"start_span": _start_span}}} if spans else {}),
         }
 
     def begin(self) -> None:
@@ -164,6 +169,8 @@ class CaseContext:
                     name: value.replace(self._runs.in_process, mark.token) if isinstance(value, str) else value
                     for name, value in environment.items()
                 }
+                if self._spans:
+                    kwargs["env"].setdefault("TRACEPARENT", traceparent(mark.token))
             original(process, *args, **kwargs)
 
         return start
@@ -172,7 +179,7 @@ class CaseContext:
 def _thread_start(original: _Function) -> _Function:
     def start(thread: threading.Thread) -> None:
         mark = _MARK.get()
-        if mark is None or thread.name.startswith(_OWN_THREADS):
+        if mark is None or thread.name.startswith(_NOBODYS_THREADS):
             original(thread)
             return
         run = thread.run
@@ -201,6 +208,25 @@ def _submit(original: _Function) -> _Function:
             return original(executor, partial(_run_for_case, mark, function), *args, **kwargs)
 
     return submit
+
+
+def _start_span(original: _Function) -> _Function:
+    def start_span(tracer: Any, name: str, context: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if mark := _MARK.get():
+            context = _in_trace(mark.token, context)
+        return original(tracer, name, context, *args, **kwargs)
+
+    return start_span
+
+
+def _in_trace(token: str, context: Any) -> Any:
+    """The context of OpenTelemetry, in the trace of a case if it is in none yet."""
+    trace = sys.modules["opentelemetry.trace"]
+    if trace.get_current_span(context).get_span_context().is_valid:
+        return context
+    ids = int(token, 16), int(span_of_case(token), 16)
+    parent = trace.SpanContext(*ids, is_remote=True, trace_flags=trace.TraceFlags(trace.TraceFlags.SAMPLED))
+    return trace.set_span_in_context(trace.NonRecordingSpan(parent), context)
 
 
 def _outside_cases(original: _Function) -> _Function:

@@ -13,6 +13,8 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from pytest_fcall.backends.spans.trace_context import traceparent
+
 if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.app_run import AppRun
 
@@ -51,7 +53,7 @@ def case_headers(token: str, base: str = "") -> dict[str, str]:
         CASE_HEADER: token,
         **({BASE_URL_HEADER: base} if base else {}),
         "baggage": f"{_BAGGAGE_MEMBER}={token}",
-        "traceparent": f"00-{token}-{secrets.token_hex(8)}-01",
+        "traceparent": traceparent(token),
     }
 
 
@@ -114,6 +116,10 @@ class AppRuns:
             self._groups.add(group)
             self._active[mark.token] = mark
         return mark.token
+
+    def is_group(self, token: str) -> bool:
+        """Whether a token stands for several apps."""
+        return token in self._groups
 
     def mark(self, token: str) -> CaseMark:
         """The mark of a run that is at work."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import lru_cache
 from http import HTTPStatus
@@ -187,9 +187,14 @@ def break_off(request: web.BaseRequest) -> web.Response:
 
 @asynccontextmanager
 async def http_server(
-    listening: socket, answer: Callable[[web.BaseRequest, ProxyAddress], Awaitable[web.StreamResponse]]
+    listening: socket,
+    answer: Callable[[web.BaseRequest, ProxyAddress], Awaitable[web.StreamResponse]],
+    unread: Container[str] = (),
 ) -> AsyncIterator[None]:
-    """Serve requests of any method and size to a ProxyAddress by `answer`, after their bodies have been read."""
+    """Serve requests of any method and size to a ProxyAddress by `answer`, after their bodies have been read.
+
+    `unread` names variables in whose requests `answer` reads the bodies itself.
+    """
     loop = asyncio.get_running_loop()
 
     def new_request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
@@ -202,8 +207,9 @@ async def http_server(
         if request.headers.get("Expect", "").lower() == "100-continue":
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         try:
-            await request.read()
-        except ConnectionError:  # the app has gone away while it was sending
+            if address.variable not in unread:
+                await request.read()
+        except (ConnectionError, web.RequestPayloadError):  # the app has gone away, or packed the body wrongly
             return web.Response(status=400)
         return await answer(request, address)
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from socket import socket
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from aiohttp import ClientError, ClientResponse, ClientSession, web
@@ -37,10 +38,14 @@ from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.redirects import REDIRECTS, RedirectError, redirect_target
+from pytest_fcall.backends.spans.variables import SPANS_VARIABLE
 from pytest_fcall.backends.store import NewReply, StoreError
 from pytest_fcall.core import ModelUnavailable
 from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY
 from pytest_fcall.core.volatile_pattern import VolatileError
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.spans.inbox import SpanInbox
 
 _RECORDED_STATUSES = (
     *(HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.GONE),
@@ -66,6 +71,7 @@ class Proxy:
 
     `providers_of_others` gives the addresses that may be asked by what belongs to no case and is not recorded, such as
     a plain test, none while there is nothing of the kind; it raises UnknownCase where that may ask nobody.
+    `inbox` gives what takes the spans of apps, None while none are wanted.
     """
 
     def __init__(
@@ -73,9 +79,11 @@ class Proxy:
         runs: AppRuns,
         keep: Callable[[Sequence[NewReply]], object],
         providers_of_others: Callable[[], Mapping[str, str]] = dict,
+        inbox: Callable[[], SpanInbox | None] = lambda: None,
     ) -> None:
         self._runs = runs
         self._providers_of_others = providers_of_others
+        self._inbox = inbox
         self._writer: GroupWriter[NewReply] = GroupWriter(keep, _GATHER_SECONDS)
 
     async def serve(self, listening: socket, end: Coroutine[None, None, object]) -> None:
@@ -86,7 +94,7 @@ class Proxy:
                 return await self._answer(session, request, address)
 
             try:
-                async with http_server(listening, answer):
+                async with http_server(listening, answer, unread=(SPANS_VARIABLE,)):
                     await end
             finally:
                 self._writer.flush()
@@ -98,6 +106,8 @@ class Proxy:
             return error_answer(_WEBSOCKET)
         if address.token == PROVE:
             return web.Response(text=proof(self._runs.by_hand, address.variable))
+        if address.variable == SPANS_VARIABLE and (inbox := self._inbox()):
+            return await self._take_spans(inbox, request, address.token)
         why_nobody = ""
         try:
             run = self._runs.find(address.token, request.headers)
@@ -123,6 +133,13 @@ class Proxy:
             return error_answer(str(too_slow))
         exchange = Exchange(request, run, numbered, session, self._writer, why_nobody)
         return await exchange.answer(provider, address.at_provider(provider), content)
+
+    async def _take_spans(self, inbox: SpanInbox, request: web.BaseRequest, token: str) -> web.StreamResponse:
+        if not (self._runs.is_group(token) or inbox.knows(token)):
+            return error_answer(_UNKNOWN_ADDRESS)
+        from pytest_fcall.backends.spans.receiver import receive_spans
+
+        return await receive_spans(inbox, request, token, may_be_others=token == self._runs.by_hand)
 
     async def _answer_others(
         self, session: ClientSession, request: web.BaseRequest, address: ProxyAddress

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from socket import socket
@@ -21,6 +22,7 @@ from pytest_fcall.backends.proxy.http import (
     stream_on,
 )
 from pytest_fcall.backends.proxy.proof import NotProven, proven_session
+from pytest_fcall.backends.spans.variables import SPANS_VARIABLE
 
 _UNKNOWN = "pytest-fcall: no run knows this request's case"
 
@@ -46,7 +48,11 @@ class Relay:
     async def _answer(
         self, session: ClientSession, request: web.BaseRequest, address: ProxyAddress
     ) -> web.StreamResponse:
-        provider = self._providers.get(address.variable) if address.token == self._token else None
+        if address.token != self._token:
+            return web.Response(status=HTTPStatus.NOT_FOUND)
+        if address.variable == SPANS_VARIABLE:
+            return await self._sent_to_all(request, address)
+        provider = self._providers.get(address.variable)
         if provider is None:
             return web.Response(status=HTTPStatus.NOT_FOUND)
         content = await request.read()
@@ -70,6 +76,19 @@ class Relay:
             )
         except (ClientError, OSError, UnreadableBody):
             return web.Response(status=HTTPStatus.BAD_GATEWAY)
+
+    async def _sent_to_all(self, request: web.BaseRequest, address: ProxyAddress) -> web.StreamResponse:
+        """Send a message with spans to all runs, as it may hold some of each."""
+        content, headers = await request.read(), end_to_end_headers(request.headers.items())
+        statuses: list[int] = []
+        for base in announced_proxies(self._root).values():
+            with suppress(ClientError, OSError):  # a run that was killed, or that ends
+                async with (
+                    proven_session(base) as proven,
+                    forward(proven, request, f"{base}/{address.variable}{address.path}", content, headers) as answer,
+                ):
+                    statuses.append(answer.status)
+        return web.Response(status=max(statuses, default=HTTPStatus.BAD_GATEWAY), content_type=request.content_type)
 
 
 async def _forwarded(

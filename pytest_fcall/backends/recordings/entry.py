@@ -10,7 +10,15 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from pytest_fcall.core import Fault, Finish, Json, RawCall, Reply, Request, Usage
-from pytest_fcall.core.json_fields import DamagedData, as_mapping, optional_field, optional_number, required_field
+from pytest_fcall.core.app_spans import AppSpans, RanTool
+from pytest_fcall.core.json_fields import (
+    DamagedData,
+    as_mapping,
+    optional_field,
+    optional_list_of_strings,
+    optional_number,
+    required_field,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +149,25 @@ def reply_to_data(reply: Reply) -> dict[str, Json]:
             "usage": _field_values(reply.usage, _TOKEN_FIELDS) if reply.usage else None,
             "seconds": reply.seconds,
             "trail": [dict(message) for message in reply.trail] or None,
+            "spans": spans_to_data(reply.spans) if reply.spans else None,
             "engine": dict(reply.engine) or None,
         }
     )
+
+
+def spans_to_data(spans: AppSpans) -> dict[str, Json] | None:
+    """What the spans told as JSON data; None where they could not be judged, as a replay can judge them no better."""
+    if spans.fault:
+        return None
+    tools: list[Json] = [_without_none({"name": tool.name, "arguments": tool.arguments}) for tool in spans.tools]
+    return {"tools": tools, "models": list(spans.models)}
+
+
+def _spans_from_data(data: Json) -> AppSpans:
+    fields = as_mapping(data, "`spans`")
+    tools = [as_mapping(each, "a tool of `spans`") for each in required_field(fields, "tools", list)]
+    ran = tuple(RanTool(required_field(each, "name", str), optional_field(each, "arguments", dict)) for each in tools)
+    return AppSpans(ran, tuple(optional_list_of_strings(fields, "models")))
 
 
 def _field_values(data: RawCall | Usage, names: Iterable[str]) -> dict[str, Json]:
@@ -179,6 +203,8 @@ def reply_from_data(data: Json) -> Reply:
             values[name] = _usage(value)
         elif name == "seconds":
             values[name] = optional_number(fields, name)
+        elif name == "spans":
+            values[name] = _spans_from_data(value)
         elif name == "trail":
             values[name] = tuple(
                 as_mapping(message, "a message of `trail`") for message in required_field(fields, name, list)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import read_recordings, remove_recordings, write_recordings
 from pytest_fcall.core import Json, Model, RawCall, Request, Tool, digest, request_digest
+from pytest_fcall.core.app_spans import AppSpans, RanTool
 from pytest_fcall.schema.tool_rename import ToolRename
 
 
@@ -25,7 +26,11 @@ def renamed_recording(entry: Recording, model: str, rename: ToolRename) -> Recor
     if not reply.tool_calls and rename.old in reply.text:
         return None
     request = _renamed_request(entry.request, rename)
-    reply = replace(reply, tool_calls=tuple(_renamed_call(call, rename) for call in reply.tool_calls))
+    reply = replace(
+        reply,
+        tool_calls=tuple(_renamed_call(call, rename) for call in reply.tool_calls),
+        spans=_renamed_spans(reply.spans, rename),
+    )
     return replace(entry, request=request, digest=request_digest(model, request), reply=reply)
 
 
@@ -59,6 +64,16 @@ def _renamed_call(call: RawCall, rename: ToolRename) -> RawCall:
     if not isinstance(call.name, str):
         return call
     return replace(call, name=rename.name(call.name), arguments=_renamed_arguments(call.name, call.arguments, rename))
+
+
+def _renamed_spans(spans: AppSpans | None, rename: ToolRename) -> AppSpans | None:
+    if spans is None:
+        return None
+    tools = tuple(
+        RanTool(rename.name(tool.name), tool.arguments and rename.arguments(tool.name, tool.arguments))
+        for tool in spans.tools
+    )
+    return replace(spans, tools=tools)
 
 
 def _renamed_arguments(tool: str, arguments: Json, rename: ToolRename) -> Json:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pytest_fcall.backends.recordings.entry import Recording
+from pytest_fcall.backends.recordings.entry import Recording, spans_to_data
 from pytest_fcall.core import Json, Message, Request
 from pytest_fcall.core.digests import without_paths
 from pytest_fcall.core.json_reading import read_json, refuse_constant
@@ -70,6 +70,8 @@ def _answer(entry: Recording) -> Iterator[tuple[str, Json]]:
         asked = list(entry.request.messages)
         repeated = len(asked) if list(reply.trail[: len(asked)]) == asked else 0
         yield "trail", [_message(message) for message in reply.trail[repeated:]]
+    if reply.spans and (spans := spans_to_data(reply.spans)):
+        yield "spans", spans
 
 
 def _message(message: Message) -> Json:

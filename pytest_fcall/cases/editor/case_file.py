@@ -29,6 +29,7 @@ from pytest_fcall.cases.editor.json_schema import (
     string,
 )
 from pytest_fcall.cases.editor.tools import tool_definitions
+from pytest_fcall.cases.expectations import APP_KEYS
 from pytest_fcall.cases.messages import ROLES
 from pytest_fcall.core import Json
 from pytest_fcall.core.case import RetrieverName
@@ -178,6 +179,7 @@ def _case() -> Schema:
             "match": ref("match"),
             **_CHECKS,
             "wire": _wire(),
+            "spans": _spans(),
             **_SHARED,
         },
         required=["id"],
@@ -185,7 +187,7 @@ def _case() -> Schema:
     return case | {
         "if": {"required": ["turns"]},
         "then": {"properties": dict.fromkeys((*_MESSAGES, *_CHECKS), False)},
-        "else": {"allOf": [any_key(*_MESSAGES), any_key(*_CHECKS, "wire")]},
+        "else": {"allOf": [any_key(*_MESSAGES), any_key(*_CHECKS, *APP_KEYS)]},
     }
 
 
@@ -199,6 +201,11 @@ def _wire() -> Schema:
     }
     values = {name: {"description": text, **ref("value")} for name, text in wanted.items()}
     return obj("The expected requests of an app to models.", {"calls": ref("expect"), **values})
+
+
+def _spans() -> Schema:
+    models = {"description": "The names of the models that the app asks, each once.", **ref("value")}
+    return obj("What the spans of an app are to tell.", {"calls": ref("expect"), "models": models})
 
 
 def _row() -> Schema:

@@ -153,6 +153,8 @@ def _undecided_reason(case: Case) -> str:
         return "a model judges them (`$judge`)"
     if case.wire is not None:
         return "they expect requests of an app to its models (`wire`)"
+    if case.spans is not None:
+        return "they expect spans of an app (`spans`)"
     if settings is not None and settings.user is not None:
         return "a simulated user takes part"
     results = (call.result for call in case.expected_calls)

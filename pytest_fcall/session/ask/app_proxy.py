@@ -26,11 +26,15 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.case_context import CaseContext
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.detours import Detour, DetourWatch
+    from pytest_fcall.backends.spans.inbox import SpanInbox
+    from pytest_fcall.core import Reply
     from pytest_fcall.session.ask.costs import Spending
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
 
 
+_LAST_FLUSH_SECONDS = 1.0
+"""What exporters still hold when the run ends they would send to nobody, again and again, when Python does."""
 _NOBODY = "nobody"
 """Stands where a case, and an app, would be named."""
 
@@ -137,6 +141,44 @@ class AppProxy:
             finally:
                 CASE_TAG.reset(tag)
 
+    def with_spans(self, question: Question, active: ActiveRun | None, reply: Reply) -> Reply:
+        """The reply of an app in this process, with what its spans tell, which are waited for if they are judged."""
+        if active is None or not (question.asker.wants_spans and self._endpoint.inbox):
+            return reply
+        from pytest_fcall.session.ask.app_spans import wait_for_spans
+
+        wait_for_spans(self._endpoint.inbox, active.token, self._settings.spans_wait)
+        return self._with_spans(self._endpoint.inbox, active, reply)
+
+    async def with_spans_async(self, question: Question, active: ActiveRun | None, reply: Reply) -> Reply:
+        """Do the same in an event loop, of an app anywhere."""
+        if active is None or not (question.asker.wants_spans and self._endpoint.inbox):
+            return reply
+        from pytest_fcall.session.ask.app_spans import flush_exporters, wait_for_spans_async
+
+        if question.source.is_app:
+            flush_exporters(self._settings.spans_wait)
+        await wait_for_spans_async(self._endpoint.inbox, active.token, self._settings.spans_wait)
+        return self._with_spans(self._endpoint.inbox, active, reply)
+
+    def _with_spans(self, inbox: SpanInbox, active: ActiveRun, reply: Reply) -> Reply:
+        from pytest_fcall.session.ask.app_spans import spans_told
+
+        collected = inbox.close(active.token)
+        told = spans_told(collected, self._settings.spans_wait, self.variables.spans_of_person())
+        return replace(reply, spans=told)
+
+    def take_spans(self) -> None:
+        """Take the spans of apps from now on, where the settings have nothing against it."""
+        settings = self._settings
+        if settings.proxy and settings.spans != "off":
+            self._endpoint.take_spans(over=settings.spans == "always")
+
+    @property
+    def span_strays(self) -> Mapping[tuple[str, str], int]:
+        """Spans that are part of no verdict: see `SpanInbox.strays`."""
+        return dict(self._endpoint.inbox.strays) if self._endpoint.inbox else {}
+
     def turn(self) -> AbstractAsyncContextManager[None]:
         """Wait until no other run uses an app that was started by hand."""
         from pytest_fcall.backends.proxy.announcements import exclusive_app_use
@@ -150,6 +192,10 @@ class AppProxy:
 
     def close(self) -> None:
         """Stop serving."""
+        if self._endpoint.inbox is not None:
+            from pytest_fcall.session.ask.app_spans import flush_exporters
+
+            flush_exporters(_LAST_FLUSH_SECONDS)
         if self._context is not None:
             self._context.end()
         if self._announced is not None:
@@ -203,6 +249,9 @@ class AppProxy:
             if active is None:
                 active = self._active[origin] = ActiveRun(partial(self._new_run, question))
                 active.token = self._endpoint.runs.add(active, group)
+                if inbox := self._endpoint.inbox:
+                    asker = question.asker
+                    inbox.open(active.token, f"{origin[1]}::{asker.case}", wanted=asker.wants_spans)
             active.users += 1
         return active
 
@@ -235,7 +284,7 @@ class AppProxy:
         if self._context is None:
             from pytest_fcall.backends.proxy.case_context import CaseContext
 
-            self._context = CaseContext(runs)
+            self._context = CaseContext(runs, spans=self._endpoint.inbox is not None)
             self._context.begin()
 
     def _may_ask(self, question: Question) -> bool:

@@ -278,7 +278,8 @@ class ConversationRunner:
         from pytest_fcall.conversation.dialogue import simulated_user
 
         source = self._player(user.model, conversation.source) if user.model else conversation.source
-        return simulated_user(user, self._asks(source, conversation.asker, answers), {**source.settings})
+        asker = conversation.asker._replace(wants_spans=False)
+        return simulated_user(user, self._asks(source, asker, answers), {**source.settings})
 
     def _player(self, name: str, under_test: Source) -> Source:
         """The model that plays a user; it is asked only where the model under test may be."""

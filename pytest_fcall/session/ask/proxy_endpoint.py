@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.app_run import AppRun
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.listener import LazyListener
+    from pytest_fcall.backends.spans.inbox import SpanInbox
     from pytest_fcall.backends.store import NewReply
 
 _REPLAYED = (
@@ -30,6 +31,8 @@ class ProxyEndpoint:
         self._keep: Callable[[Sequence[NewReply]], object] | None = None
         """Is called with new replies; None before there is a session, as no app runs for a case then."""
         self._nobody: Callable[[], AppRun] | None = None
+        self.inbox: SpanInbox | None = None
+        """Takes the spans of apps; None while none are wanted."""
         self._replay = replay
         self._runs: AppRuns | None = None
         self._listener: LazyListener | None = None
@@ -66,6 +69,14 @@ class ProxyEndpoint:
         self._at_start = self.variables.upstreams()
         self._live = not offline
 
+    def take_spans(self, *, over: bool) -> None:
+        """Take spans from now on, and let the variables of exporters lead here, `over` those that a person has set."""
+        if self.inbox is None:
+            from pytest_fcall.backends.spans.inbox import SpanInbox
+
+            self.inbox = SpanInbox()
+            self.variables.lead_spans(over=over)
+
     def serve_session(self, keep: Callable[[Sequence[NewReply]], object], nobody: Callable[[], AppRun]) -> None:
         """Hand new replies to the session that there is from now on; `nobody` gives its run of nobody's requests."""
         self._keep, self._nobody = keep, nobody
@@ -93,7 +104,8 @@ class ProxyEndpoint:
         """Serve the connections. The server is imported only now, with the first one."""
         from pytest_fcall.backends.proxy.proxy import Proxy
 
-        await Proxy(self.runs, self._keep_replies, self._providers_of_others).serve(connections, end)
+        proxy = Proxy(self.runs, self._keep_replies, self._providers_of_others, lambda: self.inbox)
+        await proxy.serve(connections, end)
 
     def _keep_replies(self, replies: Sequence[NewReply]) -> None:
         if self._keep is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 from pytest_fcall.backends.proxy.telemetry import QUIET
 from pytest_fcall.backends.proxy.variables import provider_addresses, proxy_addresses
+from pytest_fcall.backends.spans.variables import SPANS_READ, SPANS_SETTINGS, span_variables, variables_of_person
 from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY, placeholder_keys
 
 
@@ -33,6 +34,8 @@ class ProxyVariables:
         self._early: tuple[str, bool] | None = None
         """What they are set for wherever no app is at work; None where an app has to be at work."""
         self._changed_by_others = False
+        self._spans: Literal["", "free", "over"] = ""
+        """Whether the variables of exporters of spans lead there, too: where a person has set none, or over those."""
         self._set_for: tuple[str, bool] | None = None
         """The address of the proxy that they lead to, and whether offline; None where they are as they were."""
         self._keys: tuple[Any, ...] = ()
@@ -66,6 +69,19 @@ class ProxyVariables:
             if not self._users:
                 self._read_upstreams(environment)
             return self._values(base, environment, offline=offline)
+
+    def lead_spans(self, *, over: bool) -> None:
+        """Let exporters of spans lead to the proxy, too, from the next time that the variables are set."""
+        was_set = self._set_for is not None
+        self.restore()
+        self._spans = "over" if over else "free"
+        if was_set:
+            self._set_again()
+
+    def spans_of_person(self) -> Sequence[str]:
+        """The variables by which a person has spans sent elsewhere, and that stay as they are."""
+        with self._lock:
+            return () if self._spans == "over" else tuple(variables_of_person(self._unproxied()))
 
     def set_early(self, base: str, *, offline: bool) -> None:
         """Let the variables lead to the proxy from now on, also before the first app is at work."""
@@ -151,11 +167,14 @@ class ProxyVariables:
     def _values(self, base: str, environment: Mapping[str, str], *, offline: bool) -> dict[str, str]:
         if base not in self._addresses:
             self._addresses[base] = proxy_addresses(self._upstreams, base)
+        values = self._addresses[base]
+        if self._spans:
+            values = values | span_variables(base, environment, over=self._spans == "over")
         if not offline:
-            return self._addresses[base]
+            return values
         missing = placeholder_keys(self._upstreams)
         keys = {name: key for name, key in missing.items() if not environment.get(name)}
-        return {**self._addresses[base], **keys, **QUIET}
+        return {**values, **keys, **QUIET}
 
     def _read_upstreams(self, environment: Mapping[str, str]) -> None:
         seen = {name: environment[name] for name in self._variables if name in environment}
@@ -165,7 +184,7 @@ class ProxyVariables:
 
     def _unproxied(self) -> dict[str, str]:
         """The variables as they were without the proxy, also where a fixture has set them to what it found."""
-        names = {*self._variables, *placeholder_keys(self._variables), *QUIET}
+        names = {*self._variables, *placeholder_keys(self._variables), *QUIET, *(SPANS_READ if self._spans else ())}
         values = {name: self._first[name] if self._is_ours(name) else self._environment.get(name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -173,7 +192,7 @@ class ProxyVariables:
         value = self._environment.get(name)
         if value is None or name not in self._first:
             return False
-        return value in (PLACEHOLDER_KEY, QUIET.get(name)) or value.startswith(self._prefix)
+        return value in (PLACEHOLDER_KEY, QUIET.get(name), SPANS_SETTINGS.get(name)) or value.startswith(self._prefix)
 
     def _now(self) -> tuple[Any, ...]:
         return tuple(map(self._raw.get, self._keys))

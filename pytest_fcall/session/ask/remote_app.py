@@ -52,5 +52,6 @@ class CaseScopedApp(BackendWrapper):
         async with self.app.wait_for_turn():
             with self.app.proxy.elsewhere(self.question, self.app) as active:
                 reply = await self.backend.complete(request)
+        reply = await self.app.proxy.with_spans_async(self.question, active, reply)
         self.app.traces[self.question.digest] = None if active is None else active.trace()
         return reply

@@ -212,6 +212,14 @@ class Replies:
         """Requests of apps that are part of no verdict: see `AppRun.strays`."""
         return self._transport.strays()
 
+    def take_spans(self) -> None:
+        """Take the spans of apps from now on, where the settings have nothing against it."""
+        self._transport.take_spans()
+
+    def span_strays(self) -> Mapping[tuple[str, str], int]:
+        """Spans of apps that are part of no verdict: see `SpanInbox.strays`."""
+        return self._transport.span_strays()
+
     def unpriced(self, nodeid: str) -> int:
         """The number of requests of a test that may be billed although there was no reply."""
         return self._transport.unpriced(nodeid)

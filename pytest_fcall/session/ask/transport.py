@@ -115,7 +115,7 @@ class Transport:
         if question.source.is_app:
             with self._proxy.in_process(question) as active:
                 reply = self._called(backend, question)
-            return self._received(question, reply, active)
+            return self._received(question, self._proxy.with_spans(question, active, reply), active)
         reply = self.wait(self._submit(backend, question))
         self._mark_use(question)
         return ReceivedReply(reply, self._trace(backend, question))
@@ -126,7 +126,7 @@ class Transport:
         if question.source.is_app:
             with self._proxy.in_process(question) as active:
                 reply = await self._called_async(backend, question)
-            return self._received(question, reply, active)
+            return self._received(question, await self._proxy.with_spans_async(question, active, reply), active)
         from asyncio import wrap_future
 
         reply = await wrap_future(self._submit(backend, question))
@@ -205,6 +205,14 @@ class Transport:
     def strays(self) -> Mapping[tuple[str, bool], int]:
         """Requests of apps that are part of no verdict: see `AppRun.strays`."""
         return self._proxy.strays
+
+    def take_spans(self) -> None:
+        """Take the spans of apps from now on; see `AppProxy.take_spans`."""
+        self._proxy.take_spans()
+
+    def span_strays(self) -> Mapping[tuple[str, str], int]:
+        """Spans that are part of no verdict: see `SpanInbox.strays`."""
+        return self._proxy.span_strays
 
     def cancel(self) -> None:
         """Give up what is under way, and ask for nothing more."""

@@ -18,6 +18,7 @@ from pytest_fcall.core import (
     digest,
     request_digest,
 )
+from pytest_fcall.core.app_spans import AppSpans, joined_spans
 from pytest_fcall.core.volatile_pattern import VolatileError
 from pytest_fcall.session.ask.volatile import VolatileKeys, VolatilePatterns, volatile_of
 from pytest_fcall.session.models import NamedModel
@@ -40,6 +41,8 @@ class Asker(NamedTuple):
     """The argument for pytest that runs the test again where one model is named."""
     volatile: VolatilePatterns = MappingProxyType({})
     """Patterns of what is no part of the keys of its requests."""
+    wants_spans: bool = False
+    """Whether the spans of an app that answers are judged."""
 
 
 class Source:
@@ -152,6 +155,13 @@ class Answer(NamedTuple):
     """See `AppTrace.detours`."""
     before: Sequence[Reply] = ()
     """Replies in earlier conversations, where they were held for this case."""
+
+    @property
+    def spans(self) -> AppSpans | None:
+        """What the spans of an app told in all steps; None where it is not known of one of them."""
+        told = [reply.spans for reply in self.replies]
+        known = [each for each in told if each is not None]
+        return joined_spans(known) if len(known) == len(told) else None
 
     @property
     def replies(self) -> Sequence[Reply]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from pytest_fcall.core import Calls, Case, Reply, Verdict
+from pytest_fcall.core import Calls, Case, Reason, Reply, Turn, Verdict
 from pytest_fcall.core.app_exchange import why_unread
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContexts
@@ -18,7 +18,8 @@ from pytest_fcall.session.outcomes import CaseError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from pytest_fcall.core import AppExchange, Transcript, WireExpectation
+    from pytest_fcall.core import AppExchange, ReasonKind, Transcript, WireExpectation
+    from pytest_fcall.core.app_spans import AppSpans, SpansExpectation
     from pytest_fcall.core.extension import Comparator
     from pytest_fcall.session.judge.llm_judge import JudgeFunction, JudgeOpinions
     from pytest_fcall.session.session import Session
@@ -58,25 +59,45 @@ class CaseJudge:
         self._contexts = contexts
         self.opinions = opinions
 
-    def check_wire(self, answers: Sequence[Answer]) -> None:
-        """Raise CaseError where `wire` of the case cannot be judged: without the proxy, and by half of the requests."""
+    def check_inside(self, answers: Sequence[Answer]) -> None:
+        """Raise CaseError where what the case expects of the inside of an app cannot be judged."""
         case = self._case
-        if case.wire is None:
+        if case.wire is None and case.spans is None:
             return
+        if case.wire is not None:
+            self._check_wire(answers)
+        if case.spans is not None:
+            self._check_spans(case.spans, answers)
+        if any(answer.exchanges is None for answer in answers) and not any(map(_expects_anything, case.turns)):
+            raise CaseError(f"{case.id} expects nothing but of the inside of an app, and a model was asked directly")
+
+    def _check_wire(self, answers: Sequence[Answer]) -> None:
+        """Raise CaseError without the proxy, and where only a part of the requests is read."""
+        case = self._case
         if not self._session.settings.proxy:
             raise CaseError(f"{case.id}: `wire` needs the proxy, and fc_proxy is off")
         if why := why_unread(exchange for answer in answers for exchange in answer.exchanges or ()):
             message = f"{case.id}: `wire` cannot be judged: {why}; leave `wire` out, or judge what the app returns"
             raise CaseError(message)
 
+    def _check_spans(self, expected: SpansExpectation, answers: Sequence[Answer]) -> None:
+        """Raise CaseError where there are no spans, not all of them, or none that tell what is expected."""
+        case, settings = self._case, self._session.settings
+        if not settings.proxy or settings.spans == "off":
+            setting = "fc_spans" if settings.proxy else "fc_proxy"
+            raise CaseError(f"{case.id}: `spans` needs the receiver of spans, and {setting} is off")
+        for answer in answers:
+            if answer.exchanges is not None and (why := _why_not_judged(case, expected, answer.spans)):
+                raise CaseError(f"{case.id}: `spans` cannot be judged: {why}")
+
     def judge(self, answers: Sequence[Answer]) -> list[JudgedAnswer]:
         """Decode and judge answers."""
         case = self._case
         decoded = [self._decoded(answer) for answer in answers]
         verdicts = self._verdicts(case, decoded)
-        if case.wire is not None:
+        if case.wire is not None or case.spans is not None:
             pairs = zip(answers, verdicts, strict=True)
-            verdicts = [self._with_wire(case.wire, answer, verdict) for answer, verdict in pairs]
+            verdicts = [self._with_app(answer, verdict) for answer, verdict in pairs]
         return [
             JudgedAnswer(answer, each.reply, each.calls, verdict)
             for answer, each, verdict in zip(answers, decoded, verdicts, strict=True)
@@ -90,6 +111,8 @@ class CaseJudge:
         if (wire := self._case.wire) is not None and self._session.settings.proxy:
             inside = [answer.exchanges for answer in answers if answer.exchanges is not None]
             judges += [self._wire_function(wire, exchanges) for exchanges in inside]
+        if (expected := self._case.spans) is not None:
+            judges += [self._spans_function(expected, spans) for answer in answers if (spans := answer.spans)]
         return self.opinions.ask_ahead(judges, self._session.registry.comparators)
 
     def rejudge(self, exchanges: Sequence[AppExchange] | None, stanza: Stanza) -> Verdict:
@@ -111,6 +134,11 @@ class CaseJudge:
         if transcript is not None and stanza.results is None:
             known = replace(known, turns=tuple(replace(turn, result=None) for turn in known.turns))
         (verdict,) = self._verdicts(known, [_DecodedAnswer(reply, Calls(stanza.calls or ()), transcript)])
+        if case.spans is not None:
+            # They are not kept, so of them counts what was found when the stanza was accepted.
+            found = [pair for pair in stanza.reasons if pair[1].startswith("spans.")]
+            reasons = tuple(Reason(cast("ReasonKind", kind), path, "") for kind, path in found)
+            verdict = _with_inside(verdict, Verdict(not reasons, reasons))
         if case.wire is None:
             return verdict
 
@@ -161,12 +189,34 @@ class CaseJudge:
 
         return judge_by_rules
 
-    def _with_wire(self, expected: WireExpectation, answer: Answer, verdict: Verdict) -> Verdict:
-        """The verdict, with the reasons that the requests of the app give."""
+    def _with_app(self, answer: Answer, verdict: Verdict) -> Verdict:
+        """The verdict, with the reasons that the requests and the spans of the app give."""
+        wire, spans = self._case.wire, self._case.spans
         if answer.exchanges is None:
-            note = "`wire` is not judged: it is about the requests of an app, and a model was asked directly"
-            return replace(verdict, notes=(*verdict.notes, note))
-        return _with_inside(verdict, self._settled([self._wire_function(expected, answer.exchanges)])[0])
+            what = {"wire": wire and "the requests", "spans": spans and "the spans"}
+            notes = [
+                f"`{key}` is not judged: it is about {text} of an app, and a model was asked directly"
+                for key, text in what.items()
+                if text
+            ]
+            return replace(verdict, notes=(*verdict.notes, *notes))
+        judges = [self._wire_function(wire, answer.exchanges)] if wire is not None else []
+        if spans is not None and answer.spans is not None:
+            judges.append(self._spans_function(spans, answer.spans))
+        for inside in self._settled(judges):
+            verdict = _with_inside(verdict, inside)
+        return verdict
+
+    def _spans_function(self, expected: SpansExpectation, told: AppSpans) -> JudgeFunction:
+        """Judges the spans of the app."""
+        from pytest_fcall.matching.app_spans import judge_app_spans
+
+        case = self._case
+
+        def judge_spans(comparators: Mapping[str, Comparator]) -> Verdict:
+            return judge_app_spans(expected, told, self._contexts.of(case.tools, case.rules, comparators))
+
+        return judge_spans
 
     def _wire_function(self, expected: WireExpectation, exchanges: Sequence[AppExchange]) -> JudgeFunction:
         """Judges the requests of the app."""
@@ -185,6 +235,26 @@ class CaseJudge:
             return judge_app_exchanges(expected, answered, calls, each_cost, context)
 
         return judge_wire
+
+
+def _expects_anything(turn: Turn) -> bool:
+    return turn.expect is not None or turn.answer is not None or turn.state is not None or turn.result is not None
+
+
+def _why_not_judged(case: Case, expected: SpansExpectation, told: AppSpans | None) -> str:
+    """Why spans cannot be judged, and what to do; empty where they can."""
+    if told is None:
+        return "the recorded answer has none; record it again with a run that may ask"
+    if told.fault:
+        return told.fault
+    from pytest_fcall.matching.app_spans import untold_tool
+
+    if untold := untold_tool(expected, case.rules, told):
+        return (
+            f"no span tells the arguments of {untold}; have the library capture content, or expect any arguments: "
+            f"`{untold}: {{$ignore: true}}`"
+        )
+    return ""
 
 
 def _with_inside(verdict: Verdict, inside: Verdict) -> Verdict:

@@ -1,4 +1,4 @@
-"""Spans of tools that ran: OpenTelemetry's own, OpenInference's, Langfuse's, and those of Vercel's AI SDK."""
+"""Spans of tools that ran: OpenTelemetry's own, MCP's, and those of OpenInference, Langfuse, Traceloop, the AI SDK."""
 
 from __future__ import annotations
 
@@ -14,10 +14,22 @@ _KINDS: Final = (
     ("openinference.span.kind", "TOOL"),
     ("langfuse.observation.type", "tool"),
     ("ai.operationId", "ai.toolCall"),
+    ("mcp.method.name", "tools/call"),
+    ("traceloop.span.kind", "tool"),
 )
-_NAMES: Final = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name")
+_NAMES: Final = ("gen_ai.tool.name", "mcp.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
+_BEFORE_NAMES: Final = ("execute_tool ", "tools/call ")
+"""How the names of spans begin that go on with the name of the tool."""
 _IDS: Final = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id", "tool.id")
-_ARGUMENTS: Final = ("gen_ai.tool.call.arguments", "ai.toolCall.args", "input.value", "langfuse.observation.input")
+_ARGUMENTS: Final = (
+    "gen_ai.tool.call.arguments",
+    "tool_arguments",  # pydantic-ai, before it had the name above
+    "gcp.vertex.agent.tool_call_args",  # Google's ADK
+    "ai.toolCall.args",
+    "input.value",
+    "langfuse.observation.input",
+    "traceloop.entity.input",
+)
 
 
 def trace_id(span: Mapping[str, Json]) -> str:
@@ -31,7 +43,7 @@ def tool_run(span: Mapping[str, Json], attributes: Mapping[str, Json], time: str
         return None
     return ToolRun(
         trace=trace_id(span),
-        name=first_text(attributes, *_NAMES) or first_text(span, "name"),
+        name=first_text(attributes, *_NAMES) or _name_in(first_text(span, "name")),
         id=first_text(attributes, *_IDS),
         arguments=_arguments(parsed(first(attributes, *_ARGUMENTS))),
         time=time,
@@ -39,13 +51,19 @@ def tool_run(span: Mapping[str, Json], attributes: Mapping[str, Json], time: str
     )
 
 
+def _name_in(span_name: str) -> str:
+    for beginning in _BEFORE_NAMES:
+        span_name = span_name.removeprefix(beginning)
+    return span_name
+
+
 def _arguments(given: Json) -> Mapping[str, Json] | None:
     """The arguments by their names. None where they are not told, or are told without names."""
     if not isinstance(given, Mapping):
         return None
-    if given.keys() == {"args", "kwargs"}:  # Langfuse's decorator
+    if isinstance(given.get("args"), list) and isinstance(given.get("kwargs"), Mapping):  # decorators; smolagents
         return None if given["args"] else mapping(given["kwargs"])
-    return given
+    return None if "input_str" in given else given  # what Traceloop keeps of LangChain's tools
 
 
 def _is_failed(span: Mapping[str, Json], attributes: Mapping[str, Json]) -> bool:

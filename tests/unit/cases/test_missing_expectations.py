@@ -154,5 +154,6 @@ def test_what_are_no_turns_have_no_gaps(turns: str) -> None:
     assert found(f"cases: [{{id: a, turns: {turns}}}]") == []
 
 
-def test_a_case_that_is_about_the_wire_expects_something() -> None:
-    assert found("cases: [{id: a, prompt: x, wire: {count: 1}}]") == []
+@pytest.mark.parametrize("inside", ["wire: {count: 1}", "spans: {calls: no_call}"])
+def test_a_case_that_is_about_the_inside_of_an_app_expects_something(inside: str) -> None:
+    assert found(f"cases: [{{id: a, prompt: x, {inside}}}]") == []

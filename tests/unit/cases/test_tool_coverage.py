@@ -89,6 +89,7 @@ cases:
     assert ("node", "right") in tree.unnamed_arguments
 
 
-def test_calls_inside_an_app_count() -> None:
-    _, cancel = covered("no_call, wire: {calls: [cancel: {}]}")
+@pytest.mark.parametrize("key", ["wire", "spans"])
+def test_calls_inside_an_app_count(key: str) -> None:
+    _, cancel = covered(f"no_call, {key}: {{calls: [cancel: {{}}]}}")
     assert cancel.cases == 1

@@ -32,6 +32,8 @@ def settings_of(root: Path) -> Settings:
         around="refuse",
         proxy_variables=(),
         volatile={},
+        spans="auto",
+        spans_wait=5.0,
         wanted_scores={},
         environments=EnvironmentSettings(),
         history=(),

@@ -53,8 +53,28 @@ def run_of(folder: Path, told: dict[str, Json], **span: Json) -> ToolRun:
             },
             "c1",
         ),
+        (
+            {
+                "openinference.span.kind": "TOOL",
+                "tool.name": "get_weather",
+                "input.value": json.dumps({"args": [], "sanitize_inputs_outputs": True, "kwargs": OSLO}),
+            },
+            "",
+        ),
+        (
+            {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": "get_weather",
+                "gcp.vertex.agent.tool_call_args": json.dumps(OSLO),
+            },
+            "",
+        ),
+        ({"traceloop.span.kind": "tool", "traceloop.entity.input": json.dumps({"args": [], "kwargs": OSLO})}, ""),
     ],
-    ids=["opentelemetry", "openinference", "langfuse", "langfuse-decorator", "ai-sdk"],
+    ids=[
+        *("opentelemetry", "openinference", "langfuse", "langfuse-decorator", "ai-sdk"),
+        *("smolagents", "adk", "traceloop"),
+    ],
 )
 def test_a_span_of_a_tool_tells_its_run(tmp_path: Path, told: dict[str, Json], id_: str) -> None:
     assert run_of(tmp_path, told) == ToolRun("t", "get_weather", id_, {"city": "Oslo"}, "7", failed=False)
@@ -79,3 +99,18 @@ def test_arguments_without_names_are_not_known(tmp_path: Path, given: str) -> No
 def test_a_span_tells_that_its_tool_failed(tmp_path: Path, told: dict[str, Json], span: dict[str, Json]) -> None:
     run = run_of(tmp_path, {"gen_ai.operation.name": "execute_tool", **told}, **span)
     assert (run.trace, run.name, run.failed) == ("t", "get_weather", True)
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ({"mcp.method.name": "tools/call"}, "tools/call get_weather"),
+        ({"gen_ai.operation.name": "execute_tool"}, "execute_tool get_weather"),
+        ({"traceloop.span.kind": "tool", "traceloop.entity.input": json.dumps({"input_str": "x"})}, "get_weather"),
+    ],
+)
+def test_a_span_that_tells_no_arguments_tells_the_tool_by_its_name(
+    tmp_path: Path, told: dict[str, Json], name: str
+) -> None:
+    run = run_of(tmp_path, told, name=name)
+    assert (run.name, run.arguments) == ("get_weather", None)

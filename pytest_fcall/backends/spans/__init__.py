@@ -1,0 +1,1 @@
+"""Spans of OpenTelemetry that apps export to the run: received, read, and assigned to cases."""

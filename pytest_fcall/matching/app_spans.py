@@ -1,0 +1,98 @@
+"""The spans of an app, judged by what a case expects of them (`spans:`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from pytest_fcall.core.app_spans import AppSpans, RanTool, SpansExpectation
+from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall, Rules
+from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.reply import Call, Calls, Reply
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Reason, Verdict
+from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.reply import judge
+from pytest_fcall.matching.values import judge_value
+from pytest_fcall.matching.wording import call_text
+
+_ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": True}
+_MOST_NAMED: Final = 5
+_MISSING: Final = frozenset({"no_call", "wrong_count"})
+"""Reasons that name what did not run."""
+_NO_TOOL: Final = Reply("no span tells of a tool that ran")
+
+
+def judge_app_spans(expected: SpansExpectation, told: AppSpans, context: MatchContext) -> Verdict:
+    """Judge the tools that ran and the models that were asked, by the rules of the case.
+
+    Every path begins with `spans`. What needs arguments that no span tells is to be kept out: see `untold_tool`.
+    """
+    judged = _judge_calls(expected, told, context)
+    reasons = judged.reasons
+    if expected.models is not None:
+        reasons += judge_value(expected.models, list(told.models), "wrong_value", ("spans", "models"), context)
+    return Verdict(not reasons, reasons, notes=judged.notes)
+
+
+def untold_tool(expected: SpansExpectation, rules: Rules, told: AppSpans) -> str:
+    """The name of a tool that ran whose arguments are to be judged, and told by no span; empty where there is none."""
+    untold = _untold(expected, told)
+    wanted: list[CallPattern | ExpectedCall] = [*rules.never, *_calls_of(expected.calls)] if untold else []
+    globs = [each.tool for each in wanted if each.arguments is not None]
+    return next((name for name in sorted(untold) if any(glob_matches(glob, name) for glob in globs)), "")
+
+
+def _untold(expected: SpansExpectation, told: AppSpans) -> set[str]:
+    """The names of tools whose arguments no span tells. A tool without parameters has none to tell."""
+    without = {tool.name for tool in expected.known_tools if not tool.parameters.get("properties")}
+    return {tool.name for tool in told.tools if tool.arguments is None and tool.name not in without}
+
+
+def _calls_of(expectation: Expectation | None) -> Iterator[ExpectedCall | CallPattern]:
+    if expectation is None:
+        return
+    yield from expectation.calls
+    yield from (*expectation.allow, *expectation.never)
+    for alternative in expectation.alternatives:
+        yield from _calls_of(alternative)
+
+
+def _judge_calls(expected: SpansExpectation, told: AppSpans, context: MatchContext) -> Verdict:
+    """Judge the tools that ran as the calls of one reply. Where none are expected, some may be forbidden."""
+    if expected.calls is None and not context.rules.never:
+        return Verdict(valid=True)
+    calls = Calls(tuple(Call(tool.name, tool.arguments or {}) for tool in told.tools))
+    untold = _untold(expected, told)
+    inside = MatchContext(_tools(expected, told, untold, context), context.rules, context.comparators)
+    verdict = judge(_NO_TOOL, calls, expected.calls or Expectation(extra="allow"), inside)
+    ran = _what_ran(told.tools)
+    reasons = tuple(
+        replace(reason, path=f"spans.{reason.path}", message=f"in the spans: {_with_what_ran(reason, ran)}")
+        for reason in verdict.reasons
+        if expected.calls is not None or reason.kind == "forbidden_call"
+    )
+    return Verdict(not reasons, reasons, notes=tuple(f"in the spans: {note}" for note in verdict.notes))
+
+
+def _with_what_ran(reason: Reason, ran: str) -> str:
+    """The message, with what ran instead: the report of a failure shows only what the app returned."""
+    return f"{reason.message}; {ran}" if reason.kind in _MISSING else reason.message
+
+
+def _what_ran(tools: Sequence[RanTool]) -> str:
+    named = [
+        f"`{tool.name}(…)`" if tool.arguments is None else call_text(Call(tool.name, tool.arguments))
+        for tool in tools[:_MOST_NAMED]
+    ]
+    more = f" and {len(tools) - _MOST_NAMED} more" if len(tools) > _MOST_NAMED else ""
+    return f"what ran: {', '.join(named)}{more}" if named else "no tool ran"
+
+
+def _tools(expected: SpansExpectation, told: AppSpans, untold: Collection[str], context: MatchContext) -> list[Tool]:
+    """The tools as the file describes them; of others, and where arguments are not told, any arguments will do."""
+    known = {tool.name: tool for tool in (*expected.known_tools, *context.tools) if tool.name not in untold}
+    free = {tool.name: Tool(tool.name, parameters=_ANY) for tool in told.tools if tool.name not in known}
+    return [*known.values(), *free.values()]
