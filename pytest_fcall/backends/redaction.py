@@ -30,7 +30,7 @@ def secrets_in(data: Json, *, secret: bool = False) -> Iterator[str]:
         yield data
     elif isinstance(data, Mapping):
         for name, value in data.items():
-            yield from secrets_in(value, secret=secret or _sounds_secret(name))
+            yield from secrets_in(value, secret=secret or sounds_secret(name))
     elif isinstance(data, list | tuple):
         for item in data:
             yield from secrets_in(item, secret=secret)
@@ -58,9 +58,10 @@ def _public(value: Json) -> Json:
 def _is_secret(name: str, value: Json) -> bool:
     if name.lower().replace("-", "_") in _ALWAYS_SECRET:
         return True
-    return _sounds_secret(name) and any(secrets_in(value, secret=True))
+    return sounds_secret(name) and any(secrets_in(value, secret=True))
 
 
 @lru_cache(maxsize=1024)  # the same few names come with each request
-def _sounds_secret(name: str) -> bool:
+def sounds_secret(name: str) -> bool:
+    """Whether the name of a setting, a header or a field says that it may hold a key."""
     return _SECRET_PART.search(name.lower()) is not None

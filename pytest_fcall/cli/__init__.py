@@ -11,6 +11,8 @@ from importlib import import_module
 from keyword import iskeyword
 from types import MappingProxyType
 
+from pytest_fcall.cli.safe_output import safe_output
+
 __all__ = ["main"]
 
 COMMANDS: Mapping[str, str] = MappingProxyType(
@@ -42,8 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    with safe_output(arguments):
+        return _status(arguments)
+
+
+def _status(arguments: list[str]) -> int:
     try:
-        status = _run(list(sys.argv[1:] if argv is None else argv))
+        status = _run(arguments)
         sys.stdout.flush()
     except SystemExit as stop:  # argparse has printed the reason
         return stop.code if isinstance(stop.code, int) else 0

@@ -19,7 +19,7 @@ from pytest_fcall.core import Json, Model, Outcome
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
-from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.tracking.acceptance import (
     Acceptance,
@@ -205,6 +205,9 @@ class VerdictAcceptor:
         if result.stanza is None:
             if named:
                 self._report(f"{result.nodeid}: no verdict in this run")
+            return None
+        if lacks_secret(result):
+            self._report(f"{result.nodeid}: a secret had to be left out of the answer, which cannot be accepted")
             return None
         try:
             return parse_stanza(result.stanza)

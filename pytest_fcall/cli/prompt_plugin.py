@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from pytest_fcall.backends.known_secrets import secrets_of_settings
 from pytest_fcall.cli.pytest_run import InProcessPlugin
 from pytest_fcall.core import CaseRefused, FaultyCase, ModelUnavailable, backend_prompt, request_changes
 from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.redaction import secrets_of, shown
 from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.schema.value_text import did_you_mean
@@ -77,10 +79,12 @@ def _shown_prompt(item: CaseItem) -> ShownPrompt:
         text = backend_prompt(backend, request)
         changes = request_changes(backend, request)
     except (ModelUnavailable, CaseRefused) as error:
-        raise NoPrompt(_prefixed(named, str(error))) from None
+        raise NoPrompt(shown(item.config, _prefixed(named, str(error)))) from None
+    secrets_of(item.config).add(secrets_of_settings(request.settings))
     if text is None:
         raise NoPrompt(_prefixed(named, f"backends of kind {named.model.kind!r} cannot show their prompts"))
-    return ShownPrompt(text, tuple(_notes(changes, conversation=case.mode == "conversation")))
+    notes = (shown(item.config, note) for note in _notes(changes, conversation=case.mode == "conversation"))
+    return ShownPrompt(shown(item.config, text), tuple(notes))
 
 
 def _notes(changes: Iterable[str], *, conversation: bool) -> Iterator[str]:

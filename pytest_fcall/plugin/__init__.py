@@ -137,7 +137,9 @@ def pytest_testnodedown(node: Any) -> None:
     noted = not_collected(node.config)
     noted += [path for name in output.get("fcall_not_collected", ()) if (path := Path(name)) not in noted]
     if refusal := output.get("fcall_refusal"):
-        raise pytest.UsageError(refusal)
+        from pytest_fcall.plugin.redaction import usage_error
+
+        raise usage_error(node.config, refusal)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -156,8 +158,9 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     if not _says_something(config):
         return []
     from pytest_fcall.plugin.header import header
+    from pytest_fcall.plugin.redaction import shown
 
-    return header(config)
+    return [shown(config, line) for line in header(config)]
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile | None:
@@ -213,10 +216,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         return
     noted = not_collected(config)
     if _is_in_use(config) or (noted and not terminalreporter.stats):
+        from pytest_fcall.plugin.redaction import tell
         from pytest_fcall.plugin.uncollected import uncollected_lines
 
-        for line in uncollected_lines(config, noted):
-            terminalreporter.line(line)
+        tell(terminalreporter, uncollected_lines(config, noted))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -13,7 +13,7 @@ from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.leftovers import Leftovers, find_leftovers, leftovers_from
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.number_text import plural_text
-from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.result.stale import Stale, stale_baselines
 from pytest_fcall.session.settings import Accept
@@ -164,7 +164,12 @@ class BaselineWriter:
         chosen: dict[Path, list[Stanza]] = {}
         for result in results:
             stanza = parse_stanza(result.stanza) if result.stanza else None
-            if stanza and (stanza.valid or which == "all") and not stanza.has_forbidden_call:
+            if (
+                stanza
+                and (stanza.valid or which == "all")
+                and not stanza.has_forbidden_call
+                and not lacks_secret(result)
+            ):
                 path = baseline_path(self._config.rootpath / result.file, Model.by_id(result.model))
                 chosen.setdefault(path, []).extend([] if _is_chance(result) else [stanza])
         return chosen
@@ -207,6 +212,8 @@ def _not_accepted(results: Sequence[Result], which: Accept) -> Iterator[str]:
         yield f"not accepted, since a forbidden call is never excused: {_listed(forbidden)}"
     if unsayable := [each.case for each in results if each.answered and each.stanza is None]:
         yield f"not accepted, since JSON cannot say the calls: {_listed(unsayable)}"
+    if incomplete := [each.case for each in results if lacks_secret(each)]:
+        yield f"not accepted, since a secret had to be left out of the answer: {_listed(incomplete)}"
     if which == "all" and (doubtful := [each.case for each in results if each.answered and _is_chance(each)]):
         yield f"not accepted, since they may be wrong by chance: {_listed(doubtful)}"
     if which == "valid" and (failures := [each.case for each in results if _is_refused(each)]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -14,11 +14,12 @@ import pytest
 from pytest_fcall.cases.file_names import is_case_file_name, may_hold_cases
 
 if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr
     from pluggy import HookRelay
 
     from pytest_fcall.cases.case_file import CaseFile as ReadFile
     from pytest_fcall.cases.scope import Extensions
-    from pytest_fcall.core import Fault
+    from pytest_fcall.core import Case, Fault, FaultyCase
     from pytest_fcall.plugin.item import CaseItem
 
 
@@ -101,6 +102,7 @@ class CaseFile(pytest.Module):
         models, shard = session.settings.models, session.settings.shard
         with_models = ids_have_models(self.config, models)
         context = FileContext(self, session, found.volatile)
+        self._note_secrets(found.entries)
         for entry in found.entries:
             for model in models or (None,):
                 name = f"{entry.id}[{model.model.id}]" if with_models and model else entry.id
@@ -111,6 +113,26 @@ class CaseFile(pytest.Module):
                 if not built:
                     continue
                 yield context.item(name, entry, model, known.places)
+
+    def _note_secrets(self, entries: Iterable[Case | FaultyCase]) -> None:
+        """Note the keys in the settings of cases: each worker is to know those that another one sends."""
+        from pytest_fcall.core import Case
+
+        settings = {id(case.settings): case.settings for case in entries if isinstance(case, Case) and case.settings}
+        if settings:
+            from pytest_fcall.backends.known_secrets import secrets_of_settings
+            from pytest_fcall.plugin.redaction import secrets_of
+
+            for each in settings.values():
+                secrets_of(self.config).add(secrets_of_settings(each))
+
+    # The override is that of pytest's Collector, which has the same parameter.
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
+        """Why the file could not be collected, such as a module with tools that cannot be imported."""
+        from pytest_fcall.plugin.redaction import redacted_failure
+
+        found: str | TerminalRepr = redacted_failure(self.config, super().repr_failure(excinfo))
+        return found
 
     @property
     def extensions(self) -> Extensions:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_fcall.plugin.redaction import usage_error
 from pytest_fcall.plugin.settings import settings_of, suite_settings, usage_errors
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def _check_names(config: pytest.Config, settings: Settings) -> None:
         from pytest_fcall.plugin.gates import gates_of
 
         gates_of(config)
-    with usage_errors():
+    with usage_errors(config):
         if baseline.against:
             from pytest_fcall.session.judge.baselines import Baselines, check_baseline
 
@@ -56,7 +57,7 @@ def _register(config: pytest.Config, shard: Shard | None) -> None:
     on_worker = hasattr(config, "workerinput")
     if config.getoption("fc_dry_run"):
         if on_worker or config.getoption("numprocesses", None):
-            raise pytest.UsageError("--fc-dry-run asks nothing and so needs no workers: run it with -n0")
+            raise usage_error(config, "--fc-dry-run asks nothing and so needs no workers: run it with -n0")
         from pytest_fcall.plugin.dry_run import DryRun
 
         register(DryRun(config), "fcall-dry-run")

@@ -9,6 +9,7 @@ import pytest
 from pytest_fcall.core import Case
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.outcomes import verbosity
+from pytest_fcall.plugin.redaction import tell, usage_error
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.reporting.dry_run import PlannedRequest, dry_run_line, dry_run_lines
@@ -32,19 +33,17 @@ class DryRun:
             self._plan = [planned for item in session.items for planned in self._planned(item)]
         except CaseEnded as error:
             session.config.pluginmanager.unregister(self)
-            raise pytest.UsageError(str(error)) from None
+            raise usage_error(session.config, str(error)) from None
         return True
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         """List the requests."""
         if verbosity(config) < 0:
-            terminalreporter.line(dry_run_line(self._plan))
+            tell(terminalreporter, [dry_run_line(self._plan)])
             return
         terminalreporter.section("dry run", sep="-")
-        for line in dry_run_lines(self._plan, config.get_terminal_writer().fullwidth):
-            terminalreporter.line(line)
-        if self._costs.fault:
-            terminalreporter.line(self._costs.fault)
+        tell(terminalreporter, dry_run_lines(self._plan, config.get_terminal_writer().fullwidth))
+        tell(terminalreporter, filter(None, [self._costs.fault]))
 
     def _planned(self, item: pytest.Item) -> Iterator[PlannedRequest]:
         if not isinstance(item, CaseItem) or not isinstance(item.case, Case) or item.named is None or item.is_skipped:

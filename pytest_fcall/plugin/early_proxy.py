@@ -35,7 +35,9 @@ def open_early(config: pytest.Config, names: Iterable[str], *, has_fixture: bool
     try:
         variables = read_variables(config.getini("fc_proxy_variables"))
     except ValueError as error:
-        raise pytest.UsageError(f"fc_proxy_variables: {error}") from None
+        from pytest_fcall.plugin.redaction import usage_error
+
+        raise usage_error(config, f"fc_proxy_variables: {error}") from None
     given = config.known_args_namespace
     live = not given.fc_replay and bool(given.fc_model or given.fc_live or has_fixture)
     addresses = {**variables, **_addresses_of_env_file(config.rootpath / ".env", variables)}

@@ -25,6 +25,6 @@ def gates_of(config: pytest.Config) -> Gates:
 
             return score_names(suites_of(config))
 
-        with usage_errors():
+        with usage_errors(config):
             config.stash[GATES] = read_gates((*written, *typed), fail, names)
     return config.stash[GATES]

@@ -16,6 +16,7 @@ from pytest_fcall.core import Request, Verdict
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.outcomes import find_terminal_width, printable
+from pytest_fcall.plugin.redaction import redact_report, redacted_case, secrets_of, tell
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, to_json
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.usable_models import unusable_model
@@ -99,6 +100,9 @@ def pytest_runtest_makereport(
         _add_missing_reply(item, call, report)
     elif report.when == "call" and (remark := session_of(item.config).replies.test_remarks.get(item.nodeid)):
         attach(report, CaseReport(None, remark=remark))
+    redact_report(item.config, report, is_ours=isinstance(item, CaseItem))
+    if attached := case_report(report):
+        attach(report, redacted_case(item.config, attached))
     return report
 
 
@@ -150,8 +154,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         from pytest_fcall.reporting.faults import fault_text
 
         terminalreporter.section("faults in case files", sep="-")
-        for fault in faults:
-            terminalreporter.line(fault_text(fault, config.rootpath))
+        tell(terminalreporter, (fault_text(fault, config.rootpath) for fault in faults))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -162,7 +165,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
         ours = session_of(session.config)
         output["fcall_files_without_cases"] = collected(session.config).files_without_cases
-        output["fcall_notes"] = [*ours.replies.notes(), *ours.baselines.notes()]
+        notes = (*ours.replies.notes(), *ours.baselines.notes())
+        output["fcall_notes"] = [*map(secrets_of(session.config).redacted, notes)]
         output["fcall_strays"] = [[*stray, count] for stray, count in ours.replies.strays().items()]
         output["fcall_span_strays"] = [[*stray, count] for stray, count in ours.replies.span_strays().items()]
         stale = stale_stanzas(session.config)

@@ -27,10 +27,14 @@ def end_test(ended: CaseEnded) -> NoReturn:
 
 
 def printable(text: str) -> str:
-    """The text as this terminal can print it. pytest would fold what it cannot encode into one long line."""
+    """The text as this terminal can print it, and obeys nothing of it.
+
+    pytest would fold what a terminal cannot encode into one long line.
+    """
+    from pytest_fcall.reporting.safe_text import laid_out
     from pytest_fcall.reporting.terminal import encodable_text
 
-    return encodable_text(terminal_encoding(), text)
+    return encodable_text(terminal_encoding(), laid_out(text))
 
 
 def find_terminal_width(config: pytest.Config) -> None:

@@ -8,14 +8,16 @@ from typing import Final
 
 import pytest
 
+from pytest_fcall.plugin.redaction import shown, usage_error
+
 _ASKING_FIXTURES: Final = frozenset({"fc_model", "fc_judge", "fc_wire"})
 
 
 def refuse(session: pytest.Session, reason: str) -> bool:
     """Raise UsageError. In a worker, which cannot end the run, keep the tests from running and tell the controller."""
     if (output := getattr(session.config, "workeroutput", None)) is None:
-        raise pytest.UsageError(reason)
-    output["fcall_refusal"] = reason
+        raise usage_error(session.config, reason)
+    output["fcall_refusal"] = shown(session.config, reason)
     return True
 
 

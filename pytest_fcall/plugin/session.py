@@ -31,7 +31,7 @@ def registry_of(config: pytest.Config) -> Registry:
     """What case files may name, with what other packages add. Raises UsageError where a name is taken twice."""
     if REGISTRY not in config.stash:
         hook = config.hook
-        with usage_errors():
+        with usage_errors(config):
             config.stash[REGISTRY] = Registry.with_added(
                 backends=hook.pytest_fcall_backends(config=config),
                 tool_sources=hook.pytest_fcall_tool_sources(config=config),
@@ -45,14 +45,14 @@ def registry_of(config: pytest.Config) -> Registry:
 
 def suites_of(config: pytest.Config) -> Mapping[str, Suite]:
     """The suites that are known by now: before collection, conftest files of folders have not been read."""
-    with usage_errors():
+    with usage_errors(config):
         return suites_with_added(config.hook.pytest_fcall_suites(config=config), suite_settings(config))
 
 
 def session_of(config: pytest.Config) -> Session:
     """The session of a run. Raises UsageError for settings that cannot be used."""
     if SESSION not in config.stash:
-        with usage_errors():
+        with usage_errors(config):
             endpoint = config.stash.get(ENDPOINT, None)
             session = Session(settings_of(config), registry_of(config), partial(_live_line, config), endpoint)
         config.stash[SESSION] = session

@@ -14,6 +14,7 @@ import pytest
 
 from pytest_fcall.plugin.models import ModelArguments
 from pytest_fcall.plugin.options import AROUND, DRIFT, FIXED, INSIDE, MISSING, PROXY, RECORD, SPANS
+from pytest_fcall.plugin.redaction import secrets_of, usage_error
 from pytest_fcall.session.ask.environments import EnvironmentSettings
 from pytest_fcall.session.ask.volatile import read_volatile
 from pytest_fcall.session.outcomes import SettingError
@@ -38,18 +39,18 @@ _Choice = TypeVar("_Choice", bound=str)
 
 
 @contextmanager
-def usage_errors() -> Iterator[None]:
+def usage_errors(config: pytest.Config) -> Iterator[None]:
     """Raise settings that cannot be used as errors of the command line."""
     try:
         yield
     except SettingError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise usage_error(config, str(error)) from None
 
 
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of a run. Raises UsageError for what cannot be used."""
     if SETTINGS not in config.stash:
-        with usage_errors():
+        with usage_errors(config):
             config.stash[SETTINGS] = _SettingsReader(config).read()
     return config.stash[SETTINGS]
 
@@ -110,6 +111,7 @@ class _SettingsReader:
             shard=_shard(self._config.getoption("fc_shard")),
             environments=self._environments(),
             worker=self._worker(),
+            secrets=secrets_of(self._config),
         )
         settings.environments.check()
         return settings

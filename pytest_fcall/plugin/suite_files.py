@@ -13,6 +13,7 @@ import pytest
 from pytest_fcall.core import Case, Json, Model, Reply, Transcript, Verdict
 from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.redaction import secrets_of, tell, usage_error
 from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe_text import safe_line
@@ -50,7 +51,7 @@ def write_reports(config: pytest.Config) -> None:
     for text in config.getoption("fc_report"):
         name, colon, folder = text.partition(":")
         if not (name.isidentifier() and colon and folder):
-            raise pytest.UsageError(f"--fc-report: {text!r} is no report; write SUITE:DIR, such as bfcl:out")
+            raise usage_error(config, f"--fc-report: {text!r} is no report; write SUITE:DIR, such as bfcl:out")
         folders[name] = Path(config.invocation_params.dir, folder)
     config.pluginmanager.register(SuiteReports(config, folders), "fcall-suite-reports")
 
@@ -70,14 +71,16 @@ class SuiteReports:
         for name, folder in self._folders.items():
             if not isinstance(suites.get(name), _ReportingSuite):
                 able = [known for known in suites if isinstance(suites[known], _ReportingSuite)]
-                raise pytest.UsageError(f"--fc-report: {name!r} has no files of its own; {', '.join(able)} has")
+                text = f"--fc-report: {name!r} has no files of its own; {', '.join(able)} has"
+                raise usage_error(self._config, text)
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 with TemporaryFile(dir=folder):
                     pass
             except OSError as error:
                 why = error.strerror or error
-                raise pytest.UsageError(f"--fc-report: nothing can be written to {folder}: {why}") from None
+                text = f"--fc-report: nothing can be written to {folder}: {why}"
+                raise usage_error(self._config, text) from None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -86,7 +89,8 @@ class SuiteReports:
         if isinstance(item, CaseItem) and report.when == "call" and item.run and (judged := item.run.judged):
             case = item.run.case
             if case.suite in self._folders:
-                report.fcall_row = self._row(case, judged.result.shown)  # type: ignore[attr-defined]  # as in `report`
+                row = secrets_of(self._config).redacted_fields(self._row(case, judged.result.shown))
+                report.fcall_row = row  # type: ignore[attr-defined]  # as in `report`
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -111,7 +115,7 @@ class SuiteReports:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Name the reports that could not be written after all."""
         for fault in self._faults:
-            terminalreporter.line(safe_line(fault))
+            tell(terminalreporter, [safe_line(fault)])
 
     def _suite(self, name: str) -> _ReportingSuite:
         """A suite that `pytest_sessionstart` found to have files of its own."""

@@ -15,6 +15,7 @@ from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.plugin.collection import CaseFile
 from pytest_fcall.plugin.hooks import register_hooks
 from pytest_fcall.plugin.models import split_model
+from pytest_fcall.plugin.redaction import usage_error
 from pytest_fcall.reporting.safe_text import safe_line
 
 
@@ -24,7 +25,7 @@ def run_suites(config: pytest.Config) -> None:
     Raises UsageError where something is said about a suite, and none is named.
     """
     if not config.getoption("fc_suite"):
-        raise pytest.UsageError("--fc-suite-path, --fc-pick and the like say something about --fc-suite: name one")
+        raise usage_error(config, "--fc-suite-path, --fc-pick and the like say something about --fc-suite: name one")
     _SuiteArguments(config).take_pasted()
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.args = []
@@ -57,7 +58,7 @@ class SuiteFile(CaseFile):
         wrong = [fault for fault in self._found.faults if fault.code != "bad-row"]
         if wrong and not hasattr(self.config, "workerinput"):
             hint = f"; {wrong[0].hint}" if wrong[0].hint else ""
-            raise pytest.UsageError(f"--fc-suite: {safe_line(wrong[0].message + hint)}")
+            raise usage_error(self.config, f"--fc-suite: {safe_line(wrong[0].message + hint)}")
 
     def read(self) -> ReadFile:
         """The content that the file would have."""
@@ -115,7 +116,7 @@ class _SuiteArguments:
             of, path = (name, path) if equals and name in self._named else ("", text)
             if of in paths:
                 whose = f"of {of}" if of else "of all; write NAME=DIR for that of one suite"
-                raise pytest.UsageError(f"--fc-suite-path: {safe_line(path)} is the second place {whose}")
+                raise usage_error(self._config, f"--fc-suite-path: {safe_line(path)} is the second place {whose}")
             paths[of] = path
         return paths
 

@@ -15,6 +15,7 @@ from pytest_fcall.plugin import not_collected
 from pytest_fcall.plugin.accepting import BaselineWriter
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.outcomes import terminal_encoding, verbosity
+from pytest_fcall.plugin.redaction import tell
 from pytest_fcall.plugin.report import CALLS_TITLE, CaseReport, attach, case_report, lists_passed, shows_passed_calls
 from pytest_fcall.plugin.report_text import CaseText, Causes, shorten_skips, test_name
 from pytest_fcall.plugin.session import session_of
@@ -177,10 +178,8 @@ class Summary:
         if not quiet:
             terminalreporter.section("tool calls", sep="-")
         uncollected = uncollected_lines(config, not_collected(config))
-        for line in (*uncollected, *(self._short_lines(results) if quiet else self._lines(results))):
-            terminalreporter.line(line)
-        for line in (*self._worse, *self._baselines.lines, *self._gate_lines(quiet=quiet)):
-            terminalreporter.line(line)
+        tell(terminalreporter, (*uncollected, *(self._short_lines(results) if quiet else self._lines(results))))
+        tell(terminalreporter, (*self._worse, *self._baselines.lines, *self._gate_lines(quiet=quiet)))
 
     def results(self) -> Results:
         """All results, in the order of the cases, in whatever order they came."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fcall.core import Case, Model
+from pytest_fcall.plugin.redaction import usage_error
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.session.models import BUILT_IN_KINDS, NamedModel
 
@@ -30,7 +31,7 @@ def check_kinds(config: pytest.Config) -> None:
     )
     for each in named:
         if not (each.model.kind in kinds or _is_recorded(config, each.model) or _may_be_added(config)):
-            raise pytest.UsageError(_unknown_kind(each, kinds))
+            raise usage_error(config, _unknown_kind(each, kinds))
 
 
 def _unknown_kind(named: NamedModel, kinds: list[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Json, Outcome, Usage
+from pytest_fcall.core.secrets import LEFT_OUT
 
 _MOST: Final = 1e15
 """The largest number of a score: sums of such numbers are exact."""
@@ -177,6 +178,11 @@ class Result:
     def answered(self) -> bool:
         """Whether there was an answer to judge, unlike for errors and skipped cases."""
         return self.status not in ("error", "skipped")
+
+
+def lacks_secret(result: Result) -> bool:
+    """Whether a secret was left out of the answer, so that nothing may be compared with it."""
+    return result.stanza is not None and LEFT_OUT in result.stanza
 
 
 class MissingReply(NamedTuple):

@@ -18,6 +18,13 @@ def safe(text: str, limit: int = 2000) -> str:
     return "\n".join(_escaped(line) for line in _cut(text, limit).split("\n"))
 
 
+def laid_out(text: str) -> str:
+    """Return all of `text` with such escapes, except for its newlines and tabs, by which it is laid out."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "\n".join("\t".join(map(_escaped, line.split("\t"))) for line in text.split("\n"))
+
+
 def safe_line(text: str, limit: int = 500) -> str:
     """Like `safe`, on one line: newlines become `\\n`."""
     return _escaped(_cut(text, limit))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Samples
+from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.session.ask.environments import EnvironmentSettings
 from pytest_fcall.session.models import NamedModel
 from pytest_fcall.session.outcomes import SettingError
@@ -134,6 +135,8 @@ class Settings:
     """Number of runs that stay in `.fcall/runs`."""
     shard: Shard | None
     worker: Worker | None
+    secrets: Secrets = field(default_factory=Secrets, compare=False, repr=False)
+    """What nobody writes or shows. It grows, since a request may bring a key of its own."""
 
     @property
     def keeps_run(self) -> bool:

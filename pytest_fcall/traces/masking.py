@@ -11,6 +11,8 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from pytest_fcall.core import Json, Message
+from pytest_fcall.core.key_formats import with_keys_replaced
+from pytest_fcall.core.secrets import looks_secret
 from pytest_fcall.traces.record import Record, UnusableRecord
 from pytest_fcall.traces.values import items, mapping, read_json
 
@@ -42,26 +44,24 @@ def _digits_of(text: str) -> str:
     return "".join(str(int(character, 36)) for character in text)
 
 
-_KEYS: Final = re.compile(
-    r"""
-    -----BEGIN\ [A-Z ]{0,30}PRIVATE\ KEY-----[\s\S]{0,8000}?-----END\ [A-Z ]{0,30}PRIVATE\ KEY-----
-  | \beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]{4,}                                  # JSON Web Tokens
-  | \b(?:sk|pk|rk)[-_][\w-]{16,}                                          # OpenAI, Anthropic, Stripe
-  | \b(?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|hf|xox[abeoprs]|npm|pypi)[-_][\w-]{10,}
-  | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b
-  | \bAIza[\w-]{30,}
-  | (?<=://)[^\s/:@]{1,100}:[^\s/@]{1,200}(?=@)                           # name and password in an address
-    """,
-    re.VERBOSE,
+_ADDRESS: Final = re.compile(r"(?<=://)[^\s/:@]{1,100}:[^\s/@]{1,200}(?=@)")
+"""Name and password in an address."""
+_TELLING_NAME: Final = (
+    r"(?:api[-_ ]?key|(?:access|auth|bearer|refresh|session|id)[-_ ]?token|secret"
+    r"|(?:access|account|secret|private|signing|encryption|subscription|master)[-_ ]?key(?:[-_ ]?id)?"
+    r"|password|passwd|passphrase|pwd|connection[-_ ]?string)"
 )
+"""The end of a name by which a key goes that has no format of its own."""
 _NAMED_SECRETS: Final = re.compile(
-    r"""(?ix)
-    \b (?:
-        (?:bearer|basic) [ ]+ (?=[^\s"',;&]{0,200}[0-9]) (?=[^\s"',;&]{12})
-      | (?:api[-_ ]?key|access[-_ ]?token|secret|password|passwd|pwd) ["']?
-        (?: [ ]?[:=][ ]? | [ ]is[ ] (?=[^\s"',;&]{0,200}[0-9]) )
-    ) ["']? ([^\s"',;&]{6,})"""
+    rf"""(?ix)
+    (?<![a-z0-9]) (?:
+        (?:bearer|basic) [ ]+ (?=[^\s"',;&]{{0,200}}[0-9]) (?=[^\s"',;&]{{12}})
+      | {_TELLING_NAME} ["']? (?: [ ]?[:=][ ]? | [ ]is[ ] (?=[^\s"',;&]{{0,200}}[0-9]) )
+    ) ["']? ([^\s"',;&]{{6,}})"""
 )
+_SECRET_FIELD: Final = re.compile(rf"(?i)(?:.*[^a-z0-9])?{_TELLING_NAME}")
+_WORD_BOUNDARY: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+"""Where a word begins in a name such as `authToken`."""
 _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}\b")
 _ACCOUNT: Final = re.compile(r"\b[A-Z]{2}[0-9]{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,3})?\b")
 _CARD: Final = re.compile(r"(?<![\w.-])[0-9](?:[ -]?[0-9]){12,18}(?![\w-])")
@@ -79,7 +79,8 @@ class MaskedKind(NamedTuple):
     """One kind of value that is masked."""
 
     name: str
-    pattern: re.Pattern[str]
+    substitute: Callable[[Callable[[re.Match[str]], str], str], str]
+    """Replaces what may be such a value in a text, as `re.Pattern.sub` does."""
     hint: str
     """A string that is in every text with such a value, for a quick check; empty without one."""
     normalise: Callable[[str], str]
@@ -95,9 +96,10 @@ class Masker:
 
     def __init__(self, patterns: Sequence[re.Pattern[str]] = (), *, usual: bool = True) -> None:
         own = tuple(
-            MaskedKind("own patterns", pattern, "", _unchanged, lambda _, number: f"masked-{number}")
+            MaskedKind("own patterns", pattern.sub, "", _unchanged, lambda _, number: f"masked-{number}")
             for pattern in patterns
         )
+        self._masks_usual = usual
         self._kinds = (*own, *(_USUAL_KINDS if usual else ()))
         self.mask_text = lru_cache(maxsize=1024)(self._mask_text)
         """Mask everything in a text. Cached: system messages repeat in every request of an app."""
@@ -116,17 +118,25 @@ class Masker:
         if isinstance(value, str):
             return self.mask_text(value)
         if isinstance(value, Mapping):
-            return {self.mask_text(key): self.mask_value(inner) for key, inner in value.items()}
+            return {self.mask_text(key): self._mask_field(key, inner) for key, inner in value.items()}
         if isinstance(value, list | tuple):
             return [self.mask_value(inner) for inner in value]
         if isinstance(value, int) and not isinstance(value, bool) and 10**6 < abs(value) < 10**19:
             return int(self._digits.get(str(value), value))
         return value
 
+    def _mask_field(self, name: str, value: Json) -> Json:
+        """Mask the value of a field, all of it where the field's name says that it is a secret."""
+        masked = self.mask_value(value)
+        if not self._masks_usual or masked != value or not isinstance(value, str) or not looks_secret(value):
+            return masked
+        is_telling = _SECRET_FIELD.fullmatch(_WORD_BOUNDARY.sub("_", name)) and _unmasked_key(value)
+        return self._stand_in(_NAMED_KEY, value) if is_telling else value
+
     def _mask_text(self, text: str) -> str:
         for kind in self._kinds:
             if kind.hint in text:
-                text = kind.pattern.sub(partial(self._masked_match, kind=kind), text)
+                text = kind.substitute(partial(self._masked_match, kind=kind), text)
         return _DIGITS.sub(lambda match: self._digits.get(match[0], match[0]), text) if self._digits else text
 
     def _masked_match(self, match: re.Match[str], *, kind: MaskedKind) -> str:
@@ -134,16 +144,19 @@ class Masker:
         value = kind.normalise(match[group])
         if not value:
             return match[0]
-        if (kind.name, value) not in self._known:
-            self._counts[kind.name] += 1
-            self._known[kind.name, value] = kind.stand_in(value, self._counts[kind.name])
-        stand_in = self._known[kind.name, value]
+        stand_in = self._stand_in(kind, value)
         before = match[0][: match.start(group) - match.start()]
         if not kind.keeps_layout:
             return before + stand_in
         if value.isdecimal():
             self._digits[value] = stand_in
         return before + _with_layout(stand_in, match[group])
+
+    def _stand_in(self, kind: MaskedKind, value: str) -> str:
+        if (kind.name, value) not in self._known:
+            self._counts[kind.name] += 1
+            self._known[kind.name, value] = kind.stand_in(value, self._counts[kind.name])
+        return self._known[kind.name, value]
 
 
 def _with_layout(stand_in: str, written: str) -> str:
@@ -158,6 +171,10 @@ def _unchanged(written: str) -> str:
 
 def _unmasked_key(written: str) -> str:
     return "" if written.startswith("masked-key-") else written
+
+
+def _key_for(_: str, number: int) -> str:
+    return f"masked-key-{number}"
 
 
 def _card(written: str) -> str:
@@ -191,13 +208,15 @@ def _phone_for(digits: str, number: int) -> str:
     return digits[:kept] + f"{number:0{len(digits) - kept}}"
 
 
+_NAMED_KEY: Final = MaskedKind("keys", _NAMED_SECRETS.sub, "", _unmasked_key, _key_for)
 _USUAL_KINDS: Final[Sequence[MaskedKind]] = (
-    MaskedKind("keys", _KEYS, "", _unchanged, lambda _, number: f"masked-key-{number}"),
-    MaskedKind("keys", _NAMED_SECRETS, "", _unmasked_key, lambda _, number: f"masked-key-{number}"),
-    MaskedKind("e-mail addresses", _EMAIL, "@", str.lower, lambda _, number: f"person{number}@example.com"),
-    MaskedKind("bank accounts", _ACCOUNT, "", _account, _account_for, keeps_layout=True),
-    MaskedKind("cards", _CARD, "", _card, _card_for, keeps_layout=True),
-    MaskedKind("telephone numbers", _PHONE, "", _phone, _phone_for, keeps_layout=True),
+    MaskedKind("keys", with_keys_replaced, "", _unmasked_key, _key_for),
+    MaskedKind("keys", _ADDRESS.sub, "://", _unchanged, _key_for),
+    _NAMED_KEY,
+    MaskedKind("e-mail addresses", _EMAIL.sub, "@", str.lower, lambda _, number: f"person{number}@example.com"),
+    MaskedKind("bank accounts", _ACCOUNT.sub, "", _account, _account_for, keeps_layout=True),
+    MaskedKind("cards", _CARD.sub, "", _card, _card_for, keeps_layout=True),
+    MaskedKind("telephone numbers", _PHONE.sub, "", _phone, _phone_for, keeps_layout=True),
 )
 
 

@@ -16,6 +16,7 @@ from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile
 from pytest_fcall.core import AppExchange, Reply, digest
+from pytest_fcall.core.secrets import Secrets
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs.budget import Bill
@@ -137,6 +138,8 @@ class AppRun:
     """Whether it is too late for a verdict."""
     is_nobodys: bool = False
     """Whether its requests belong to no case, so that there is no verdict at all."""
+    secrets: Secrets = field(default_factory=Secrets)
+    """What is not recorded, also of keys that the app sends."""
     strays: Counter[tuple[str, bool]] = field(default_factory=Counter)
     """Requests that are part of no verdict, by their case, empty if nobody's, and by whether they were answered."""
     unpriced: int = 0

@@ -18,6 +18,7 @@ from pytest_fcall.backends.answer_body import LONGEST_BODY, LONGEST_FILE, Unread
 from pytest_fcall.backends.costs.budget import Bill
 from pytest_fcall.backends.dispatch.group_writer import GroupWriter
 from pytest_fcall.backends.interfaces.stream import is_stream
+from pytest_fcall.backends.known_secrets import secrets_of_app_request
 from pytest_fcall.backends.proxy.app_run import AppRun, NumberedRequest
 from pytest_fcall.backends.proxy.aws_signature import UnknownSecret, signed_for
 from pytest_fcall.backends.proxy.case_lookup import AppRuns, UnknownCase, case_tokens
@@ -198,6 +199,7 @@ class Exchange:
             self.run.release(self.numbered)
             self.run.not_stored.append(str(error))
             return error_answer(str(error))
+        self.run.secrets.add(secrets_of_app_request(self.request.headers, self.request.query_string))
         started = time.perf_counter()
         try:
             own = provider_headers(self.request.headers.items())

@@ -18,6 +18,10 @@ _NO_DIFFERENCE = (
 )
 
 _BEFORE_PATTERN = "fc_volatile leaves that out, but it was recorded before, or as another request: record it once more"
+_INCOMPLETE = (
+    "the recorded reply held a secret, which is not kept, so that nothing can be judged by it: ask the model, and keep "
+    "secrets out of its reach"
+)
 
 
 def explain_missing(request: Request, recorded: Recording | None, volatile: Volatile = NOTHING_VOLATILE) -> str:
@@ -27,6 +31,8 @@ def explain_missing(request: Request, recorded: Recording | None, volatile: Vola
     """
     if recorded is None:
         return "nothing was recorded for this case"
+    if recorded.lacks_secret and _is_same_question(request, recorded.request):
+        return _INCOMPLETE
     return "\n".join([*_differences(request, recorded), *_offer(request, recorded, volatile)]) or _NO_DIFFERENCE
 
 
@@ -47,6 +53,8 @@ def explain_missing_among(
 ) -> str:
     """List how `request` differs from the most similar of these recordings, as `explain_missing` does."""
     near = max(recorded, key=lambda entry: _similarity(request, entry.request), default=None)
+    if near is not None and near.lacks_secret and _is_same_question(request, near.request):
+        return _INCOMPLETE
     if near is not None and request.sample != near.request.sample and _is_same_question(request, near.request):
         return f"an equal request was recorded, but not for the {_ordinal(request.sample + 1)} time in a row"
     return explain_missing(request, near, volatile)

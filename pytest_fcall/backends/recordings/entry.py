@@ -19,6 +19,7 @@ from pytest_fcall.core.json_fields import (
     optional_number,
     required_field,
 )
+from pytest_fcall.core.secrets import LEFT_OUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,14 @@ class Recording:
     """ISO date and time."""
     http_answer: HttpAnswer | None = None
     """For a request that an app sent itself: the answer as the app's library expects it again."""
+
+    @property
+    def lacks_secret(self) -> bool:
+        """Whether a secret was left out of what may be judged: then it is not the answer that was given."""
+        reply = self.reply
+        if LEFT_OUT in reply.text or (reply.refusal and LEFT_OUT in reply.refusal):
+            return True
+        return any(LEFT_OUT in f"{call.name} {call.arguments}" for call in reply.tool_calls)
 
     @property
     def timestamp(self) -> float:

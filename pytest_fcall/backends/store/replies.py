@@ -24,6 +24,7 @@ from pytest_fcall.backends.store.tables import Row, Selection, ToolCatalogues, T
 from pytest_fcall.core import Fault, Location, Request
 from pytest_fcall.core.json_fields import DamagedData
 from pytest_fcall.core.private_files import NAME
+from pytest_fcall.core.secrets import Secrets
 
 _PROCESS_BYTES = 8
 _PROCESS = re.compile(rf"[0-9a-f]{{{2 * _PROCESS_BYTES}}}")
@@ -68,8 +69,9 @@ class ReplyStore:
     The file is created with the first reply. Damaged data is reported in `faults` and never returned as a reply.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, secrets: Secrets | None = None) -> None:
         self._path = path
+        self._secrets = Secrets() if secrets is None else secrets
         self._run = time.time_ns() // 1_000
         self._database = Database(path, self._add_fault)
         self._claims = Claims(path, self._database)
@@ -289,9 +291,16 @@ class ReplyStore:
         return whole
 
     def _row(self, model: str, file: str, entry: Recording | UnreadRecording) -> Row | None:
-        """The recording as a row; None, and a fault, if the reply is not valid JSON data."""
+        """The recording as a row; None, and a fault, if it is not valid JSON data or cannot be freed of a secret."""
         try:
-            return to_row(model, file, entry)
+            if isinstance(entry, UnreadRecording) and self._secrets:
+                # Late: finding this out takes what reads the interfaces that apps speak.
+                from pytest_fcall.backends.recordings.hidden_secrets import WHY_NOT_KEPT, hides_secret
+
+                if hides_secret(entry, self._secrets):
+                    self._add_fault(f"the answer to a request of {entry.case!r} is not kept: {WHY_NOT_KEPT}")
+                    return None
+            return to_row(model, file, entry, self._secrets)
         except (TypeError, ValueError, RecursionError) as error:
             self._add_fault(str(error))
             return None

@@ -20,6 +20,7 @@ from pytest_fcall.backends.recordings.line import (
 )
 from pytest_fcall.core import Request, Tool, catalogue_digest
 from pytest_fcall.core.json_fields import DamagedData, optional_field
+from pytest_fcall.core.secrets import Secrets
 
 MIGRATIONS: Sequence[str] = (
     """
@@ -186,11 +187,11 @@ class Row(NamedTuple):
     """Detects a row that was changed on the disk, which SQLite does not notice."""
 
 
-def to_row(model: str, file: str, entry: Recording | UnreadRecording) -> Row:
-    """The recording as a row. Raises ValueError if the reply is not valid JSON data."""
+def to_row(model: str, file: str, entry: Recording | UnreadRecording, secrets: Secrets) -> Row:
+    """The recording as a row, without secrets. Raises ValueError if the reply is not valid JSON data."""
     request = entry.request
     catalogue = catalogue_digest(request.tools)
-    line = recording_line(entry, catalogue).encode()
+    line = secrets.redacted(recording_line(entry, catalogue)).encode()
     sample = max(-_LARGEST_INTEGER, min(request.sample, _LARGEST_INTEGER))
     names = storable(entry.digest), storable(model), storable(file), sample, entry.timestamp, catalogue
     return Row(*names, line, _checksum(names, line))

@@ -218,7 +218,8 @@ class Progress:
     """A counter that updates itself on a terminal; silent elsewhere."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream if stream.isatty() else None
+        bare: TextIO = getattr(stream, "bare", stream)
+        self._stream = bare if bare.isatty() else None
         self._next = time.monotonic() + _SECONDS_BETWEEN_UPDATES
 
     def show(self, rows: int) -> None:

@@ -264,7 +264,16 @@ class AppProxy:
         origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
         recordings = CaseRecordings(self._recordings, inside, live)
         volatile, strays = volatile_of(question.asker.volatile, question.model), self._endpoint.runs.strays
-        return AppRun(origin, recordings, live, self.variables.upstreams(), self._spending, volatile, strays=strays)
+        return AppRun(
+            origin,
+            recordings,
+            live,
+            self.variables.upstreams(),
+            self._spending,
+            volatile,
+            secrets=self._settings.secrets,
+            strays=strays,
+        )
 
     def _nobodys_run(self) -> AppRun:
         """The run of requests that belong to no case, whose recordings lie beside the first conftest file."""

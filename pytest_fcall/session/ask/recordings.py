@@ -32,6 +32,7 @@ class SessionRecordings:
 
     def __init__(self, settings: Settings) -> None:
         self._root = settings.root
+        self._secrets = settings.secrets
         self._replay = settings.replay
         self._record = settings.record
         self._max_age = settings.max_age
@@ -66,7 +67,8 @@ class SessionRecordings:
         digest = question.digest
         stored = None if digest in self._absent else self.store.find(digest, since, request)
         in_file = self._of_file(question).find(digest)
-        found = [_with_known_date(entry) for entry in (in_file, stored) if entry]
+        # A reply that lacks a secret is judged otherwise than the true one: it stands for no answer.
+        found = [_with_known_date(entry) for entry in (in_file, stored) if entry and not entry.lacks_secret]
         counting = [entry for entry in found if entry.timestamp >= since]
         if found and not counting and -inf < since < self.started and not found[0].timestamp:
             self._undated.add((question.source.id, self.file_name(question)))
@@ -226,7 +228,7 @@ class SessionRecordings:
         """The local store; its file is made with the first reply."""
         from pytest_fcall.backends.store import ReplyStore, store_path
 
-        return ReplyStore(store_path(self._root))
+        return ReplyStore(store_path(self._root), self._secrets)
 
     def _of_file(self, question: Question) -> Recordings:
         key = question.source.id, question.asker.file

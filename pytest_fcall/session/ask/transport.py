@@ -104,14 +104,23 @@ class Transport:
         """Whether a reply was asked for ahead and is not there yet."""
         return digest in self._ahead and not self._ahead[digest].done()
 
+    def _note_secrets(self, question: Question) -> None:
+        """Note the keys that the request itself brings, before anybody can say them back."""
+        if settings := question.request.settings:
+            from pytest_fcall.backends.known_secrets import secrets_of_settings
+
+            self._settings.secrets.add(secrets_of_settings(settings))
+
     def ask_ahead(self, backend: Backend, question: Question) -> Future[Reply]:
         """Ask for a reply that a test will want."""
+        self._note_secrets(question)
         future = self._ahead[question.digest] = self._submit(backend, question)
         return future
 
     def ask(self, backend: Backend, question: Question) -> ReceivedReply:
         """Ask, and wait for the reply. Raises what the backend raises, NotRecorded and StoreError."""
         self._check_store(question)
+        self._note_secrets(question)
         if question.source.is_app:
             with self._proxy.in_process(question) as active:
                 reply = self._called(backend, question)
@@ -123,6 +132,7 @@ class Transport:
     async def ask_async(self, backend: Backend, question: Question) -> ReceivedReply:
         """Do what `ask` does, in the event loop of an async test."""
         self._check_store(question)
+        self._note_secrets(question)
         if question.source.is_app:
             with self._proxy.in_process(question) as active:
                 reply = await self._called_async(backend, question)

@@ -1,0 +1,122 @@
+"""What leaves this process for people and for files: without secrets, and without what a terminal would obey.
+
+Reports of pytest are what terminal, JUnit files, files of runs and baselines are made from, so that they pass through
+here where they are made. Lines that belong to no report pass through `tell`, and refusals through `usage_error`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fcall.core.secrets import Secrets
+from pytest_fcall.reporting.safe_text import laid_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_fcall.plugin.report import CaseReport
+
+_SECRETS = pytest.StashKey[Secrets]()
+_VALUES = pytest.StashKey[tuple[object, ...]]()
+"""The values of the environment in which secrets were looked for last."""
+_LINES = ("fc_model", "fc_judge", "fc_http_headers", "fc_allow_hosts")
+"""Settings of the configuration that may hold an address or a header."""
+
+
+def secrets_of(config: pytest.Config) -> Secrets:
+    """The secrets of the run, as far as they are known: what comes into the environment later is added."""
+    secrets = config.stash.get(_SECRETS, None)
+    if secrets is None:
+        from pytest_fcall.backends.known_secrets import secrets_of_arguments, secrets_of_project, secrets_of_text
+
+        secrets = config.stash[_SECRETS] = Secrets()
+        secrets.add(secrets_of_arguments(map(str, config.invocation_params.args)))
+        secrets.add(secrets_of_project(config.rootpath, os.environ))
+        for name in _LINES:
+            written = config.getini(name)
+            for line in [written] if isinstance(written, str) else written:
+                secrets.add(secrets_of_text(str(line)))
+    # Comparing what is there already costs a microsecond, and copying the environment fifty.
+    values = tuple(getattr(os.environ, "_data", os.environ).values())
+    if values != config.stash.get(_VALUES, None):
+        from pytest_fcall.backends.known_secrets import secrets_of_environment
+
+        config.stash[_VALUES] = values
+        secrets.add(secrets_of_environment(os.environ))
+    return secrets
+
+
+def shown(config: pytest.Config, text: str) -> str:
+    """A text for people, of one line or several."""
+    return laid_out(secrets_of(config).redacted(text))
+
+
+def tell(reporter: pytest.TerminalReporter, lines: Iterable[str]) -> None:
+    """Print lines that belong to no report."""
+    for line in lines:
+        reporter.line(shown(reporter.config, line))
+
+
+def usage_error(config: pytest.Config, text: str) -> pytest.UsageError:
+    """The error of a run that cannot be what was asked for."""
+    return pytest.UsageError(shown(config, text))
+
+
+def redacted_failure(config: pytest.Config, shown_failure: Any) -> Any:
+    """A failure as pytest represents it: a text, a tuple of texts, or an object."""
+    secrets = secrets_of(config)
+    return _changed(shown_failure, lambda text: laid_out(secrets.redacted(text)))
+
+
+def redact_report(config: pytest.Config, report: pytest.TestReport | pytest.CollectReport, *, is_ours: bool) -> None:
+    """Leave secrets out of a report; of one that `is_ours`, no text is a command to the terminal either."""
+    secrets = secrets_of(config)
+    if is_ours and report.longrepr is not None:
+        report.longrepr = redacted_failure(config, report.longrepr)
+    elif secrets and report.longrepr is not None and secrets.may_be_in(str(report.longrepr)):
+        report.longrepr = _changed(report.longrepr, secrets.redacted)
+    if not secrets:
+        return
+    report.sections = [(title, secrets.redacted(text)) for title, text in report.sections]
+    if isinstance(report, pytest.TestReport):
+        report.user_properties = [
+            (name, secrets.redacted(value) if isinstance(value, str) else value)
+            for name, value in report.user_properties
+        ]
+
+
+def redacted_case(config: pytest.Config, attached: CaseReport) -> CaseReport:
+    """What this plugin adds to a report, without secrets."""
+    secrets = secrets_of(config)
+    if not secrets or not secrets.may_be_in(repr(attached)):
+        return attached
+    from pytest_fcall.reporting.result_json import result_from_json, result_to_json
+    from pytest_fcall.reporting.results import MissingReply
+
+    result, missing = attached.result, attached.missing
+    if result is not None:
+        result = result_from_json(secrets.redacted_fields(result_to_json(result)))
+    return attached._replace(
+        result=result,
+        missing=MissingReply(*map(secrets.redacted, missing)) if missing else None,
+        changes=tuple(map(secrets.redacted, attached.changes)),
+        account=secrets.redacted(attached.account),
+        remark=secrets.redacted(attached.remark),
+    )
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    """A representation of pytest, with each of its texts changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list | tuple):
+        items = [_changed(item, change) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if type(value).__module__.startswith("_pytest."):
+        for name, inner in vars(value).items():
+            setattr(value, name, _changed(inner, change))
+    return value
