@@ -16,7 +16,8 @@ from pytest_fcall.core.secrets import looks_secret
 
 _SECRET_VARIABLE: Final = re.compile(
     r"(?:^|_)(?:API_?KEY|APIKEY|KEYS?|ACCESS_?KEY|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|PW|PAT|AUTH"
-    r"|AUTHORIZATION|BEARER|CREDENTIALS?|COOKIE|DSN|CONNECTION_STRING|HEADERS|SAS|SIGNATURE)(?:_?\d+)?(?:_|$)",
+    r"|AUTHORIZATION|BEARER|CREDENTIALS?|COOKIE|DSN|CONNECTION_STRING|HEADERS|SAS|SIGNATURE)(?:_?\d+)?(?:_|$)"
+    r"|PASSWORD|SECRET|_PWD$|TOKEN$|APIKEY$",
     re.IGNORECASE,
 )
 _PUBLIC_VARIABLE: Final = re.compile(
@@ -26,6 +27,7 @@ _NAMED: Final = re.compile(
     r"""(?ix) (?P<name> [\w.-]*(?:key|token|secret|passw(?:or)?d|pwd|auth(?:orization)?|credentials?|cookie|sig)[\w-]* )
     ["']? (?: \s*[=:]\s* | (?<=[\w-]) \s+ ) ["']? (?: (?:bearer|basic|token) \s+ )? (?P<value> [^\s"'&,;]+ )"""
 )
+_PAIR: Final = re.compile(r"(?i)(?:^|[\s,;])[\w.-]+=(?:(?:bearer|basic|token)\s+)?([^\s,;=][^\s,;]*)")
 _PUBLIC_FIELDS: Final = frozenset(
     {
         *("accept", "api-version", "content-type", "deployment", "format", "host", "model", "region", "version"),
@@ -60,6 +62,12 @@ def secrets_of_project(root: Path, environment: Mapping[str, str]) -> Iterator[s
         if isinstance(variable := entry.get("api_key_env"), str):
             yield from secret_parts(environment.get(variable, ""))
             yield from secret_parts("" if variable.isidentifier() else variable)  # the key instead of the name
+
+
+def secrets_of_variables(text: str, environment: Mapping[str, str]) -> Iterator[str]:
+    """The values of the variables that a text refers to as `${NAME}`: whoever writes so keeps them out of a file."""
+    for found in re.finditer(r"\$\{(\w+)\}", text):
+        yield from secret_parts(environment.get(found[1], ""))
 
 
 def secrets_of_text(text: str) -> Iterator[str]:
@@ -103,7 +111,7 @@ def secret_parts(value: str) -> Iterator[str]:
     if "://" in value:
         yield from _secrets_of_address(value)
         return
-    pairs = re.findall(r"(?:^|[\s,;])[\w.-]+=([^\s,;=][^\s,;]*)", value)
+    pairs = _PAIR.findall(value)
     words = pairs or re.split(r"[\s,;]+", value)
     parts = words if pairs else (value, *words)
     yield from (part for part in dict.fromkeys(parts) if looks_secret(part))

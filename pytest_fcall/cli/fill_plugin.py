@@ -13,6 +13,7 @@ from pytest_fcall.cli.pytest_run import InProcessPlugin
 from pytest_fcall.core import Case
 from pytest_fcall.plugin.collection import CaseFile
 from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.redaction import secrets_of
 from pytest_fcall.session.judge.samples import CaseAnswers
 
 
@@ -59,7 +60,11 @@ class AnswerCollector(InProcessPlugin):
         report = yield
         if isinstance(item, CaseItem):
             if call.when == "call" and item.run and item.run.answers.judged:
-                self.answers[item.case.id] = item.run.answers
+                secrets, answers = secrets_of(item.config), item.run.answers
+                if any(secrets.may_be_in(repr(judged.calls)) for judged in answers.judged):
+                    self.failures[item.case.id] = "its answer holds a secret, which belongs into no case file"
+                else:
+                    self.answers[item.case.id] = answers
             elif call.when == "setup" and not report.passed:
                 self.failures[item.case.id] = str(call.excinfo.value) if call.excinfo else "the case was skipped"
         return report

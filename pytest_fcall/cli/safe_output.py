@@ -46,19 +46,22 @@ class KnownSecrets:
     def secrets(self) -> Secrets:
         """The secrets in the environment, on the command line, and in the entries of models."""
         if self._secrets is None:
-            from pytest_fcall.backends.known_secrets import (
-                secrets_of_arguments,
-                secrets_of_environment,
-                secrets_of_project,
-            )
-            from pytest_fcall.core.secrets import Secrets
+            self._secrets = machine_secrets()
+            if self._arguments:
+                from pytest_fcall.backends.known_secrets import secrets_of_arguments
 
-            here = Path.cwd()
-            root = next((folder for folder in (here, *here.parents) if (folder / "pyproject.toml").is_file()), here)
-            self._secrets = Secrets(secrets_of_environment(os.environ))
-            self._secrets.add(secrets_of_arguments(self._arguments))
-            self._secrets.add(secrets_of_project(root, os.environ))
+                self._secrets.add(secrets_of_arguments(self._arguments))
         return self._secrets
+
+
+def machine_secrets() -> Secrets:
+    """The secrets in the environment and in the entries of models of this project."""
+    from pytest_fcall.backends.known_secrets import secrets_of_environment, secrets_of_project
+    from pytest_fcall.core.secrets import Secrets
+
+    here = Path.cwd()
+    root = next((folder for folder in (here, *here.parents) if (folder / "pyproject.toml").is_file()), here)
+    return Secrets((*secrets_of_environment(os.environ), *secrets_of_project(root, os.environ)))
 
 
 @contextmanager

@@ -72,10 +72,10 @@ def looks_secret(value: str, *, named: bool = True) -> bool:
 
 def _is_path(value: str) -> bool:
     """Whether it leads to something that exists, or to a name in such a folder. A key may begin with a slash, too."""
-    if not value.startswith(("/", "~", "./", "../")) and value[1:3] not in (":\\", ":/"):
-        return False
+    if value.startswith(("~/", "./", "../")) or value[1:3] in (":\\", ":/"):
+        return True
     path = Path(value)
-    return value.startswith(("~", ".")) or (path.parent != path.parent.parent and path.parent.exists()) or path.exists()
+    return value.startswith("/") and (path.exists() or (path.parent != path.parent.parent and path.parent.exists()))
 
 
 class _Form(NamedTuple):
@@ -101,6 +101,11 @@ class Secrets:
 
     def __bool__(self) -> bool:
         return bool(self._needles)
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The secrets as they are."""
+        return self._values
 
     def add(self, values: Iterable[str]) -> None:
         """Take further values for secrets, whatever they look like."""

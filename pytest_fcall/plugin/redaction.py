@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pytest_fcall.plugin.report import CaseReport
 
 _SECRETS = pytest.StashKey[Secrets]()
-_VALUES = pytest.StashKey[tuple[object, ...]]()
-"""The values of the environment in which secrets were looked for last."""
+_VARIABLES = pytest.StashKey[dict[object, object]]()
+"""The environment in which secrets were looked for last."""
 _LINES = ("fc_model", "fc_judge", "fc_http_headers", "fc_allow_hosts")
 """Settings of the configuration that may hold an address or a header."""
 
@@ -40,12 +40,14 @@ def secrets_of(config: pytest.Config) -> Secrets:
             written = config.getini(name)
             for line in [written] if isinstance(written, str) else written:
                 secrets.add(secrets_of_text(str(line)))
-    # Comparing what is there already costs a microsecond, and copying the environment fifty.
-    values = tuple(getattr(os.environ, "_data", os.environ).values())
-    if values != config.stash.get(_VALUES, None):
+    # Comparing what is there already costs a microsecond, and decoding the environment fifty.
+    variables = dict(getattr(os.environ, "_data", os.environ))
+    for changing in (b"PYTEST_CURRENT_TEST", "PYTEST_CURRENT_TEST"):
+        variables.pop(changing, None)
+    if variables != config.stash.get(_VARIABLES, None):
         from pytest_fcall.backends.known_secrets import secrets_of_environment
 
-        config.stash[_VALUES] = values
+        config.stash[_VARIABLES] = variables
         secrets.add(secrets_of_environment(os.environ))
     return secrets
 
@@ -79,20 +81,19 @@ def redact_report(config: pytest.Config, report: pytest.TestReport | pytest.Coll
         report.longrepr = redacted_failure(config, report.longrepr)
     elif secrets and report.longrepr is not None and secrets.may_be_in(str(report.longrepr)):
         report.longrepr = _changed(report.longrepr, secrets.redacted)
-    if not secrets:
-        return
-    report.sections = [(title, secrets.redacted(text)) for title, text in report.sections]
-    if isinstance(report, pytest.TestReport):
+    if secrets:
+        report.sections = [(title, secrets.redacted(text)) for title, text in report.sections]
+    if isinstance(report, pytest.TestReport) and (secrets or is_ours):
+        clean = secrets.redacted if not is_ours else lambda text: laid_out(secrets.redacted(text))
         report.user_properties = [
-            (name, secrets.redacted(value) if isinstance(value, str) else value)
-            for name, value in report.user_properties
+            (name, clean(value) if isinstance(value, str) else value) for name, value in report.user_properties
         ]
 
 
 def redacted_case(config: pytest.Config, attached: CaseReport) -> CaseReport:
     """What this plugin adds to a report, without secrets."""
     secrets = secrets_of(config)
-    if not secrets or not secrets.may_be_in(repr(attached)):
+    if not secrets or not secrets.may_be_in(_texts(attached)):
         return attached
     from pytest_fcall.reporting.result_json import result_from_json, result_to_json
     from pytest_fcall.reporting.results import MissingReply
@@ -107,6 +108,15 @@ def redacted_case(config: pytest.Config, attached: CaseReport) -> CaseReport:
         account=secrets.redacted(attached.account),
         remark=secrets.redacted(attached.remark),
     )
+
+
+def _texts(attached: CaseReport) -> str:
+    """All in it that comes from outside: the representation of the whole takes several times as long."""
+    found = f"{attached.account}{attached.changes}{attached.remark}{attached.missing}"
+    if (of := attached.result) is None:
+        return found
+    seen = f"{of.reasons}{of.since}{of.causes}{of.left_out}{of.called}{of.inside}{of.judging}{of.remarks}{of.detours}"
+    return f"{found}{seen}{of.stanza}{of.nodeid}{of.model}{of.file}{of.suite}"
 
 
 def _changed(value: Any, change: Callable[[str], str]) -> Any:

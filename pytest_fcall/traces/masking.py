@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
@@ -94,13 +94,19 @@ class MaskedKind(NamedTuple):
 class Masker:
     """Masks texts and values, and remembers their stand-ins."""
 
-    def __init__(self, patterns: Sequence[re.Pattern[str]] = (), *, usual: bool = True) -> None:
+    def __init__(
+        self, patterns: Sequence[re.Pattern[str]] = (), *, usual: bool = True, known: Iterable[str] = ()
+    ) -> None:
+        """Mask what the patterns match, the `usual` kinds, and secrets that are `known` on this machine."""
+        longest_first = sorted(known, key=len, reverse=True)
+        held = re.compile("|".join(map(re.escape, longest_first)))
         own = tuple(
             MaskedKind("own patterns", pattern.sub, "", _unchanged, lambda _, number: f"masked-{number}")
             for pattern in patterns
         )
         self._masks_usual = usual
-        self._kinds = (*own, *(_USUAL_KINDS if usual else ()))
+        keys = [MaskedKind("keys", held.sub, "", _unchanged, _key_for)] if longest_first else []
+        self._kinds = (*own, *keys, *(_USUAL_KINDS if usual else ()))
         self.mask_text = lru_cache(maxsize=1024)(self._mask_text)
         """Mask everything in a text. Cached: system messages repeat in every request of an app."""
         self._known: dict[tuple[str, str], str] = {}

@@ -9,39 +9,13 @@ from functools import partial
 
 import pytest
 
-from tests.attacks.planted import KEYS, LOUD, OWN_SETTINGS, leaks, plant, said_back
+from tests.attacks.echoes import ECHOES
+from tests.attacks.planted import KEYS, LOUD, OWN_SETTINGS, PLANTED_IN, leaks, plant, said_back
 from tests.integration.command import fcall
 from tests.integration.exam import Exam
-from tests.servers import Answer, chat, not_openai, provider_error
+from tests.servers import Answer, chat, provider_error
 
 SAID = said_back()
-CALL = {"name": "get_weather", "arguments": "{}"}
-ECHOES: dict[str, Callable[[], Answer]] = {
-    **{f"HTTP {each}": partial(provider_error, each, SAID) for each in (400, 401, 403, 404, 413, 422, 429, 500, 503)},
-    "the filter": lambda: provider_error(400, SAID, code="content_filter"),
-    "too long a context": lambda: provider_error(400, SAID, code="context_length_exceeded"),
-    "an unreadable call": lambda: provider_error(400, SAID, code="tool_use_failed", failed_generation=SAID),
-    "another code": lambda: provider_error(400, "no", code=SAID, type=SAID, param=SAID),
-    "plain text": lambda: Answer(SAID.encode(), 400, "text/plain"),
-    "a page": lambda: Answer(f"<html><title>{SAID}</title></html>".encode(), 422, "text/html"),
-    "another shape": lambda: not_openai({"detail": SAID}, 400),
-    "200 of another shape": lambda: not_openai({"detail": SAID}),
-    "200 with an error": lambda: not_openai({"error": {"message": SAID}}),
-    "a header": lambda: Answer(b"{}", 400, headers={"X-Echo": KEYS["key of the model"], "Location": KEYS["query"]}),
-    "a redirect": lambda: Answer(b"", 302, headers={"Location": f"http://{KEYS['key of the model']}.test/"}),
-    "the answer's text": lambda: chat(SAID),
-    "a refusal": lambda: chat(None, message={"refusal": SAID}),
-    "reasoning": lambda: chat("Hi.", message={"reasoning_content": SAID}),
-    "an argument": lambda: chat(None, [("get_weather", {"city": SAID})]),
-    "a name of an argument": lambda: chat(None, [("get_weather", {SAID: "Oslo"})]),
-    "broken arguments": lambda: chat(None, [("get_weather", '{"city": "' + SAID)]),
-    "a tool's name": lambda: chat(None, [(SAID, {"city": "Oslo"})]),
-    "the id of a call": lambda: chat(None, message={"tool_calls": [{"id": SAID, "type": "function", "function": CALL}]}),
-    "the model's name": lambda: chat("Hi.", model=SAID, system_fingerprint=SAID, provider=SAID),
-    "metadata": lambda: chat("Hi.", metadata={"said": SAID}, id=SAID, service_tier=SAID),
-    "the reason for the end": lambda: chat("Hi.", finish_reason=SAID),
-}  # fmt: skip
-
 CASES = f"""
 cases:
   - {{id: plain, prompt: hello, expect: no_call}}
@@ -58,7 +32,7 @@ def planted(exam: Exam, monkeypatch: pytest.MonkeyPatch) -> Exam:
 
 @pytest.mark.parametrize("place", ECHOES)
 def test_no_key_that_a_model_or_its_server_says_back_is_written_or_shown(planted: Exam, place: str) -> None:
-    planted.server.default = lambda _: ECHOES[place]()
+    planted.server.default = lambda _: ECHOES[place](SAID)
     result = planted.shop.run("--fc-model=openai:exam", *LOUD)
     assert planted.server.asked
     assert result.ret in (0, 1, 10)
@@ -67,14 +41,14 @@ def test_no_key_that_a_model_or_its_server_says_back_is_written_or_shown(planted
 
 @pytest.mark.parametrize("place", ["HTTP 400", "the answer's text", "an argument"])
 def test_no_key_is_in_what_workers_send(planted: Exam, place: str) -> None:
-    planted.server.default = lambda _: ECHOES[place]()
+    planted.server.default = lambda _: ECHOES[place](SAID)
     result = planted.shop.run("--fc-model=openai:exam", "-n2", *LOUD)
     assert leaks(planted.path, result) == []
 
 
 @pytest.mark.parametrize("place", ["the answer's text", "an argument", "a tool's name", "a refusal"])
 def test_no_key_is_in_baselines_exports_and_what_commands_show(planted: Exam, place: str) -> None:
-    planted.server.default = lambda _: ECHOES[place]()
+    planted.server.default = lambda _: ECHOES[place](SAID)
     results: list[object] = [planted.shop.run("--fc-model=openai:exam", "--fc-accept=all", *LOUD)]
     results += [
         fcall(planted.path, *arguments.split())
@@ -140,10 +114,7 @@ def escaped(answer: Answer) -> Answer:
 
 
 THROUGH_THE_PROXY: dict[str, Callable[[], Answer]] = {
-    **{
-        f"HTTP {status}": lambda status=status: provider_error(status, IN_APPS)
-        for status in (400, 401, 404, 422, 429, 500)
-    },
+    **{f"HTTP {status}": partial(provider_error, status, IN_APPS) for status in (400, 401, 404, 422, 429, 500)},
     "plain text": lambda: Answer(IN_APPS.encode(), 404, "text/plain"),
     "the answer's text": lambda: chat(IN_APPS),
     "an argument": lambda: chat(None, [("get_weather", {"city": IN_APPS})]),
@@ -206,7 +177,8 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "an app's command that fails": (
         "http:http://127.0.0.1:{port}/chat",
-        f'serve = "{sys.executable} -c \'import os; print(os.environ); os._exit(3)\'"\nenvironment = {{SHOP_TOKEN = "{BAD}"}}',
+        f"serve = \"{sys.executable} -c 'import os; print(os.environ); os._exit(3)'\"\n"
+        f'environment = {{SHOP_TOKEN = "{BAD}"}}',
     ),
     "an app's address": ("http:http://127.0.0.1:1/chat", f'headers = {{X-Key = "{BAD}"}}'),
     "an app's name and password": (f"http:http://ana:{BAD}@127.0.0.1:1/chat", "timeout = 1"),
@@ -258,6 +230,126 @@ def test_no_key_is_in_what_is_said_of_a_wrong_argument(exam: Exam, typed: str) -
     exam.cities("Oslo")
     result = exam.shop.run(typed, *LOUD)
     assert leaks(exam.path, result, keys={"key": BAD}, planted_in=()) == []
+
+
+JUDGED = """
+cases:
+  - {id: leaks, prompt: hello, expect: [{get_weather: {city: {$not: {$regex: 'sk-.*'}}}}]}
+  - {id: equals, prompt: hello again, expect: [{get_weather: {city: sk-planted-in-the-environment-0001}}]}
+"""
+
+
+def test_an_answer_is_judged_as_it_was_given_and_never_by_what_is_left_of_it(planted: Exam) -> None:
+    """Green on replay would be wrong for `leaks`, and red for `equals`: neither is judged."""
+    planted.shop.cases(JUDGED, "exam.fc.yaml")
+    planted.always(chat(None, [("get_weather", {"city": KEYS["key of the model"]})]))
+    live = planted.shop.run("--fc-model=openai:exam", "-rA")
+    live.assert_outcomes(passed=1, failed=1)
+    live.stdout.fnmatch_lines_random(["PASSED *::equals", "FAILED *::leaks *'[[]secret left out]'*"])
+    replayed = planted.shop.run("--fc-model=openai:exam", "--fc-replay")
+    replayed.assert_outcomes(errors=2)
+    assert replayed.ret == 10
+    replayed.stdout.fnmatch_lines(["*the recorded reply held a secret, which is not kept*"])
+    assert leaks(planted.path, live, replayed) == []
+
+
+def test_where_the_model_may_be_asked_an_answer_that_lacks_a_secret_is_asked_for_again(planted: Exam) -> None:
+    planted.shop.cases(JUDGED, "exam.fc.yaml")
+    planted.always(chat(None, [("get_weather", {"city": KEYS["key of the model"]})]))
+    for _ in range(2):
+        planted.shop.run("--fc-model=openai:exam").assert_outcomes(passed=1, failed=1)
+    assert len(planted.server.asked) == 4
+
+
+def test_a_key_beside_the_answer_does_not_keep_it_from_being_replayed(planted: Exam) -> None:
+    planted.shop.cases("cases:\n  - {id: fine, prompt: hello, expect: no_call}\n", "exam.fc.yaml")
+    said = said_back(key for name, key in KEYS.items() if not name.startswith("case"))
+    planted.always(chat("Hi.", system_fingerprint=said, model=said))
+    planted.shop.run("--fc-model=openai:exam").assert_outcomes(passed=1)
+    replayed = planted.shop.run("--fc-model=openai:exam", "--fc-replay")
+    replayed.assert_outcomes(passed=1)
+    assert leaks(planted.path, replayed) == []
+
+
+def test_an_answer_that_lacks_a_secret_is_accepted_by_nobody(planted: Exam) -> None:
+    planted.shop.cases(JUDGED, "exam.fc.yaml")
+    planted.always(chat(None, [("get_weather", {"city": KEYS["key of the model"]})]))
+    result = planted.shop.run("--fc-model=openai:exam", "--fc-accept=all")
+    result.stdout.fnmatch_lines(["not accepted, since a secret had to be left out of the answer: leaks, equals"])
+    by_command = fcall(planted.path, "accept", "equals")
+    assert by_command.returncode == 1
+    assert "a secret had to be left out of the answer" in by_command.stderr
+    assert not list(planted.path.glob("cases/__fcall__/**/*equals*"))
+
+
+def test_no_key_is_filled_into_a_case(planted: Exam) -> None:
+    planted.shop.cases("cases:\n  - {id: open, prompt: hello}\n", "open.fc.yaml")
+    planted.always(chat(None, [("get_weather", {"city": KEYS["another provider's key"]})]))
+    filled = fcall(planted.path, "fill", "cases/open.fc.yaml", "--fc-model=openai:exam")
+    assert "its answer holds a secret" in filled.stderr
+    assert leaks(planted.path, filled) == []
+
+
+@pytest.mark.parametrize("options", [(), ("--no-mask",)])
+def test_no_key_is_imported_from_a_log(planted: Exam, options: tuple[str, ...]) -> None:
+    names = ("token of CI", "password of a database", "another provider's key", "key of the model")
+    said = " and ".join(KEYS[name] for name in names)
+    exchange = {
+        "request": {"messages": [{"role": "user", "content": f"use {said}"}], "model": "m"},
+        "response": {"choices": [{"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}]},
+    }
+    planted.shop.file("log.jsonl", json.dumps(exchange))
+    imported = fcall(planted.path, "import", "log.jsonl", "--out", "drafts", *options)
+    assert imported.returncode == 0
+    assert "masked-key-" in next(planted.path.glob("drafts/*.fc.yaml")).read_text("utf-8")
+    assert leaks(planted.path, imported, planted_in=[*PLANTED_IN, "log.jsonl"]) == []
+
+
+def test_no_key_is_locked_with_the_tools_of_a_server_that_says_it_back(
+    exam: Exam, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server describes its tools with what it was sent."""
+    monkeypatch.setenv("SHOP_SESAME", APP_KEY)
+    document = {
+        "openapi": "3.1.0",
+        "paths": {"/a": {"get": {"operationId": "a", "description": f"with {APP_KEY}", "responses": {}}}},
+    }
+    exam.always(Answer(json.dumps(document).encode()))
+    exam.shop.file("cases/exam.fc.yaml", f"""
+        tools:
+          - openapi: "{exam.server.url}/shop.json?key=${{SHOP_SESAME}}"
+        cases:
+          - {{id: a, prompt: a, expect: [{{a: {{}}}}]}}
+        """)  # fmt: skip
+    locked = fcall(exam.path, "tools", "lock")
+    assert locked.returncode == 0, locked.stderr
+    assert list(exam.path.rglob("*lock*"))
+    assert leaks(exam.path, locked, fcall(exam.path, "tools", "diff"), keys={"key": APP_KEY}, planted_in=()) == []
+
+
+ORDINARY = {
+    "OPENAI_API_KEY": "none",
+    "LOCAL_API_KEY": "sk-placeholder",
+    "OTHER_API_KEY": "EMPTY",
+    "SHOP_TOKEN": "true",
+    "TEST_API_KEY": "test-key",
+    "PRIMARY_KEY": "gpt-5.2-mini",
+    "AUTH_DAY": "2026-11-23",
+    "PASS_COUNT": "12345678",
+    "DB_PASSWORD": "postgres",
+    "KEY_FILE": "/usr/lib",
+}
+
+
+def test_ordinary_values_under_the_names_of_secrets_are_no_secrets(exam: Exam, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ORDINARY.items():
+        monkeypatch.setenv(name, value)
+    said = " ".join(ORDINARY.values())
+    exam.shop.cases(f"cases:\n  - {{id: fine, prompt: hello, expect: no_call, answer: '{said}'}}\n", "exam.fc.yaml")
+    exam.always(chat(said))
+    exam.run().assert_outcomes(passed=1)
+    exam.run("--fc-replay").assert_outcomes(passed=1)
+    assert said in fcall(exam.path, "show", "fine").stdout
 
 
 def test_the_search_would_find_a_key(planted: Exam) -> None:

@@ -88,7 +88,7 @@ def _similarity(new: Request, old: Request) -> tuple[int, int, bool]:
 def _is_same_question(new: Request, old: Request) -> bool:
     return (
         list(new.messages) == list(old.messages)
-        and canonical(new.settings) == canonical(old.settings)
+        and canonical(without_secrets(new.settings)) == canonical(without_secrets(old.settings))
         and new.tools == old.tools
     )
 

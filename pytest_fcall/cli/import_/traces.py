@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.traces.case_files import WrittenFile, write_case_files
@@ -23,7 +24,8 @@ _MOST_NAMED = 3
 def import_traces(parser: ArgumentParser, options: Namespace) -> int:
     """Write the files; 1 where no case can be made of the traces."""
     source = Path(options.source)
-    masker = Masker([_pattern(parser, text) for text in options.mask], usual=not options.no_mask)
+    patterns = [_pattern(parser, text) for text in options.mask]
+    masker = Masker(patterns, usual=not options.no_mask, known=machine_secrets().values)
     extraction = extract_drafts(trace_files(source), masker)
     near = extraction.near_duplicates
     dropped = {each.case.name for each in near} if options.near else frozenset()

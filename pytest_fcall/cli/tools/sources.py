@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from http.client import HTTPMessage
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
@@ -12,12 +13,14 @@ from urllib.error import HTTPError
 from urllib.parse import urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from pytest_fcall.backends.known_secrets import secrets_of_variables
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case_file import CaseFile, read_case_file
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
 from pytest_fcall.cases.preamble import LockedSource, tool_sources
 from pytest_fcall.cases.yaml.reader import MAX_BYTES, read_yaml
 from pytest_fcall.cli.project import Project
+from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.core import Fault, Json, Tool, canonical
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.reporting.faults import fault_text
@@ -102,7 +105,7 @@ class SourceClient:
         key = canonical(source), folder
         if key not in self._answers:
             try:
-                self._answers[key] = self._ask(source, folder)
+                self._answers[key] = self._public(source, self._ask(source, folder))
             except SchemaError as error:
                 self._answers[key] = error
         answer = self._answers[key]
@@ -113,6 +116,24 @@ class SourceClient:
     def left_out(self, source: Mapping[str, Json]) -> Sequence[str]:
         """What an agent offers its model besides tools that can be tested, each with the reason."""
         return self._left_out.get(canonical(source), ())
+
+    def _public(self, source: Mapping[str, Json], tools: list[Tool]) -> list[Tool]:
+        """The tools without the keys that their server was sent, or knows from its environment, and says back."""
+        secrets = machine_secrets()
+        secrets.add(secrets_of_variables(canonical(source), os.environ))
+        if not secrets or not any(
+            secrets.may_be_in(f"{tool.name}{tool.description}{tool.parameters}") for tool in tools
+        ):
+            return tools
+        return [
+            replace(
+                tool,
+                name=secrets.redacted(tool.name),
+                description=secrets.redacted(tool.description),
+                parameters=secrets.redacted_fields(tool.parameters),
+            )
+            for tool in tools
+        ]
 
     def _ask(self, source: Mapping[str, Json], folder: Path) -> list[Tool]:
         match dict(source):
