@@ -16,6 +16,7 @@ from pytest_fcall.backends.known_secrets import (
     secrets_of_text,
     secrets_of_variables,
 )
+from pytest_fcall.core import Json
 
 KEY = "planted-key-0001"
 
@@ -90,7 +91,7 @@ def test_headers_give_what_may_be_a_key_and_nothing_public() -> None:
 
 
 def test_settings_of_a_request_give_their_keys() -> None:
-    settings = {
+    settings: dict[str, Json] = {
         "headers": {"X-Key": KEY},
         "extra_body": {"user_token": f"{KEY}-b"},
         "max_tokens": 100,

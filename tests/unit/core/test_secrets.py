@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcall.core import Json
 from pytest_fcall.core.secrets import LEFT_OUT, Secrets, looks_secret
 
 KEY = "sk-proj-aB3dE5gH7jK9mN1pQ3sT5vW7"
@@ -104,7 +105,7 @@ def test_what_only_begins_or_ends_alike_stays(text: str) -> None:
 
 
 def test_values_of_json_are_redacted_at_any_depth_and_so_are_names() -> None:
-    told = {"a": [KEY, {"b": f"x {KEY}"}], KEY: 1, "c": None, "d": 2.5}
+    told: Json = {"a": [KEY, {"b": f"x {KEY}"}], KEY: 1, "c": None, "d": 2.5}
     assert Secrets([KEY]).redacted_value(told) == {
         "a": [LEFT_OUT, {"b": f"x {LEFT_OUT}"}],
         LEFT_OUT: 1,
