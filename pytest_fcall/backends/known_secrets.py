@@ -24,7 +24,7 @@ _PUBLIC_VARIABLE: Final = re.compile(
     r"GPG_KEY|SSH_AUTH_SOCK|.*_(?:KEY_ENV|KEY_NAME|TOKEN_LIMIT)|PYTEST_.*|TOKENIZERS_.*"
 )
 _NAMED: Final = re.compile(
-    r"""(?ix) (?P<name> [\w.-]*(?:key|token|secret|passw(?:or)?d|pwd|auth(?:orization)?|credentials?|cookie|sig)[\w-]* )
+    r"""(?ix) (?: [\w.-]*(?:key|token|secret|passw(?:or)?d|pwd|auth(?:orization)?|credentials?|cookie|sig)[\w-]* )
     ["']? (?: \s*[=:]\s* | (?<=[\w-]) \s+ ) ["']? (?: (?:bearer|basic|token) \s+ )? (?P<value> [^\s"'&,;]+ )"""
 )
 _PAIR: Final = re.compile(r"(?i)(?:^|[\s,;])[\w.-]+=(?:(?:bearer|basic|token)\s+)?([^\s,;=][^\s,;]*)")
@@ -111,9 +111,8 @@ def secret_parts(value: str) -> Iterator[str]:
     if "://" in value:
         yield from _secrets_of_address(value)
         return
-    pairs = _PAIR.findall(value)
-    words = pairs or re.split(r"[\s,;]+", value)
-    parts = words if pairs else (value, *words)
+    pairs = [part for part in _PAIR.findall(value) if looks_secret(part)]
+    parts = pairs or (value, *re.split(r"[\s,;]+", value))  # a password may have a sign in it, too
     yield from (part for part in dict.fromkeys(parts) if looks_secret(part))
 
 

@@ -52,6 +52,10 @@ def test_values_of_any_variable_are_known_by_their_form(value: str, secret: str)
     assert secret in {*secrets_of_environment({"WHATEVER": value})}
 
 
+def test_a_password_with_a_sign_in_it_is_a_secret_as_a_whole() -> None:
+    assert "abcdefgh1234=xy" in {*secrets_of_environment({"DB_PASSWORD": "abcdefgh1234=xy"})}
+
+
 def test_pairs_in_a_variable_of_headers_give_their_values_alone() -> None:
     value = f"authorization=Bearer {KEY},x-team=blue"
     assert {*secrets_of_environment({"OTEL_EXPORTER_OTLP_HEADERS": value})} == {KEY}
