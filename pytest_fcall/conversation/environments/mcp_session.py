@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from mcp import Client, MCPError
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, CallToolResult, TextContent
+from pydantic import ValidationError
 
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed, Limits
 from pytest_fcall.core import CallResult, Json, Unanswered
@@ -97,21 +98,30 @@ class McpSession:
                 server.goal = "a call was over"
                 self._ready.set_result(names)
                 while call := await self._calls.get():
-                    call.result.set_result(await self._call(client, call))
+                    server.unparsed_output.clear()
+                    call.result.set_result(await self._call(client, call, server.unparsed_output))
 
-    async def _call(self, client: Client, call: _QueuedCall) -> CallResult:
+    async def _call(self, client: Client, call: _QueuedCall, unparsed: Sequence[str]) -> CallResult:
         seconds = self._limits.seconds
         try:
             async with asyncio.timeout(seconds + 1):  # in case the limit of the library fails
                 result = await client.call_tool(call.tool, dict(call.arguments), read_timeout_seconds=seconds)
         except TimeoutError:
-            return CallResult(error=f"it took longer than {seconds:g} s")
+            return _late(seconds, unparsed)
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 raise
-            late = error.code == REQUEST_TIMEOUT
-            return CallResult(error=f"it took longer than {seconds:g} s" if late else error.message)
+            return _late(seconds, unparsed) if error.code == REQUEST_TIMEOUT else CallResult(error=error.message)
+        except ValidationError as error:
+            where = ".".join(map(str, error.errors()[0]["loc"]))
+            return CallResult(error=f"the server answered with no result of MCP ({where or 'all of it'} is wrong)")
         return limit_result(call_result_of(result), self._limits.result)
+
+
+def _late(seconds: float, unparsed: Sequence[str]) -> CallResult:
+    """The result of a call that was not answered, and what came instead: the library drops what it cannot read."""
+    instead = "".join(f", and the server wrote what is no message of MCP: {line}" for line in unparsed)
+    return CallResult(error=f"it took longer than {seconds:g} s{instead}")
 
 
 def call_result_of(result: CallToolResult) -> CallResult:

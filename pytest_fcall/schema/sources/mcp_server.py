@@ -46,6 +46,10 @@ def mcp_server(
     )
 
 
+_LONGEST_LINE = 300
+"""The most characters that are shown of a line that a server wrote."""
+
+
 class McpServer(ABC):
     """A server: its transport, and messages for its errors."""
 
@@ -78,8 +82,8 @@ class McpServer(ABC):
             yield client
 
     async def _keep_unparsed(self, message: object) -> None:
-        if isinstance(message, ValidationError):
-            self.unparsed_output += [str(fault["input"]) for fault in message.errors()[:1]]
+        if isinstance(message, ValidationError) and not self.unparsed_output:
+            self.unparsed_output += [str(fault["input"])[:_LONGEST_LINE] for fault in message.errors()[:1]]
 
 
 class _Process(McpServer):
@@ -113,7 +117,7 @@ class _Process(McpServer):
     def _last_output(self) -> str:
         self._stderr.seek(0)
         lines = self.unparsed_output[:1] + self._stderr.read().strip().splitlines()[-8:]
-        return "; its last output:" + "".join(f"\n    {line[:300]}" for line in lines) if lines else ""
+        return "; its last output:" + "".join(f"\n    {line[:_LONGEST_LINE]}" for line in lines) if lines else ""
 
 
 class _Endpoint(McpServer):
