@@ -56,7 +56,12 @@ class PlacedMapping(dict[str, Json]):
 def read_json(line: str) -> Json:
     """The value of JSON text. NaN becomes null, lone surrogates become U+FFFD. Raises ValueError."""
     value = json_reading.read_json(line, lambda _: None)
-    return _without_surrogates(value) if "\\ud" in line or "\\uD" in line else value
+    if "\\ud" not in line and "\\uD" not in line:
+        return value
+    try:
+        return _without_surrogates(value)
+    except RecursionError:
+        raise ValueError("JSON that is nested too deeply") from None
 
 
 def _without_surrogates(value: Json) -> Json:
@@ -116,12 +121,12 @@ def document_value(content: bytes, name: str) -> Json:
     faults = Faults(SourceFile(name, written))
     try:
         root = read_yaml(faults.source)
-        value = None if root is None else _with_places(node_values.value(root, faults), root, name)
+        value = None if root is None else node_values.value(root, faults)
     except UnreadableFile as error:
         raise UnreadableTrace(error.fault.message) from None
     if faults:
         raise UnreadableTrace(faults[0].message)
-    return value
+    return value if root is None else _with_places(value, root, name)
 
 
 def json_documents(written: str) -> Iterator[tuple[int, Json]]:

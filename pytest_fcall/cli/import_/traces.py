@@ -45,6 +45,8 @@ def import_traces(parser: ArgumentParser, options: Namespace) -> int:
         print(f"masked: {', '.join(f'{kind} ({number})' for kind, number in masker.counts.items())}")
     if extraction.repeated_answers:
         print(f"left out: {plural_text(extraction.repeated_answers, 'repeated answer')} to the same question")
+    if not (any_written or skipped):
+        print(safe_line(f"no case: {source} holds no question and answer of a model"), file=sys.stderr)
     for line in (*_near_duplicate_lines(near, dropped=options.near), *_left_out_lines(skipped)):
         print(safe_line(line), file=sys.stderr)
     return 0 if any_written else 1
