@@ -31,9 +31,9 @@ class LiveLine:
 
     def __init__(self, config: pytest.Config, progress: Callable[[], Progress], expected: int) -> None:
         reporter = config.pluginmanager.getplugin("terminalreporter")
-        self._writer = config.get_terminal_writer()
+        # Without pytest's plugin `terminal` there is no writer.
+        self._writer = config.get_terminal_writer() if getattr(reporter, "isatty", False) else None
         self._capture = config.pluginmanager.getplugin("capturemanager")
-        self._shows = bool(getattr(reporter, "isatty", False))
         self._progress = progress
         self._expected = expected
         self._started = time.monotonic()
@@ -56,7 +56,7 @@ class LiveLine:
 
     def paid(self, model: str, usage: Usage | None) -> None:
         """Add the cost of a reply."""
-        if self._shows and (cost := self._costs.of(model, usage)) is not None:
+        if self._writer and (cost := self._costs.of(model, usage)) is not None:
             self._spent = (self._spent or 0.0) + cost
 
     def _text(self, now: Progress) -> str:
@@ -69,14 +69,15 @@ class LiveLine:
         parts += [f"{tokens:,} tokens"] if tokens else []
         parts += [cost_text(self._spent, 0)] if self._spent else []
         parts += [f"about {left / speed:.0f} s to go"] if speed and left > 0 else []
-        return printable(", ".join(parts)[: self._writer.fullwidth - 1])
+        return ", ".join(parts)
 
     def _show(self, text: str) -> None:
         """Write into the next line and come back, wherever on the screen that is; pytest should not know."""
-        if not self._shows:
+        if self._writer is None:
             return
+        shown = printable(text[: self._writer.fullwidth - 1])
         column = self._writer.width_of_current_line + 1
         screen = getattr(self._writer, "_file")  # noqa: B009  what the writer writes itself it counts as its own
         with self._capture.global_and_fixture_disabled() if self._capture else nullcontext():
-            screen.write(f"\n\x1b[2K{text}\x1b[A\x1b[{column}G")
+            screen.write(f"\n\x1b[2K{shown}\x1b[A\x1b[{column}G")
             screen.flush()
