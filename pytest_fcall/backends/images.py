@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_fcall.core import Json, Message
+from pytest_fcall.core.regular_file import read_regular
 
 
 def with_data_urls(message: Message) -> Message:
@@ -21,5 +22,5 @@ def _inlined(part: Json) -> Json:
     image = part.get("image_file") if isinstance(part, Mapping) else None
     if not isinstance(image, Mapping):
         return part
-    data = base64.b64encode(Path(str(image["path"])).read_bytes()).decode("ascii")
+    data = base64.b64encode(read_regular(Path(str(image["path"])))).decode("ascii")
     return {"type": "image_url", "image_url": {"url": f"data:{image['media_type']};base64,{data}"}}

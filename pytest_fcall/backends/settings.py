@@ -13,6 +13,7 @@ from typing import TypeGuard, cast
 
 from pytest_fcall.core import Json, Model, ModelUnavailable
 from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.regular_file import read_regular
 
 PYPROJECT = "pyproject.toml"
 TABLE = "tool.fcall.models"
@@ -278,8 +279,7 @@ def _parsed_pyproject(file: Path, _version: tuple[int, int, int]) -> Mapping[str
     """The file in this version, which is read again for each model, list of aliases and price."""
     import tomllib
 
-    with file.open("rb") as stream:
-        return tomllib.load(stream)
+    return tomllib.loads(read_regular(file).decode())
 
 
 def _as_table(value: object, path: str) -> Mapping[str, object]:

@@ -15,6 +15,7 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.defaults import Defaults
 from pytest_fcall.cases.expectations import APP_KEYS, CHECK_KEYS, answer, expectation, spans, wire
 from pytest_fcall.cases.faults import Faults, SourceFile
+from pytest_fcall.cases.files import Reach
 from pytest_fcall.cases.messages import Messages
 from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.option_values import OPTION_KEYS
@@ -44,6 +45,7 @@ class FileContext:
 
     source: SourceFile
     folder: Path
+    reach: Reach
     toolbox: Toolbox
     defaults: Defaults
     match_rules: tuple[MatchRule, ...]
@@ -56,6 +58,7 @@ class FileContext:
         return Scope(
             faults,
             self.folder,
+            self.reach,
             Placeholders(self.now, row),
             self.extensions,
             self.toolbox,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case import CASE_KEYS, read_case
 from pytest_fcall.cases.expectations import EXPECT_KEYS
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, one_of, quoted
-from pytest_fcall.cases.files import display_path
+from pytest_fcall.cases.files import Reach, display_path
 from pytest_fcall.cases.ids import case_id, row_id, substitute_id
 from pytest_fcall.cases.node_values import Entries, node_at
 from pytest_fcall.cases.option_values import KNOWN_SETTINGS
@@ -41,33 +41,45 @@ class CaseFile:
 
 
 def read_case_file(
-    path: Path, *, root: Path, extensions: Extensions | None = None, now: datetime | None = None
+    path: Path,
+    *,
+    root: Path,
+    outside: Iterable[Path] = (),
+    extensions: Extensions | None = None,
+    now: datetime | None = None,
 ) -> CaseFile:
     """Read a case file. `now` is the clock of cases that set none; by default the time of the call.
 
-    Raises UnreadableFile if nothing can be read: broken YAML, not text, no cases.
+    Files that it names must lie below `root`, or below what `outside` allows. Raises UnreadableFile if nothing can be
+    read: broken YAML, not text, no cases.
     """
-    return _read(read_text(path, display_path(path, root)), path, root, extensions, now)
+    source = read_text(path, display_path(path, root))
+    return _read(source, path, Reach.of(path, root, outside), extensions, now)
 
 
-def read_case_text(text: str, path: Path, *, root: Path, extensions: Extensions | None = None) -> CaseFile:
+def read_case_text(
+    text: str, path: Path, *, root: Path, outside: Iterable[Path] = (), extensions: Extensions | None = None
+) -> CaseFile:
     """Read `text` as `read_case_file` would read it from a file at `path`, which need not exist."""
-    return _read(SourceFile(display_path(path, root), text), path, root, extensions, None)
+    source = SourceFile(display_path(path, root), text)
+    return _read(source, path, Reach.of(path, root, outside), extensions, None)
 
 
-def _read(source: SourceFile, path: Path, root: Path, extensions: Extensions | None, now: datetime | None) -> CaseFile:
+def _read(
+    source: SourceFile, path: Path, reach: Reach, extensions: Extensions | None, now: datetime | None
+) -> CaseFile:
     with gc_paused():  # nodes have no references to their parents, so there is nothing to collect
-        reader = _Reader(source, path, root, extensions or Extensions(), now or datetime.now().astimezone())
+        reader = _Reader(source, path, reach, extensions or Extensions(), now or datetime.now().astimezone())
         return reader.read_rest(read_yaml(source, reader.read_case))
 
 
 class _Reader:
     """Reads one file: each case as soon as it is parsed, then the rest."""
 
-    def __init__(self, source: SourceFile, path: Path, root: Path, extensions: Extensions, now: datetime) -> None:
+    def __init__(self, source: SourceFile, path: Path, reach: Reach, extensions: Extensions, now: datetime) -> None:
         self._source = source
         self._path = path
-        self._root = root
+        self._reach = reach
         self._extensions = extensions
         self._now = now
         self._cases: _CaseReader | None = None
@@ -108,7 +120,7 @@ class _Reader:
 
     def _read_preamble(self, found: Entries, faults: Faults) -> _CaseReader:
         node_values.check_keys(found, _FILE_KEYS, faults, "a case file")
-        preamble = read_preamble(FilePart(self._source, self._path, found), self._root, self._extensions, self._now)
+        preamble = read_preamble(FilePart(self._source, self._path, found), self._reach, self._extensions, self._now)
         preamble.faults += faults
         return _CaseReader(self._source, preamble)
 

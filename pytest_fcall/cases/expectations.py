@@ -14,6 +14,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.calls import call_patterns, expected_call
 from pytest_fcall.cases.faults import Faults, SourceFile, quoted
+from pytest_fcall.cases.files import Reach
 from pytest_fcall.cases.foreign_calls import add_fault_of_source, add_fault_of_wire
 from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.patterns import pattern
@@ -273,6 +274,7 @@ def read_expectation(data: object, tools: Sequence[Tool] = (), *, comparators: I
     scope = Scope(
         faults,
         Path(),
+        Reach(Path(), ()),
         Placeholders(datetime.now(UTC), {}),
         Extensions(comparators=frozenset(comparators)),
         toolbox=Toolbox(tools, is_complete=bool(tools)),

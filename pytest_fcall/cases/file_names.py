@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+_READ_AS_IDS = ("[", "::")
+"""What pytest takes for the beginning of an id where a path stands on the command line."""
 _CASE_FILES = (".fc.yaml", ".fc.yml")
 _TOOL_FILES = (".tools.yaml", ".tools.yml")
 
@@ -13,6 +15,11 @@ _TOOL_FILES = (".tools.yaml", ".tools.yml")
 def is_case_file_name(path: Path) -> bool:
     """Whether the name alone makes it a case file. Other YAML files are case files only in a folder of cases."""
     return path.name.endswith(_CASE_FILES)
+
+
+def is_read_as_id(path: str) -> bool:
+    """Whether pytest cannot be given the path of a file, as it would read a part of it as the id of a test."""
+    return any(sign in path for sign in _READ_AS_IDS)
 
 
 def never_holds_cases(path: Path) -> bool:

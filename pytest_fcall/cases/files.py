@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from errno import EFBIG
 from pathlib import Path
 
 from yaml import Node
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, quoted
-from pytest_fcall.cases.yaml.reader import MAX_BYTES, read_text, read_yaml
-from pytest_fcall.core import Json
+from pytest_fcall.cases.file_names import is_read_as_id
+from pytest_fcall.cases.yaml.reader import read_text, read_yaml
+from pytest_fcall.core import Fault, Json
 from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.regular_file import check_regular, read_regular
 
 
 def display_path(path: Path, root: Path) -> str:
@@ -18,40 +24,95 @@ def display_path(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
-def find_file(node: Node, folder: Path, faults: Faults) -> Path | None:
-    """The path of the file that a node names, relative to `folder`; None, with a fault, if there is none."""
+def path_fault(path: Path, root: Path) -> Fault | None:
+    """The fault of a case file's path by which its cases cannot be run, or that cannot be shown; None for most."""
+    written = display_path(path, root)
+    if is_read_as_id(written):
+        message = "pytest cannot be given this path: it takes `[` and `::` for the beginning of an id"
+    elif not written.isprintable():
+        message = "the path has characters that cannot be shown"
+    else:
+        return None
+    return SourceFile(written).fault("bad-path", None, message, "rename the file or its folder")
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The folders that hold all files which a case file may name: what it names goes to a model."""
+
+    root: Path
+    outside: tuple[Path, ...]
+    """What lies elsewhere, and is allowed all the same: files and folders."""
+
+    @classmethod
+    def of(cls, case_file: Path, root: Path, outside: Iterable[Path] = ()) -> Reach:
+        """The reach of a case file: the root folder and what is allowed; its own folder, where it lies elsewhere."""
+        inside = case_file.is_relative_to(root) or _real(case_file).is_relative_to(_real(root))
+        return cls(root, (*outside, *(() if inside else (case_file.parent,))))
+
+    def includes(self, path: Path) -> bool:
+        """Whether a file may be named. All links are followed."""
+        return any(_real(path).is_relative_to(_real(allowed)) for allowed in (self.root, *self.outside))
+
+
+def anywhere(path: Path) -> tuple[Path]:
+    """What is allowed outside of the root folder where a person says it, or no model is asked: all of the disk."""
+    return (Path(path.absolute().anchor),)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # `Path.resolve` raises an error of its own for loops
+
+
+def check_reach(path: Path, node: Node, reach: Reach, faults: Faults) -> bool:
+    """Whether a path that a node names may be read. Adds a fault if it may not."""
+    if reach.includes(path):
+        return True
+    message = f"{quoted(node.value)} is {_real(path)}, which is outside of the root folder {reach.root}"
+    hint = "move it there, or allow its folder in the configuration of pytest: fc_outside = FOLDER"
+    faults.add("outside-root", node, message, hint)
+    return False
+
+
+def find_file(node: Node, folder: Path, reach: Reach, faults: Faults) -> Path | None:
+    """The path of the file that a node names, relative to `folder`, all links followed.
+
+    None, with a fault, if there is none, if it is no regular file, or if it may not be read.
+    """
     name = node_values.word(node, faults, "a path")
     if not name:
         return None
     try:
-        path = (folder / name).resolve()
-        if path.is_file():
-            return path
-    except (OSError, ValueError):
-        pass
-    hint = f"paths are relative to {quoted(folder.name or '.')}, the folder of this file"
-    faults.add("missing-file", node, f"there is no file {quoted(name)}", hint)
-    return None
+        path = _real(folder / name)
+        if not check_reach(path, node, reach, faults):
+            return None
+        check_regular(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        hint = f"paths are relative to {quoted(folder.name or '.')}, the folder of this file"
+        faults.add("missing-file", node, f"there is no file {quoted(name)}", hint)
+        return None
+    except OSError as error:
+        faults.add("bad-file", node, f"{quoted(name)} cannot be read: {error.strerror}")
+        return None
+    return path
 
 
-def read_bytes(node: Node, folder: Path, faults: Faults) -> tuple[Path, bytes] | None:
+def read_bytes(node: Node, folder: Path, reach: Reach, faults: Faults) -> tuple[Path, bytes] | None:
     """The path and the content of the file that a node names; None, with a fault, if it cannot be read."""
-    path = find_file(node, folder, faults)
+    path = find_file(node, folder, reach, faults)
     if path is None:
         return None
     try:
-        if path.stat().st_size <= MAX_BYTES:
-            return path, path.read_bytes()
+        return path, read_regular(path)
     except OSError as error:
-        faults.add("bad-file", node, f"{quoted(path.name)} cannot be read: {error.strerror}")
+        code = "too-large" if error.errno == EFBIG else "bad-file"
+        faults.add(code, node, f"{quoted(path.name)} cannot be read: {error.strerror}")
         return None
-    faults.add("too-large", node, f"{quoted(path.name)} is larger than {MAX_BYTES // 2**20} MiB")
-    return None
 
 
-def read_string(node: Node, folder: Path, faults: Faults) -> str:
+def read_string(node: Node, folder: Path, reach: Reach, faults: Faults) -> str:
     """The text of a UTF-8 file that is not empty, without the line break at its end."""
-    found = read_bytes(node, folder, faults)
+    found = read_bytes(node, folder, reach, faults)
     if found is None:
         return ""
     path, data = found

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.cases.file_names import is_case_file_name, never_holds_cases
+from pytest_fcall.core.regular_file import open_regular
 
 _HEAD_BYTES: Final = 65_536
 _CASES: Final = re.compile(rb'^cases:|"cases"\s*:\s*\[', re.MULTILINE)
@@ -19,7 +20,7 @@ def looks_like_cases(path: Path) -> bool:
     if never_holds_cases(path):
         return False
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(_HEAD_BYTES)
     except OSError:
         return False

@@ -47,7 +47,7 @@ class Messages:
         """A string that is not empty, or `{file: PATH}`."""
         path = self._file(node)
         if path is not None:
-            text = read_string(path, self._scope.folder, self._faults)
+            text = read_string(path, self._scope.folder, self._scope.reach, self._faults)
             return self._scope.placeholders.fill_text(text, path, self._faults)
         return node_values.word(node, self._faults, what)
 
@@ -65,7 +65,7 @@ class Messages:
         return messages
 
     def _from_file(self, path: Node) -> Node | None:
-        found = find_file(path, self._scope.folder, self._faults)
+        found = find_file(path, self._scope.folder, self._scope.reach, self._faults)
         data = None if found is None else read_data(found, path, self._faults)
         if data is None:
             return None
@@ -145,7 +145,7 @@ class Messages:
         return self._image(found["image"][1]) if "image" in found else {}
 
     def _image(self, node: Node) -> Json:
-        found = read_bytes(node, self._scope.folder, self._faults)
+        found = read_bytes(node, self._scope.folder, self._scope.reach, self._faults)
         if found is None:
             return {}
         path, data = found

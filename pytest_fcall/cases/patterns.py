@@ -18,6 +18,7 @@ from pytest_fcall.cases.scope import Scope, check_library
 from pytest_fcall.cases.yaml.tags import BOOL, STR
 from pytest_fcall.core import OPERATORS, Json, OperandKind, Operator, OperatorSpec, Pattern, Strings
 from pytest_fcall.core.operators import MOST_DIGITS, MOST_VOTES
+from pytest_fcall.core.regular_expression import compiled_expression
 from pytest_fcall.schema.value_text import did_you_mean
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -29,7 +30,6 @@ _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
 _PERCENT = re.compile(r"[0-9]+(\.[0-9]+)?\s*%")
 _REFERENCE = re.compile(r"(?P<name>[^\W\d]\w*)\.(?:result|args)(?:\.[^\W\d][\w-]*|\[[0-9]+\])*")
-_LONGEST_REGEX = 10_000
 
 
 def pattern(node: Node, scope: Scope) -> Pattern:
@@ -108,16 +108,10 @@ def _string(node: Node, scope: Scope) -> Json:
 
 def _regex(node: Node, scope: Scope) -> Json:
     text = node_values.text(node, scope.faults, "a regular expression")
-    if len(text) > _LONGEST_REGEX:
-        message = f"a regular expression must not be longer than {_LONGEST_REGEX:,} characters"
-        scope.faults.add("bad-operand", node, message)
-        return text
-    import regex
-
     try:
-        regex.compile(text)
-    except Exception as error:  # its parser raises more than its own error
-        scope.faults.add("bad-operand", node, f"{quoted(text)} is not a valid regular expression: {error}")
+        compiled_expression(text)
+    except ValueError as error:
+        scope.faults.add("bad-operand", node, f"{quoted(text)} {error}")
     return text
 
 

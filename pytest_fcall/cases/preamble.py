@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case import FileContext
 from pytest_fcall.cases.defaults import Defaults, Layer
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, quoted
-from pytest_fcall.cases.files import display_path, find_file
+from pytest_fcall.cases.files import Reach, anywhere, display_path, find_file
 from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
 from pytest_fcall.cases.option_values import DEFAULT_KEYS
 from pytest_fcall.cases.rules import match_rules
@@ -62,13 +63,13 @@ class Preamble:
         return {name: part for name, part in left.items() if part}
 
 
-def read_preamble(part: FilePart, root: Path, extensions: Extensions, now: datetime) -> Preamble:
+def read_preamble(part: FilePart, reach: Reach, extensions: Extensions, now: datetime) -> Preamble:
     """Read the preamble of a case file and of the files that it includes."""
-    parts, faults = _file_parts(part, root)
-    tools, tool_faults = _tools(parts, root, extensions)
+    parts, faults = _file_parts(part, reach)
+    tools, tool_faults = _tools(parts, reach, extensions)
     toolbox = Toolbox(tools, is_complete=not tool_faults and not faults)
     defaults, default_faults = _defaults(parts)
-    context = FileContext(part.source, part.path.parent, toolbox, defaults, (), extensions, now)
+    context = FileContext(part.source, part.path.parent, reach, toolbox, defaults, (), extensions, now)
     rules, rule_faults = _match_rules(parts, context)
     volatile, volatile_faults = _volatile(parts)
     scope = context.scope(Faults(part.source))
@@ -83,7 +84,7 @@ def read_preamble(part: FilePart, root: Path, extensions: Extensions, now: datet
     )
 
 
-def _file_parts(part: FilePart, root: Path) -> tuple[list[FilePart], list[Fault]]:
+def _file_parts(part: FilePart, reach: Reach) -> tuple[list[FilePart], list[Fault]]:
     """The case file and the files that it includes, nearest first, each once; and the faults of the includes."""
     parts: list[FilePart] = []
     found: list[Fault] = []
@@ -93,9 +94,9 @@ def _file_parts(part: FilePart, root: Path) -> tuple[list[FilePart], list[Fault]
         if "include" not in part.entries:
             return
         faults = Faults(part.source)
-        chain = (*chain, part.path.resolve())
+        chain = (*chain, Path(os.path.realpath(part.path)))
         for _, node in one_or_many(part.entries["include"][1], faults, "`include`"):
-            path = find_file(node, part.path.parent, faults)
+            path = find_file(node, part.path.parent, reach, faults)
             if path in chain:
                 faults.add("bad-file", node, f"{quoted(node.value)} includes itself", "leave this `include` out")
             elif path and all(path != other.path for other in parts):
@@ -104,7 +105,7 @@ def _file_parts(part: FilePart, root: Path) -> tuple[list[FilePart], list[Fault]
 
     def include(path: Path, chain: tuple[Path, ...]) -> None:
         try:
-            source = read_text(path, display_path(path, root))
+            source = read_text(path, display_path(path, reach.root))
             node = read_yaml(source)
         except UnreadableFile as error:
             found.append(error.fault)
@@ -132,7 +133,7 @@ def _defaults(parts: Sequence[FilePart]) -> tuple[Defaults, list[Fault]]:
     return Defaults(layers), found
 
 
-def _tools(parts: Sequence[FilePart], root: Path, extensions: Extensions) -> tuple[list[Tool], list[Fault]]:
+def _tools(parts: Sequence[FilePart], reach: Reach, extensions: Extensions) -> tuple[list[Tool], list[Fault]]:
     """The tools of all parts, in the order of the request, and their faults."""
     tools: dict[str, tuple[Tool, str]] = {}
     found: list[Fault] = []
@@ -140,7 +141,7 @@ def _tools(parts: Sequence[FilePart], root: Path, extensions: Extensions) -> tup
         if "tools" not in part.entries:
             continue
         faults = Faults(part.source)
-        place = SourcePaths(part.path, root, parts[0].path)
+        place = SourcePaths(part.path, reach, parts[0].path)
         for node in node_values.items(part.entries["tools"][1], faults, "`tools`"):
             for tool in read_tool_entry(node, faults, place, extensions):
                 where = f"{part.source.path}:{part.source.location(node).line}"
@@ -231,9 +232,10 @@ def tool_sources(path: Path, *, root: Path) -> list[LockedSource]:
     entries = node_values.Entries() if node is None else node_values.entries(node, Faults(source), "a case file")
     if "cases" not in entries:
         return []
-    parts, _ = _file_parts(FilePart(source, path, entries), root)
+    reach = Reach.of(path, root, anywhere(path))  # no model is asked
+    parts, _ = _file_parts(FilePart(source, path, entries), reach)
     return [
-        LockedSource(part.path, SourcePaths(part.path, root, path).lock, key)
+        LockedSource(part.path, SourcePaths(part.path, reach, path).lock, key)
         for part in parts
         for key in _lock_keys(part)
     ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from yaml import Node
 
 from pytest_fcall.cases.faults import Faults, one_of, quoted
+from pytest_fcall.cases.files import Reach
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.core import MatchRule, Profile, Tool
 from pytest_fcall.schema.errors import SchemaError
@@ -68,6 +69,8 @@ class Scope:
     faults: Faults
     folder: Path
     """The folder that relative paths start from."""
+    reach: Reach
+    """What relative paths may lead to."""
     placeholders: Placeholders
     extensions: Extensions = field(default_factory=Extensions)
     toolbox: Toolbox = field(default_factory=Toolbox)

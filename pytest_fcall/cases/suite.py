@@ -17,6 +17,7 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case import FileContext
 from pytest_fcall.cases.defaults import Options
 from pytest_fcall.cases.faults import Faults, one_of, quoted
+from pytest_fcall.cases.files import check_reach
 from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.rules import profile
@@ -122,14 +123,20 @@ def _selection(found: Entries, context: FileContext, faults: Faults) -> _Selecti
         if name and name not in known:
             hint = did_you_mean(name, known) or (one_of(known) if known else "no suite is installed")
             faults.add("unknown-suite", node, f"there is no suite {quoted(name)}", hint)
-    path = found.read("path", node_values.word, faults, "`path`")
     return _Selection(
         parts,
-        None if path is None else context.folder / path,
+        found.read("path", _data_path, context, faults),
         found.read("pick", _pick, faults) or Pick(),
         found.read("profile", profile, context.scope(faults)),
         found.read("mode", node_values.choice, faults, "`mode`", _MODES, "native") == "prompt",
     )
+
+
+def _data_path(node: Node, context: FileContext, faults: Faults) -> Path | None:
+    """Where the data of the suite is."""
+    name = node_values.word(node, faults, "`path`")
+    path = context.folder / name
+    return path if name and check_reach(path, node, context.reach, faults) else None
 
 
 def _pick(node: Node, faults: Faults) -> Pick:

@@ -13,7 +13,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, quoted
-from pytest_fcall.cases.files import display_path, find_file, read_data
+from pytest_fcall.cases.files import Reach, display_path, find_file, read_data
 from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Json, Tool
@@ -30,10 +30,10 @@ SERVER_KEYS = ("command", "url", "env", "cwd", "headers")
 
 
 class SourcePaths(NamedTuple):
-    """The paths that tool sources need: the file that names them, the root folder, and the case file."""
+    """The paths that tool sources need: the file that names them, what they may name, and the case file."""
 
     file: Path
-    root: Path
+    reach: Reach
     case_file: Path
 
     @property
@@ -119,7 +119,7 @@ class _Source:
         return self._file_tools(node) if kind == "file" else self._openapi_tools(node, found)
 
     def _python_tools(self, node: Node) -> list[Tool]:
-        root = str(self.paths.root)
+        root = str(self.paths.reach.root)
         if root not in sys.path:
             sys.path.insert(0, root)
         specs = node.value if isinstance(node, SequenceNode) else [node]
@@ -167,7 +167,7 @@ class _Source:
         tools = read_lock(path).tools(key)
         if tools is None:
             message = f"this source is not in the lock file {quoted(path.name)}"
-            case_file = display_path(self.paths.case_file, self.paths.root)
+            case_file = display_path(self.paths.case_file, self.paths.reach.root)
             self.faults.add("not-locked", node, message, f"run: fcall tools lock {case_file}")
             return []
         if kind != "mcp":
@@ -196,7 +196,7 @@ class _Source:
             return []
 
     def _data(self, node: Node) -> Json:
-        path = find_file(node, self.paths.folder, self.faults)
+        path = find_file(node, self.paths.folder, self.paths.reach, self.faults)
         return None if path is None else read_data(path, node, self.faults)
 
 

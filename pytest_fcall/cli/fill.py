@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.missing_expectations import (
     ExpectationText,
     Gap,
@@ -132,7 +133,7 @@ def _expectation(
 
 def _faults(path: Path, text: str, names: Collection[str]) -> dict[str, str]:
     """The faults of the filled cases, by id: a model may make calls that the schema of the tool forbids."""
-    entries = read_case_text(text, path, root=path.parent).entries
+    entries = read_case_text(text, path, root=path.parent, outside=anywhere(path)).entries
     return {
         entry.id: f"the model's call does not fit its tool: {entry.faults[0].message}"
         for entry in entries

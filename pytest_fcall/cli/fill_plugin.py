@@ -14,6 +14,7 @@ from pytest_fcall.core import Case
 from pytest_fcall.plugin.collection import CaseFile
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import secrets_of
+from pytest_fcall.plugin.settings import outside_paths
 from pytest_fcall.session.judge.samples import CaseAnswers
 
 
@@ -47,7 +48,13 @@ class AnswerCollector(InProcessPlugin):
         if file.path != self._path:
             return {}
         try:
-            content = read_case_text(self._text, file.path, root=file.config.rootpath, extensions=file.extensions)
+            content = read_case_text(
+                self._text,
+                file.path,
+                root=file.config.rootpath,
+                outside=outside_paths(file.config),
+                extensions=file.extensions,
+            )
         except UnreadableFile:
             return {}
         return {entry.id: entry for entry in content.entries if isinstance(entry, Case) and entry.id in self._wanted}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcall.cases.files import path_fault
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.core import Case, Fault
 from pytest_fcall.core.case import judge_fault
@@ -46,7 +47,8 @@ class CaseFileReader(CaseFilesPlugin):
         """Look at all cases, before any option deselects some. Under several models each is there more than once."""
         entries = {id(item.case): item.case for item in items if isinstance(item, CaseItem)}
         late = (judge_fault(entry) for entry in entries.values() if isinstance(entry, Case))
-        found = [*collected(config).faults, *self._unreadable, *(fault for fault in late if fault)]
+        paths = (path_fault(file.path, config.rootpath) for file in collected(config).files)
+        found = [*collected(config).faults, *self._unreadable, *(fault for fault in (*late, *paths) if fault)]
         self.faults = sorted(found, key=lambda fault: (fault.location.path, fault.location.line))
         self.root, self.cases = config.rootpath, len(entries)
         self.files = len(collected(config).files) + len(self._unreadable)

@@ -18,6 +18,7 @@ from pytest_fcall.backends.store import ReplyStore, StoreError, store_path
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core import Case, Model
@@ -265,7 +266,7 @@ def _digests_today(case_file: Path, root: Path) -> dict[str, dict[str, str]]:
     """The digests of the tools and expectations of the cases, as far as the file can be read without a run."""
     sys.path[:0] = [str(root)] if str(root) not in sys.path else []
     try:
-        entries = read_case_file(case_file, root=root).entries
+        entries = read_case_file(case_file, root=root, outside=anywhere(root)).entries
     except UnreadableFile:
         return {}
     return {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
+from pytest_fcall.core.regular_expression import compiled_expression
+
 LONGEST_SECONDS: Final = 1.0
 """The time limit for all patterns on one request. One with nested repeats could take years."""
 _LONGEST: Final = 1_000
@@ -17,15 +19,15 @@ class VolatileError(ValueError):
 @lru_cache(maxsize=256)
 def compiled_pattern(pattern: str) -> Any:
     """The expression, of the library `regex`. Raises VolatileError if it is not valid, or matches where nothing is."""
-    import regex  # unlike re, it has a time limit
-
     if len(pattern) > _LONGEST:
         raise VolatileError(f"a pattern must not be longer than {_LONGEST:,} characters")
     try:
-        expression = regex.compile(pattern)
+        expression = compiled_expression(pattern)
         matches_nothing = expression.search("", timeout=LONGEST_SECONDS)
-    except Exception as error:  # its parser raises more than its own error
-        raise VolatileError(f"{pattern!r} is not a valid regular expression: {error}") from None
+    except TimeoutError:
+        raise VolatileError(f"{pattern!r} takes too long; write it without repeats inside repeats") from None
+    except ValueError as error:
+        raise VolatileError(f"{pattern!r} {error}") from None
     if matches_nothing:
         raise VolatileError(f"{pattern!r} also matches where nothing is, and so everywhere")
     return expression

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
+
+from pytest_fcall.core.normal_form import normal_form
 
 _DIGITS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 _TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
@@ -58,7 +59,7 @@ _MAX_COMPARED = 10_000
 
 def exact(text: str) -> str:
     """The text in Unicode NFC, which encodes each character in one way only."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    return text if text.isascii() else normal_form("NFC", text)
 
 
 def relaxed(text: str) -> str:
@@ -66,8 +67,8 @@ def relaxed(text: str) -> str:
     if text.isascii():
         return " ".join(text.replace("`", "'").lower().split())
     # Unified before NFKC too, which would take some quotes apart.
-    folded = unicodedata.normalize("NFKC", text.translate(_UNIFIED)).translate(_UNIFIED).casefold()
-    return " ".join(unicodedata.normalize("NFKC", folded).split())
+    folded = normal_form("NFKC", text.translate(_UNIFIED)).translate(_UNIFIED).casefold()
+    return " ".join(normal_form("NFKC", folded).split())
 
 
 def bfcl(text: str) -> str:

@@ -178,6 +178,16 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile |
     return None
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Say why pytest does not find a case file that is named on the command line, where its name is the reason."""
+    for arg in session.config.args:
+        if ("[" in arg or "::" in arg) and (".yaml" in arg or ".yml" in arg):
+            from pytest_fcall.plugin.refusal import check_argument
+
+            check_argument(session.config, arg)
+
+
 def not_collected(config: pytest.Config) -> list[Path]:
     """The files that were not collected, but may be meant as case files: YAML and JSON, or `.fc.` in the name."""
     return config.stash.setdefault(_NOT_COLLECTED, [])

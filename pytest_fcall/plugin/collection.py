@@ -153,10 +153,16 @@ class CaseFile(pytest.Module):
         """The content of the file; None where it is no case file."""
         from pytest_fcall.cases.case_file import read_case_file
         from pytest_fcall.cases.faults import UnreadableFile
+        from pytest_fcall.plugin.settings import outside_paths
 
         self._take_spans()
         try:
-            return read_case_file(self.path, root=self.config.rootpath, extensions=self.extensions)
+            return read_case_file(
+                self.path,
+                root=self.config.rootpath,
+                outside=outside_paths(self.config),
+                extensions=self.extensions,
+            )
         except UnreadableFile as unreadable:
             if self._is_no_case_file(unreadable.fault):
                 return None

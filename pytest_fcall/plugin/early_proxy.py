@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
 
 ENDPOINT = pytest.StashKey[ProxyEndpoint]()
@@ -52,7 +53,7 @@ def open_early(config: pytest.Config, names: Iterable[str], *, has_fixture: bool
 def _addresses_of_env_file(path: Path, names: Iterable[str]) -> dict[str, str]:
     """The addresses that a `.env` file has for variables: what reads it later leaves alone those that are set."""
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = read_regular(path).decode().splitlines()
     except (OSError, ValueError):
         return {}
     from pytest_fcall.backends.proxy.variables import is_http_address

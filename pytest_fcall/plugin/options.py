@@ -146,6 +146,12 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         type="linelist",
         default=["cases/**"],
     )
+    parser.addini(
+        "fc_outside",
+        "files and folders outside of the root folder that case files may name, for prompts, tools, pictures and what "
+        "they include (one a line)",
+        type="linelist",
+    )
     for name in ("record", "missing", "max_age", "samples", "confirm"):
         _add_setting_of_option(parser, name)
 

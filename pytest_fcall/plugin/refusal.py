@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from pytest_fcall.cases.file_names import is_read_as_id
 from pytest_fcall.plugin.redaction import shown, usage_error
 
 _ASKING_FIXTURES: Final = frozenset({"fc_model", "fc_judge", "fc_wire"})
@@ -19,6 +20,18 @@ def refuse(session: pytest.Session, reason: str) -> bool:
         raise usage_error(session.config, reason)
     output["fcall_refusal"] = shown(session.config, reason)
     return True
+
+
+def check_argument(config: pytest.Config, arg: str) -> None:
+    """Raise UsageError for the path of a case file, with an id or not, that pytest would take for another path."""
+    path = arg
+    while path and not Path(config.invocation_params.dir, path).is_file():
+        path = path.rpartition("::")[0]
+    if is_read_as_id(path):
+        from pytest_fcall.reporting.safe_text import safe_line
+
+        reason = "pytest takes `[` and `::` for the beginning of an id; rename the file, or run its folder"
+        raise pytest.UsageError(safe_line(f"{path}: {reason}: pytest {Path(path).parent.as_posix()}"))
 
 
 def no_case_reason(session: pytest.Session, not_collected: Iterable[Path]) -> str | None:

@@ -55,6 +55,11 @@ def settings_of(config: pytest.Config) -> Settings:
     return config.stash[SETTINGS]
 
 
+def outside_paths(config: pytest.Config) -> tuple[Path, ...]:
+    """What case files may name outside of the root folder: files and folders, from there or from the user's own."""
+    return tuple(config.rootpath / Path(line).expanduser() for line in config.getini("fc_outside"))
+
+
 def suite_settings(config: pytest.Config) -> Mapping[str, Mapping[str, object]]:
     """The settings of suites, by their names. Raises SettingError."""
     lines = config.getini("fc_apibench_checked")

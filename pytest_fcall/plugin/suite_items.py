@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fcall.cases.case_file import CaseFile as ReadFile
 from pytest_fcall.cases.case_file import read_case_text
+from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.suite import split_suite_name
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.plugin.collection import CaseFile
@@ -54,7 +55,13 @@ class SuiteFile(CaseFile):
 
     def __init__(self, *, text: str, **kwargs: object) -> None:
         super().__init__(**kwargs)
-        self._found = read_case_text(text, self.path, root=self.config.rootpath, extensions=self.extensions)
+        self._found = read_case_text(
+            text,
+            self.path,
+            root=self.config.rootpath,
+            outside=anywhere(self.path),  # the command line says where the data is
+            extensions=self.extensions,
+        )
         wrong = [fault for fault in self._found.faults if fault.code != "bad-row"]
         if wrong and not hasattr(self.config, "workerinput"):
             hint = f"; {wrong[0].hint}" if wrong[0].hint else ""

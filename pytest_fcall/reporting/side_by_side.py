@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from unicodedata import normalize
 
 from pytest_fcall.core import Call
+from pytest_fcall.core.normal_form import normal_form
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import UNICODE, Marks, column_count, cut_end, cut_middle, pad
 from pytest_fcall.reporting.value_text import PYTHON, call_text, value_text
@@ -38,7 +38,7 @@ def side_by_side(titles: tuple[str, str], rows: Sequence[Row], width: int, marks
 
 def visibly_different(left: str, right: str) -> tuple[str, str]:
     """Two texts, with escapes if they look the same, such as a composed and a decomposed é."""
-    alike = normalize("NFC", left) == normalize("NFC", right)
+    alike = normal_form("NFC", left) == normal_form("NFC", right)
     return (_ascii(left), _ascii(right)) if alike else (left, right)
 
 

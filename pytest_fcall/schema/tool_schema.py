@@ -12,6 +12,7 @@ from jsonschema_rs import Validator, ValidatorMap
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.schema.dialect import normalise
+from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.json_copy import fit_for_json
 from pytest_fcall.schema.traversal import (
     Path,
@@ -19,6 +20,7 @@ from pytest_fcall.schema.traversal import (
     applied_schemas,
     locate_schema,
     look_up,
+    most_applications,
     object_form,
     pointer,
     resolve_references,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 _CACHED_PATHS: Final = 1024
 """The size of each cache by path. Cases use a few paths again and again, models any number."""
+_MOST_APPLICATIONS: Final = 10_000
+"""The most schemas that are applied to one value; each may be tried, and each error is explained."""
 
 
 class Properties(NamedTuple):
@@ -183,7 +187,20 @@ def _compiled(parameters: IdentityKey[Mapping[str, Json]]) -> ToolSchema:
 
 @lru_cache(maxsize=1024)
 def _compiled_text(parameters: str) -> ToolSchema:
-    return ToolSchema(json.loads(parameters))
+    root = json.loads(parameters)
+    if '"$ref"' in parameters:
+        _check_references(root)
+    return ToolSchema(root)
+
+
+def _check_references(root: Mapping[str, Json]) -> None:
+    try:
+        if most_applications(root) <= _MOST_APPLICATIONS:
+            return
+    except RecursionError:
+        pass
+    message = f"its references apply more than {_MOST_APPLICATIONS:,} schemas to one value"
+    raise SchemaError(message, hint="write what all alternatives have in common once")
 
 
 def _prefixes(path: Path) -> Iterator[Path]:

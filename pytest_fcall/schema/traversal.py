@@ -148,6 +148,39 @@ def applied_schemas(
                     waiting.append((item, (*place, key)))
 
 
+def most_applications(root: Mapping[str, Json]) -> int:
+    """The most schemas that are applied to one value, each as often as references lead to it.
+
+    A few lines of references to references stand for more than can be counted. Raises RecursionError where they lead on
+    and on.
+    """
+    known: dict[int, int] = {}
+
+    def applications(schema: Json) -> int:
+        if not isinstance(schema, Mapping):
+            return 0
+        if id(schema) not in known:
+            known[id(schema)] = 0  # a circle ends where it began
+            target = follow_reference(root, schema)
+            inner = [*_in_place(schema), *([target[0]] if target else [])]
+            known[id(schema)] = 1 + sum(map(applications, inner))
+        return known[id(schema)]
+
+    return max(applications(schema) for _, schema in schemas_in(root))
+
+
+def _in_place(schema: Mapping[str, Json]) -> Iterator[Json]:
+    """The direct subschemas that are applied to the same value."""
+    for key in (*IN_PLACE_KEYWORDS, "if", "not"):
+        match schema.get(key):
+            case list() as items:
+                yield from items
+            case Mapping() as items if key == "dependentSchemas":
+                yield from items.values()
+            case item:
+                yield item
+
+
 def resolve_references(root: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
     """`schema` merged with the target of its `$ref`. Keywords next to the `$ref` take precedence."""
     seen = set()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from heapq import nlargest
 from typing import Any, Final
 
 from pytest_fcall.core.readable_json import readable_json
@@ -15,6 +17,7 @@ MAX_INTEGER_BITS: Final = 4096
 _LONGEST = 60
 _MOST_OPTIONS = 12
 _LONGEST_NAME = 100
+_MOST_COMPARED = 20
 _PLAIN_NAME = re.compile(rf"[\w$-]{{1,{_LONGEST_NAME}}}", re.ASCII)
 
 _TYPES = {
@@ -103,8 +106,27 @@ def nearest(name: object, known: Iterable[object], cutoff: float | None = None) 
     for other in known:
         if isinstance(other, str):
             folded.setdefault(other.casefold(), other)
-    found = get_close_matches(name.casefold(), folded, n=1, cutoff=cutoff)
+    wanted = name.casefold()
+    found = get_close_matches(wanted, _likely(wanted, folded), n=1, cutoff=cutoff)
     return folded[found[0]] if found else None
+
+
+def _likely(name: str, known: Mapping[str, str]) -> Iterable[str]:
+    """The names that have most pairs of letters in common with `name`: to compare with thousands takes a while."""
+    if len(known) <= _MOST_COMPARED:
+        return known
+    pairs = _letter_pairs(name)
+
+    def likeness(other: str) -> float:
+        others = _letter_pairs(other)
+        return len(pairs & others) / (len(pairs) + len(others))
+
+    return nlargest(_MOST_COMPARED, known, key=likeness)
+
+
+@lru_cache(maxsize=20_000)
+def _letter_pairs(name: str) -> frozenset[str]:
+    return frozenset(map("".join, zip(f" {name}", f"{name} ", strict=True)))
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

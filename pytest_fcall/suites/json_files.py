@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -13,6 +13,7 @@ from typing import TypeGuard
 
 from pytest_fcall.core import json_reading
 from pytest_fcall.core.fault import Fault, FaultyCase, Location
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, LineStream, UnfitFile, bounded_lines, open_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
 
@@ -24,7 +25,7 @@ class BrokenRow(ValueError):
 
 
 class BrokenFile(OSError):
-    """A compressed file is truncated or damaged. The text says why."""
+    """A compressed file is truncated or damaged, or a line or all of it is too long. The text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +80,14 @@ def parse_record(line: bytes) -> Mapping[str, Json]:
 
 
 @contextmanager
-def open_lines(path: Path) -> Iterator[Iterable[bytes]]:
+def open_lines(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
     """Open a file of lines. The content decides whether it is decompressed, not the name."""
-    with path.open("rb") as file, decompressed(file) as lines:
+    with open_regular(path) as file, decompressed(file) as lines:
         yield lines
 
 
 @contextmanager
-def decompressed(stream: BufferedReader) -> Iterator[Iterable[bytes]]:
+def decompressed(stream: BufferedReader) -> Iterator[BufferedReader | gzip.GzipFile]:
     """Read `stream` through gzip if it holds gzip."""
     if not stream.peek(2).startswith(_GZIP):
         yield stream
@@ -95,10 +96,12 @@ def decompressed(stream: BufferedReader) -> Iterator[Iterable[bytes]]:
         yield unpacked
 
 
-def read_lines(stream: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a stream. Raises BrokenFile for truncated or damaged gzip."""
+def read_lines(stream: LineStream) -> Iterator[bytes]:
+    """Yield the lines of a stream. Raises BrokenFile for truncated or damaged gzip, and for a line that is too long."""
     try:
-        yield from stream
+        yield from bounded_lines(stream)
+    except UnfitFile as error:
+        raise BrokenFile(error.strerror) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise BrokenFile(f"the compressed data breaks off: {error}") from None
 
@@ -110,8 +113,7 @@ def read_json(path: Path) -> Json:
 
 def read_json_text(path: Path) -> tuple[str, Json]:
     """Return the text of a JSON file and its value. Raises as `read_json` does."""
-    with open_lines(path) as stream:
-        data = b"".join(read_lines(stream))
+    data = _content(path)
     try:
         text = data.decode("utf-8-sig")
         value, _ = parse_json(text)
@@ -120,6 +122,18 @@ def read_json_text(path: Path) -> tuple[str, Json]:
     except NotJson as error:
         raise ValueError(f"{path} is not JSON: {error}") from None
     return text, value
+
+
+def _content(path: Path) -> bytes:
+    """All of a file, decompressed. Raises OSError."""
+    with open_lines(path) as stream:
+        try:
+            content = stream.read(MOST_KEPT_BYTES + 1)
+        except (EOFError, zlib.error) as error:
+            raise BrokenFile(f"the compressed data breaks off: {error}") from None
+    if len(content) > MOST_KEPT_BYTES:
+        raise BrokenFile(f"it is larger than {MOST_KEPT_BYTES // 2**20:,} MiB")
+    return content
 
 
 def find_file(folder: Path, name: str, folders: Sequence[str] = ("",)) -> Path | None:

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.backends.recordings.file import BOOKKEEPING_SUFFIX
 from pytest_fcall.core import Json
+from pytest_fcall.core.regular_file import open_regular
 from pytest_fcall.traces.formats import (
     adk,
     braintrust,
@@ -93,7 +94,7 @@ def trace_files(source: Path) -> list[Path]:
 def records_of(path: Path) -> Iterator[TraceEntry]:
     """The records of a file, one by one. Raises UnreadableTrace for a file without traces."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.peek(16)
             if start.startswith(_SQLITE):
                 yield from recordings.store_records(path)

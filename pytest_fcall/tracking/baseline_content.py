@@ -9,6 +9,7 @@ from typing import Final
 
 from pytest_fcall.core import Fault, Location
 from pytest_fcall.core.git_attributes import write_git_attributes
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.tracking.bookkeeping import (
     REMOVED,
     AcceptedAnswer,
@@ -195,7 +196,7 @@ def write_files(path: Path, contract: Mapping[str, Sequence[Facts]], kept: Bookk
 def _read_answers(path: Path) -> Mapping[str, Sequence[str]]:
     """The digests of the accepted answers, by case; none of a file that cannot be read."""
     try:
-        contract = read_contract(path.read_bytes().decode())
+        contract = read_contract(read_regular(path, MOST_KEPT_BYTES).decode())
     except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
         return {}
     cases: Iterator[tuple[str, tuple[Answer, ...]]] = iter(())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.core import Model
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 
 if TYPE_CHECKING:
     from pytest_fcall.tracking.baseline_content import Baseline
@@ -35,7 +36,7 @@ def accepted_models(root: Path) -> Iterator[str]:
 def read_baseline(path: Path) -> Baseline | None:
     """Read a contract and its bookkeeping; None where there is none. Errors become faults."""
     try:
-        content = path.read_bytes()
+        content = read_regular(path, MOST_KEPT_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return _in_old_format(path)
     except OSError as error:

@@ -21,6 +21,7 @@ from pytest_fcall.core.json_fields import (
 )
 from pytest_fcall.core.json_reading import read_own_json
 from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.core.whole_file import refuse_link_out, replace_file
 from pytest_fcall.tracking.measurement import NOTHING, Key, Measured
 from pytest_fcall.tracking.question_digests import EXPECTATION, PROMPT
@@ -194,7 +195,7 @@ def _shared(rows: Iterable[Mapping[str, Json]]) -> dict[str, Mapping[str, Json]]
 def read_bookkeeping(path: Path) -> Bookkeeping:
     """Read a file; nothing where there is none. Raises OSError."""
     try:
-        return parse_bookkeeping(path.read_bytes())
+        return parse_bookkeeping(read_regular(path, MOST_KEPT_BYTES))
     except (FileNotFoundError, NotADirectoryError):
         return Bookkeeping()
 
@@ -222,7 +223,7 @@ def replace_changed_file(path: Path, lines: Sequence[bytes]) -> None:
     refuse_link_out(path)
     if not lines:
         path.unlink(missing_ok=True)
-    elif not path.exists() or path.read_bytes() != b"".join(lines):
+    elif not path.exists() or read_regular(path, MOST_KEPT_BYTES) != b"".join(lines):
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, lines)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.tracking.baseline_content import write_files
 from pytest_fcall.tracking.bookkeeping import REMOVED, AcceptedAnswer, Bookkeeping, measurement_path, read_bookkeeping
 from pytest_fcall.tracking.contract import (
@@ -45,9 +46,9 @@ def mend_baseline(path: Path, side: Side, is_meant: Callable[[str], bool]) -> Me
     The first answer in the file is ours, the last is theirs. `is_meant` says whether a choice is made for a case. Lines
     that cannot be read are left out. Raises OSError.
     """
-    content = path.read_bytes()
+    content = read_regular(path, MOST_KEPT_BYTES)
     beside = measurement_path(path)
-    bookkeeping = beside.read_bytes() if beside.exists() else b""
+    bookkeeping = _content(beside)
     contract, kept = _read(content.decode("utf-8", "replace")), read_bookkeeping(beside)
     mended = Mended(left_out=[*contract.unreadable])
     answers: dict[str, list[Facts]] = {}
@@ -64,9 +65,12 @@ def mend_baseline(path: Path, side: Side, is_meant: Callable[[str], bool]) -> Me
         accepted[case] = {REMOVED: kept.answer(case, REMOVED)}
     mended.left_out.sort()
     write_files(path, answers, Bookkeeping(kept.measured, accepted))
-    now = path.read_bytes() if path.exists() else b""
-    mended.is_changed = now != content or (beside.read_bytes() if beside.exists() else b"") != bookkeeping
+    mended.is_changed = (_content(path), _content(beside)) != (content, bookkeeping)
     return mended
+
+
+def _content(path: Path) -> bytes:
+    return read_regular(path, MOST_KEPT_BYTES) if path.exists() else b""
 
 
 def _read(text: str) -> Contract:

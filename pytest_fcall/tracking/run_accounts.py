@@ -18,6 +18,7 @@ from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import as_mapping
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import FILE_MODE, make_private_folder, open_private
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, bounded_lines, open_regular, read_regular
 from pytest_fcall.core.whole_file import replace_file
 
 _SUFFIX: Final = ".accounts.jsonl.gz"
@@ -78,8 +79,8 @@ class AccountWriter:
 
 def read_accounts(path: Path) -> Iterator[Mapping[str, Json]]:
     """The accounts in a file, none where there is no file. A file that breaks off gives what it has."""
-    with suppress(FileNotFoundError, EOFError, zlib.error, gzip.BadGzipFile), gzip.open(path, "rb") as file:
-        for line in file:
+    with suppress(OSError, EOFError, zlib.error), open_regular(path) as packed, gzip.GzipFile(fileobj=packed) as file:
+        for line in bounded_lines(file):
             with suppress(ValueError):
                 yield as_mapping(read_json(line), "an account")
 
@@ -88,7 +89,7 @@ def join_accounts(path: Path, parts: Iterable[Path]) -> None:
     """Write the accounts of several runs into one file. Raises OSError."""
     found = [part for part in parts if part.is_file()]
     if found:
-        replace_file(path, (part.read_bytes() for part in found), FILE_MODE)
+        replace_file(path, (read_regular(part, MOST_KEPT_BYTES) for part in found), FILE_MODE)
 
 
 def remove_old_accounts(folder: Path) -> None:

@@ -14,6 +14,7 @@ from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.core.whole_file import replace_file
 
 VERSION = 1
@@ -93,7 +94,7 @@ def remove_old_runs(root: Path, keep: int, max_bytes: int = 250_000_000) -> None
 def read_run(path: Path) -> RunFile:
     """Read a run; unknown fields are ignored. Raises RunFileError."""
     try:
-        return _from_json(as_mapping(read_json(path.read_bytes()), "the file"))
+        return _from_json(as_mapping(read_json(read_regular(path, MOST_KEPT_BYTES)), "the file"))
     except OSError as error:
         raise RunFileError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:

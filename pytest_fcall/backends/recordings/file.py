@@ -22,6 +22,7 @@ from pytest_fcall.backends.recordings.shared_parts import WrittenParts
 from pytest_fcall.core import Json, Model
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.core.whole_file import refuse_link_out, replace_file
 
 SUFFIX = ".replies.jsonl"
@@ -103,7 +104,7 @@ def _replace(path: Path, lines: Iterable[str]) -> bool:
     """Replace a file unless it has these lines already."""
     content = "".join(f"{line}\n" for line in lines).encode()
     with suppress(FileNotFoundError):
-        if path.read_bytes().replace(b"\r\n", b"\n") == content:
+        if read_regular(path, MOST_KEPT_BYTES).replace(b"\r\n", b"\n") == content:
             return False
     replace_file(path, [content])
     return True

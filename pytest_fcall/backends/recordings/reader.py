@@ -12,6 +12,7 @@ from pytest_fcall.backends.recordings.review import review_of
 from pytest_fcall.backends.recordings.shared_parts import NO_CONTEXT, Context, ReadParts
 from pytest_fcall.core import Fault, Json, Location, Model
 from pytest_fcall.core.json_fields import DamagedData, optional_field, required_field
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 
 VERSION = 2
 
@@ -47,7 +48,7 @@ class _File:
     def load(self) -> bool:
         """Whether the file can be read, or is not there."""
         try:
-            self.content = self.path.read_bytes()
+            self.content = read_regular(self.path, MOST_KEPT_BYTES)
         except FileNotFoundError:
             return True
         except OSError as error:

@@ -39,6 +39,14 @@ class TooDeep(Exception):
         self.node = parent
 
 
+class TooMany(Exception):
+    """More values than the limit would have to be held at a time."""
+
+    def __init__(self, parent: Node | None) -> None:
+        super().__init__()
+        self.node = parent
+
+
 class Composer(CParser):
     """Makes the nodes of one document.
 
@@ -46,9 +54,14 @@ class Composer(CParser):
     with the root, and then forgotten: the nodes of ten thousand cases need twenty times the memory of the file.
     """
 
-    def __init__(self, text: str, max_depth: int, take: Callable[[Node, Node], None] | None = None) -> None:
+    def __init__(
+        self, text: str, max_depth: int, max_nodes: int, take: Callable[[Node, Node], None] | None = None
+    ) -> None:
         super().__init__(text)
         self._max_depth = max_depth
+        self._max_nodes = max_nodes
+        self._nodes = 0
+        """The nodes that are held, from the last that was given away."""
         self._take = take
         self._parents: list[Node | None] = []
         """The nodes that are not complete, from the root down."""
@@ -72,8 +85,11 @@ class Composer(CParser):
         return tag
 
     def descend_resolver(self, parent: Node | None, index: Index) -> None:
-        """Check the depth, and give complete cases away. Called by the parser before each node."""
+        """Check depth and number, and give complete cases away. Called by the parser before each node."""
         self._parents.append(parent)
+        self._nodes += 1
+        if self._nodes > self._max_nodes:
+            raise TooMany(parent)
         depth = len(self._parents)
         if depth > 3:
             if depth > self._max_depth and parent is not None:
@@ -81,5 +97,6 @@ class Composer(CParser):
         elif depth == 3:
             if self._root and self._take and isinstance(parent, SequenceNode) and parent.value:
                 self._take(self._root, parent.value.pop())
+                self._nodes = 0
         elif depth == 2:
             self._root = parent if isinstance(index, ScalarNode) and index.value == "cases" else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from errno import EFBIG
 from pathlib import Path
 
 import yaml
@@ -12,10 +13,12 @@ from yaml import Node
 from pytest_fcall.cases.faults import SourceFile, UnreadableFile, quoted
 from pytest_fcall.cases.yaml.tags import MAP, SCALAR_TAGS, SEQ, short_tag
 from pytest_fcall.core import Fault
+from pytest_fcall.core.regular_file import MOST_BYTES, read_regular
 
 _LAYOUT = "look at the indentation here and in the lines above"
 MAX_DEPTH = 100
-MAX_BYTES = 64 * 1024 * 1024
+MAX_NODES = 2_000_000
+"""The most values that are held at a time, in about 600 MB: those of a case, where cases end the file, else of all."""
 MAX_ALIASED = 1_000_000
 """The largest number of nodes that aliases may add to those written."""
 
@@ -33,13 +36,12 @@ def read_text(path: Path, display_path: str) -> SourceFile:
     """The text of a UTF-8 file, without a byte order mark. Raises UnreadableFile."""
     source = SourceFile(display_path)
     try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= MAX_BYTES else b""
+        data = read_regular(path)
     except OSError as error:
+        if error.errno == EFBIG:
+            message = f"the file is larger than {MOST_BYTES // 2**20} MiB"
+            raise _unreadable(source, "too-large", 0, message, "split it into several files") from error
         raise _unreadable(source, "unreadable-file", 0, f"the file cannot be read: {error.strerror}") from error
-    if size > MAX_BYTES:
-        message = f"the file is larger than {MAX_BYTES // 2**20} MiB"
-        raise _unreadable(source, "too-large", 0, message, "split it into several files")
     return SourceFile(display_path, _decoded(data, source))
 
 
@@ -50,7 +52,7 @@ def read_yaml(source: SourceFile, take: Callable[[Node, Node], None] | None = No
     as it is parsed by then, and are missing from the result.
     """
     try:
-        from pytest_fcall.cases.yaml.composer import Composer, TooDeep
+        from pytest_fcall.cases.yaml.composer import Composer, TooDeep, TooMany
     except ImportError as error:
         message = "PyYAML is installed without libyaml, which reads case files"
         hint = "install a PyYAML wheel: pip install --force-reinstall --only-binary=:all: PyYAML"
@@ -67,22 +69,33 @@ def read_yaml(source: SourceFile, take: Callable[[Node, Node], None] | None = No
         if take is not None:
             take(root, case)
 
-    composer = Composer(source.text, MAX_DEPTH, take_checked if take and _ends_with_cases(source.text) else None)
+    taken = take_checked if take and _ends_with_cases(source.text) else None
+    composer = Composer(source.text, MAX_DEPTH, MAX_NODES, taken)
     try:
         root = composer.get_single_node()
-    except TooDeep as error:
-        raise UnreadableFile(_too_deep(source, error.node)) from error
-    except yaml.MarkedYAMLError as error:
-        from pytest_fcall.cases.yaml.syntax_errors import syntax_fault
-
-        raise UnreadableFile(syntax_fault(source, error)) from error
-    except yaml.YAMLError as error:
-        raise _unreadable(source, "yaml", 0, f"invalid YAML: {error}") from error
+    except (TooDeep, TooMany, yaml.YAMLError) as error:
+        raise UnreadableFile(_composer_fault(source, error)) from error
     finally:
         composer.dispose()
     if root is not None and limits is not None:
         limits.check(root, 1)
     return root
+
+
+def _composer_fault(source: SourceFile, error: Exception) -> Fault:
+    from pytest_fcall.cases.yaml.composer import TooDeep, TooMany
+
+    match error:
+        case TooDeep():
+            return _too_deep(source, error.node)
+        case TooMany():
+            message = f"there are more than {MAX_NODES:,} values"
+            return source.fault("too-large", error.node, message, "split it into several files")
+        case yaml.MarkedYAMLError():
+            from pytest_fcall.cases.yaml.syntax_errors import syntax_fault
+
+            return syntax_fault(source, error)
+    return source.fault("yaml", source.place(0), f"invalid YAML: {error}")
 
 
 def _too_deep(source: SourceFile, node: Node) -> Fault:

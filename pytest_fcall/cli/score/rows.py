@@ -11,6 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+from pytest_fcall.core.regular_file import LineStream
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, decompressed, parse_record, read_lines
 
@@ -57,7 +58,7 @@ def _file_title(name: str) -> str:
     return "standard input" if name == "-" else name
 
 
-def _file_batches(name: str, stream: Iterable[bytes]) -> Iterator[RowBatch]:
+def _file_batches(name: str, stream: LineStream) -> Iterator[RowBatch]:
     first, lines, size = 1, list[bytes](), 0
     broken: str | None = None
     try:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.backends.recordings.file import read_recordings
 from pytest_fcall.cli.score.rows import row_batches
+from pytest_fcall.core.regular_file import open_regular, read_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenRow, parse_record
 from pytest_fcall.traces.formats import inspect
@@ -76,7 +77,7 @@ def read_answers(files: Iterable[str]) -> StoredAnswers:
 
 
 def _start(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return file.read(200)
 
 
@@ -147,7 +148,7 @@ def _add_rows(answers: StoredAnswers, name: str) -> None:
 def _json_log(path: Path) -> list[Mapping[str, Json]] | None:
     """The samples of a log that is one JSON value over many lines; None where it is no log."""
     try:
-        log = mapping(document_value(path.read_bytes(), path.name))
+        log = mapping(document_value(read_regular(path), path.name))
     except (UnreadableTrace, OSError):
         return None
     return [mapping(sample) for sample in items(log["samples"])] if inspect.matches(log) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from pytest_fcall.cli.score.rows import RowJudge, RowVerdict, object_field
+from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.toolbench.score import score_row
 from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, actions_from_data
@@ -59,4 +60,4 @@ class ToolBenchJudge(RowJudge):
 
 @lru_cache(maxsize=1)
 def _read_actions(path: Path | None) -> Actions:
-    return KNOWN_ACTIONS if path is None else actions_from_data(json.loads(path.read_bytes()))
+    return KNOWN_ACTIONS if path is None else actions_from_data(read_json(read_regular(path)))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.preamble import LockedSource
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, sources_with_users
@@ -154,7 +155,7 @@ def _source_changes(
 
 def _cases_of(path: Path, project: Project) -> list[Case]:
     try:
-        entries = read_case_file(path, root=project.root).entries
+        entries = read_case_file(path, root=project.root, outside=anywhere(path)).entries
     except UnreadableFile:
         return []
     return [entry for entry in entries if isinstance(entry, Case)]

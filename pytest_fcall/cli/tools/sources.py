@@ -17,12 +17,14 @@ from pytest_fcall.backends.known_secrets import secrets_of_variables
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case_file import CaseFile, read_case_file
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
+from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.preamble import LockedSource, tool_sources
-from pytest_fcall.cases.yaml.reader import MAX_BYTES, read_yaml
+from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.core import Fault, Json, Tool, canonical
 from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.regular_file import MOST_BYTES
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe
 from pytest_fcall.schema.errors import SchemaError
@@ -63,10 +65,14 @@ class ProblemList:
 
 def readable_case_files(project: Project, problems: ProblemList) -> Iterator[CaseFile]:
     """The case files that can be read. Their faults are added to the problems."""
-    for _, file in _read_each(project, problems, read_case_file):
+    for _, file in _read_each(project, problems, _read_cases):
         for fault in file.faults:
             problems.add_fault(fault)
         yield file
+
+
+def _read_cases(path: Path, *, root: Path) -> CaseFile:
+    return read_case_file(path, root=root, outside=anywhere(path))
 
 
 def sources_with_users(project: Project, problems: ProblemList) -> list[tuple[LockedSource, list[Path]]]:
@@ -170,13 +176,13 @@ class SourceClient:
             raise SchemaError(f"{url} is not an http:// or https:// URL")
         try:
             with build_opener(_SameServer).open(address, timeout=self._timeout) as answer:
-                content: bytes = answer.read(MAX_BYTES + 1)
+                content: bytes = answer.read(MOST_BYTES + 1)
         except HTTPError as error:
             raise SchemaError(f"{url} answered {error.code} {error.reason}") from error
         except (OSError, ValueError) as error:
             raise SchemaError(f"{url} cannot be read: {getattr(error, 'reason', error)}") from error
-        if len(content) > MAX_BYTES:
-            raise SchemaError(f"{url} is larger than {MAX_BYTES // 2**20} MiB")
+        if len(content) > MOST_BYTES:
+            raise SchemaError(f"{url} is larger than {MOST_BYTES // 2**20} MiB")
         return _parsed_document(url, content)
 
 

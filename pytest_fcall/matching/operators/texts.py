@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 
 from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.regular_expression import SECONDS, compiled_expression
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.operators.numeric import exact_decimal, tolerance_margin
 from pytest_fcall.matching.operators.operand import BadOperandError, operand_number, operand_text
@@ -69,23 +70,16 @@ def _number_values(written: str) -> list[Decimal]:
     return [Decimal(part) for part in written.split(",") if re.fullmatch(r"\d*\.?\d+", part)] if "," in written else []
 
 
-_REGEX_SECONDS = 0.25
-"""The time limit of a regular expression. One with nested repeats could take years on some texts."""
-
-
 def regex(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
     """A string that the expression matches from end to end."""
-    import regex as engine  # unlike re, it has a time limit
-
-    written = operand_text(operator)
     try:
-        expression = engine.compile(written)
-    except Exception as error:  # its parser raises more than its own error
-        raise BadOperandError(f"the operand of `$regex` is not a regular expression: {error}") from None
+        expression = compiled_expression(operand_text(operator))
+    except ValueError as error:
+        raise BadOperandError(f"the operand of `$regex` {error}") from None
     if not isinstance(got, str):
         return place.mismatch(operator, got)
     try:
-        matches = expression.fullmatch(exact(got), timeout=_REGEX_SECONDS)
+        matches = expression.fullmatch(exact(got), timeout=SECONDS)
     except TimeoutError:
         why = "the expression takes too long on this text; write it without repeats inside repeats."
         return place.undecided(operator, got, why)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pytest_fcall.core import Json, Tool, digest
 from pytest_fcall.core.json_reading import read_own_json
+from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.schema.errors import SchemaError
 
@@ -77,7 +78,7 @@ def describe_source(source: Mapping[str, Json]) -> str:
 def read_lock(path: Path) -> ToolLock:
     """Read a lock file; one that does not exist is empty. Raises SchemaError for a damaged one."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path).decode()
     except FileNotFoundError:
         return ToolLock()
     except (OSError, ValueError) as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Model
+from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.core.whole_file import refuse_link_out
 
 _TESTED_KINDS: Final = ("any-", "local-", "openai-")
@@ -85,7 +86,7 @@ def _named_folders(root: Path, folders: Iterable[Path]) -> Iterator[str]:
     outer = (root, *(root / name for name in _WORKFLOWS))
     for path in chain(_files_in(outer, _CONFIGURATION), _files_in(inner, _INNER_CONFIGURATION)):
         try:
-            text = path.read_text("utf-8", "replace") if path.stat().st_size <= _LARGEST else ""
+            text = read_regular(path, _LARGEST).decode("utf-8", "replace")
         except OSError:
             continue
         yield from (Model(kind, name).folder for kind, name in _MODEL.findall(text))

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, Notation, PromptFormat
 
@@ -112,7 +113,7 @@ def _constants(folder: Path) -> dict[str, Any]:
             "(pip install --no-deps bfcl-eval)"
         )
     try:
-        module = ast.parse(path.read_text(encoding="utf-8"))
+        module = ast.parse(read_regular(path).decode())
     except (OSError, ValueError, SyntaxError) as error:
         raise ValueError(f"cannot read {path}: {error}") from None
     constants = {}

@@ -12,6 +12,7 @@ from typing import Final
 
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, Category
@@ -224,7 +225,7 @@ def _format_rows(category: Category, folder: Path) -> Iterator[Row]:
 def _format_question_ids(path: Path) -> Mapping[str, Sequence[str]]:
     """The ids of the questions, by category. Raises ValueError for a file that is not such an object."""
     try:
-        ids = read_json(path.read_bytes())
+        ids = read_json(read_regular(path))
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror or error}") from None
     except ValueError as error:

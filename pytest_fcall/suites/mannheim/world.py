@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from io import StringIO
 from itertools import islice
 from math import asin, cos, radians, sin, sqrt
 from pathlib import Path
@@ -14,6 +15,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.mannheim.queries import DEFAULTS, QUERIES, Aggregate, ColumnCondition, ColumnTest, Query
 
@@ -34,8 +36,8 @@ def read_table(folder: Path, name: str) -> Sequence[Row]:
     try:
         for inside in _TABLE_FOLDERS:
             if (path := folder / inside / f"{name}.csv").is_file():
-                with path.open(encoding="utf-8-sig", newline="") as file:
-                    return list(_rows(csv.reader(file)))
+                text = read_regular(path, MOST_KEPT_BYTES).decode("utf-8-sig")
+                return list(_rows(csv.reader(StringIO(text, newline=""))))
             if (path := folder / inside / f"{name}.xlsx").is_file():
                 return list(_rows(_sheet(path)))
     except PermissionError:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
+from pytest_fcall.core.regular_file import open_regular
 from pytest_fcall.suites.json_files import FileRow, count_rows, read_json, read_rows
 from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, actions_from_data
 
@@ -115,8 +116,13 @@ def _versions(folder: Path) -> Iterator[tuple[str, TaskFiles]]:
             yield each.name, TaskFiles(each)
 
 
+def _beginning(path: Path) -> bytes:
+    with open_regular(path) as file:
+        return file.read(_LONGEST)
+
+
 def _documents(folder: Path) -> list[str]:
     """The texts of the files in the order of their names, without duplicates."""
     files = sorted(path for path in folder.glob("*") if path.is_file() and not path.name.startswith(_NOT_DOCUMENTS))
-    texts = (path.read_bytes()[:_LONGEST].decode(errors="replace") for path in files)
+    texts = (_beginning(path).decode(errors="replace") for path in files)
     return [*dict.fromkeys(text.replace("\r\n", "\n").replace("\r", "\n") for text in texts)]

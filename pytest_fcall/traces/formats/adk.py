@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Json
+from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.traces.formats.dataset_cases import (
     DatasetCase,
     Expected,
@@ -50,7 +51,7 @@ def with_files(data: Mapping[str, Json], folder: Path) -> Mapping[str, Json]:
     if not path.is_file():
         return data
     try:
-        configuration = mapping(document_value(path.read_bytes(), path.name))
+        configuration = mapping(document_value(read_regular(path), path.name))
     except (UnreadableTrace, OSError):
         raise UnusableRecord(f"{_CONFIGURATION} beside it, which says how it is compared, cannot be read") from None
     return {**data, _CRITERIA: configuration.get("criteria") or dict(_DEFAULT_CRITERIA)}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Json
+from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.traces.record import UnreadableTrace
 from pytest_fcall.traces.values import (
-    MOST_BYTES,
     document_text,
     document_value,
     items,
@@ -116,7 +117,7 @@ class _ConfigurationFiles:
     def _content(self, path: Path) -> Json:
         """The content of a file. Raises UnreadableTrace."""
         try:
-            inside, exists = path.resolve().is_relative_to(self._folder), path.is_file()
+            inside, exists = Path(os.path.realpath(path)).is_relative_to(self._folder), path.is_file()
         except (OSError, ValueError) as error:
             raise _unreadable_file(error) from None
         if not inside:
@@ -126,8 +127,7 @@ class _ConfigurationFiles:
         if not exists:
             raise UnreadableTrace("no such file")
         try:
-            with path.open("rb") as file:
-                content = file.read(MOST_BYTES + 1)
+            content = read_regular(path)
         except OSError as error:
             raise _unreadable_file(error) from None
         return _file_value(content, path)

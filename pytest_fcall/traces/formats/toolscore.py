@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Json, Message
+from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.traces.formats.dataset_cases import DatasetCase, Expected, ExpectedCall, arguments_of
 from pytest_fcall.traces.formats.exchanges import request_messages
 from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.request_parts import is_instruction
-from pytest_fcall.traces.values import MOST_BYTES, document_value, items, mapping, text
+from pytest_fcall.traces.values import document_value, items, mapping, text
 
 _ASKED: Final = "fcall:asked"
 _FEW: Final = "put the one trace whose messages hold it into the same folder"
@@ -34,8 +35,7 @@ def with_files(data: Mapping[str, Json], folder: Path) -> Mapping[str, Json]:
     asked: list[Json] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            if path.stat().st_size <= MOST_BYTES:
-                asked += _asked(document_value(path.read_bytes(), path.name))
+            asked += _asked(document_value(read_regular(path), path.name))
         except (UnreadableTrace, UnusableRecord, OSError):
             continue
     return {**data, _ASKED: asked}

@@ -114,8 +114,8 @@ def test_its_cases_stand_where_the_suite_is_named_and_know_it(tmp_path: Path) ->
 
 def test_the_path_is_seen_from_the_file(tmp_path: Path) -> None:
     suite = Quiz()
-    cases("suite: quiz:easy\npath: ../data\n", tmp_path, suite)
-    assert suite.asked == [("easy", tmp_path / "../data")]
+    cases("suite: quiz:easy\npath: data/../tables\n", tmp_path, suite)
+    assert suite.asked == [("easy", tmp_path / "data/../tables")]
 
 
 @pytest.mark.parametrize(
