@@ -6,26 +6,25 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple
 
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.runs import Run, open_run
+from pytest_fcall.reporting.gates import gate_lines
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import summary_lines
 from pytest_fcall.reporting.terminal import marks_for
 from pytest_fcall.session.result.case_rows import differing_lines
-from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, Fail, RunFailures
-from pytest_fcall.session.result.gates import Gates, gate_verdict_lines
-from pytest_fcall.session.result.model_change import WorseModel, worse_models
-from pytest_fcall.session.result.suite_scores import score_lines, score_names, unknown_suite_lines
+from pytest_fcall.session.result.exit_status import INCONCLUSIVE, PASSED
+from pytest_fcall.session.result.judged_run import JudgedRun, failures_of, judge_run
+from pytest_fcall.session.result.suite_scores import score_lines, unknown_suite_lines
 from pytest_fcall.suites.builtin import SUITES
-from pytest_fcall.tracking.gates import GateError, parse_gates
 from pytest_fcall.tracking.run_accounts import accounts_path, join_accounts
-from pytest_fcall.tracking.run_file import RunFile, moment_of, write_run
+from pytest_fcall.tracking.run_file import RunFile, RunFileError, moment_of, write_run
 
 _EXAMPLES = """\
 examples:
@@ -45,69 +44,60 @@ def run(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         merged = merge([open_run(parser, path) for path in options.files])
-    except UnmergeableRuns as error:
+    except (UnmergeableRuns, RunFileError) as error:
         parser.error(safe_line(str(error)))
     width = shutil.get_terminal_size((80, 24)).columns
     results = merged.results
     scores = [*score_lines(SUITES, results.results, width), *unknown_suite_lines(SUITES, results.results)]
     differing = differing_lines(results.results, width, marks_for(sys.stdout.encoding))
-    verdict_lines, status = merged.judge()
-    print(*scores, *summary_lines(results, width, differing=differing), *verdict_lines, sep="\n")
+    print(*scores, *summary_lines(results, width, differing=differing), *merged.lines, sep="\n")
     if options.output:
         write_run(options.output, merged.file)
         join_accounts(accounts_path(options.output), map(accounts_path, options.files))
-    return status
+    return merged.status
 
 
 class UnmergeableRuns(ValueError):
     """The runs are not the shards of one run. The text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class MergedRun:
+class MergedRun(NamedTuple):
     """The run that the shards are parts of."""
 
     file: RunFile
     results: Results
-    failures: RunFailures
-    gates: Gates
-    missing: str
-    """The missing part of the run; empty where it is complete."""
-    worse: tuple[WorseModel, ...] = ()
+    judged: JudgedRun
 
-    def judge(self) -> tuple[list[str], int]:
-        """The lines about models and gates, and the exit status that one run would have had."""
-        if self.missing:
-            line = f"{'gates are not judged' if self.gates.gates else 'incomplete'}: {self.missing}"
-            failed = self.failures.exit_status(self.gates.fail, ()) == FAILED
-            return [line], FAILED if failed else INCONCLUSIVE
-        verdicts = self.gates.judge(self.results.results, SUITES)
-        worse = [each.line for each in self.worse]
-        lines = [*worse, *gate_verdict_lines(verdicts), *self.gates.notes(self.failures)]
-        return lines, self.failures.exit_status(self.gates.fail, verdicts)
+    @property
+    def status(self) -> int:
+        """The exit status that one run would have had; a run that is incomplete cannot have passed."""
+        return self.judged.status or (INCONCLUSIVE if self.judged.unjudged else PASSED)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines about models and gates."""
+        if self.judged.unjudged:
+            return [f"{'gates are not judged' if self.file.gates else 'incomplete'}: {self.judged.unjudged}"]
+        return [*self.judged.worse, *gate_lines(self.judged.gates), *self.judged.notes]
 
 
 def merge(runs: Sequence[Run]) -> MergedRun:
-    """Merge runs. Raises UnmergeableRuns."""
+    """Merge runs. Raises UnmergeableRuns, and RunFileError where gates cannot be read."""
     missing = _missing_part(runs)
     first = runs[0].file
     results = _merged_results(runs)
-    failures = RunFailures(
-        **{each.name: any(run.file.failed.get(each.name, False) for run in runs) for each in fields(RunFailures)}
-    )
-    worse = () if missing else tuple(worse_models(results.results))
-    failures.worse |= bool(worse)
     file = replace(
         first,
         id=max(moment_of(run.file.id) for run in runs),  # so that no part is later than the whole
         started=min(run.file.started for run in runs),
         results=results_to_json(results),
-        failed=asdict(failures),
+        failed=asdict(failures_of(*(run.file for run in runs))),
         broken_off=bool(missing),
         shard=None,
         parts=tuple(run.file.id for run in runs),
     )
-    return MergedRun(file, results, failures, _gates_of(first), missing, worse)
+    judged = judge_run(file, results, SUITES, missing)
+    return MergedRun(replace(file, failed=asdict(judged.failures)), results, judged)
 
 
 def _missing_part(runs: Sequence[Run]) -> str:
@@ -158,15 +148,3 @@ def _merged_results(runs: Sequence[Run]) -> Results:
         newest_reply=min((part.newest_reply for part in parts if part.newest_reply is not None), default=None),
         undated_replies=any(part.undated_replies for part in parts),
     )
-
-
-def _gates_of(file: RunFile) -> Gates:
-    try:
-        gates = tuple(gate for text in file.gates for gate in parse_gates(text, lambda: score_names(SUITES)))
-    except GateError as error:
-        raise UnmergeableRuns(f"gate {error.text!r} cannot be read: {error.message}") from None
-    choices: tuple[Fail, ...] = get_args(Fail)
-    fail = next((choice for choice in choices if choice == file.fail), None)
-    if fail is None:
-        raise UnmergeableRuns(f"unknown value of --fc-fail {file.fail!r}; available: {', '.join(choices)}")
-    return Gates(gates, fail)

@@ -124,11 +124,14 @@ def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> Grou
     return replace(found, scores={gate.figure: combined_score(gate.figure, chosen, suites, gate.scope)})
 
 
+def judged_gates(verdicts: Sequence[GateVerdict]) -> list[JudgedGate]:
+    """The verdicts as plain data for people."""
+    return [JudgedGate(v.gate.text, v.gate.kind, v.figure, v.gate.bound, v.held, gate_note(v)) for v in verdicts]
+
+
 def gate_verdict_lines(verdicts: Sequence[GateVerdict]) -> list[str]:
     """Lines for people on the verdicts."""
-    return gate_lines(
-        [JudgedGate(v.gate.text, v.gate.kind, v.figure, v.gate.bound, v.held, gate_note(v)) for v in verdicts]
-    )
+    return gate_lines(judged_gates(verdicts))
 
 
 def read_gates(written: Iterable[tuple[str, str]], fail: str, score_names: Callable[[], Iterable[str]]) -> Gates:
