@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core import Case, Reply, Request, Verdict
     from pytest_fcall.core.extension import AgentKind, BackendFactory, Comparator, Decoder, Suite, ToolSource
     from pytest_fcall.reporting.results import Results
+    from pytest_fcall.session.result.report_files import ReportWriter
 
 
 @pytest.hookspec
@@ -54,6 +55,14 @@ def pytest_fcall_decoders(config: pytest.Config) -> Mapping[str, Decoder] | None
 @pytest.hookspec
 def pytest_fcall_suites(config: pytest.Config) -> Mapping[str, Suite] | None:
     """Return suites (public benchmarks) by name: `{"mine": suite}` makes `suite: mine:part` work in a case file."""
+
+
+@pytest.hookspec
+def pytest_fcall_report_kinds(config: pytest.Config) -> Mapping[str, ReportWriter] | None:
+    """Return kinds of reports by name: `{"mine": write}` makes `--fc-report=mine:PATH` work.
+
+    `write(report)` returns or yields text. It is called once, where results are gathered, when the run has ended.
+    """
 
 
 @pytest.hookspec(firstresult=True)

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "prompt": "show what a model is sent for a case",
         "proxy": "start an app so that test runs record its model requests",
         "record": "export, load, prune and count recorded replies",
+        "report": "write files about a run: Markdown, CSV and others",
         "schema": "write the JSON Schema of case files, for editors",
         "score": "judge stored answers",
         "show": "show what was asked and answered in a run",

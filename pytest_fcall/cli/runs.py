@@ -30,7 +30,7 @@ def open_runs(parser: ArgumentParser, names: Sequence[str], least: int) -> list[
     through `parser`.
     """
     recorded = run_paths(root_of([Path.cwd()]))
-    paths = [_run_path(parser, name, recorded) for name in names]
+    paths = [run_path(parser, name, recorded) for name in names]
     others = [path for path in recorded if path not in paths]
     missing = max(least - len(paths), 0)
     if missing > len(others):
@@ -56,7 +56,8 @@ def load_run(path: Path) -> Run:
         raise RunFileError(f"{path}: not a run file: {error}") from None
 
 
-def _run_path(parser: ArgumentParser, name: str, recorded: Sequence[Path]) -> Path:
+def run_path(parser: ArgumentParser, name: str, recorded: Sequence[Path]) -> Path:
+    """The path of the run with this name. One that is not found ends the program through `parser`."""
     path = Path(name)
     if path.is_file():
         return path.absolute()

@@ -46,10 +46,10 @@ def _register(config: pytest.Config, shard: Shard | None) -> None:
         from pytest_fcall.plugin.suite_items import run_suites
 
         run_suites(config)
-    if config.getoption("fc_report"):
-        from pytest_fcall.plugin.suite_files import write_reports
+    if config.getoption("fc_report") or config.getini("fc_report"):
+        from pytest_fcall.plugin.suite_files import write_suite_files
 
-        write_reports(config)
+        write_suite_files(config)
     if shard:
         from pytest_fcall.plugin.sharding import Sharding
 

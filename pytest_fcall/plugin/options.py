@@ -40,6 +40,7 @@ SETTINGS_WITHOUT_DEFAULT = (
     "fc_drift",
     "fc_fixed",
     "fc_scores",
+    "fc_report",
     "fc_allow_hosts",
     "fc_http_headers",
     "fc_tool_timeout",
@@ -190,6 +191,14 @@ def _add_results(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         help="run only this shard of the cases and tests, such as 3/8; `fcall merge` joins the runs of all shards",
     )
     group.addoption(
+        "--fc-report",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write a report of the run to PATH.md, .json or .csv, or KIND:PATH, as `fcall report --help` lists them; "
+        "bfcl:DIR writes answers and verdicts as the suite's own tools keep them",
+    )
+    group.addoption(
         "--fc-score",
         action="append",
         default=[],
@@ -199,6 +208,8 @@ def _add_results(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     )
     parser.addini("fc_gates", "gates, beside those of the command line (one a line)", type="linelist")
     parser.addini("fc_runs", "number of runs that are kept in .fcall/runs for `fcall compare` (default 100)")
+    parser.addini("fc_report", "reports, beside those of the command line (one a line)", type="linelist")
+    parser.addini("fc_step_summary", "`off`: do not add the report to the summary of a job of GitHub (default on)")
     parser.addini(
         "fc_scores", "scores, beside those of the command line (a tag and its scores a line)", type="linelist"
     )
@@ -337,13 +348,6 @@ def _add_suites(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         "--fc-suite-mode",
         choices=("native", "prompt"),
         help="prompt: describe the tools in the suite's own system prompt; native: send them beside it (default)",
-    )
-    group.addoption(
-        "--fc-report",
-        action="append",
-        default=[],
-        metavar="SUITE:DIR",
-        help="bfcl:DIR writes answers and verdicts as the suite's own tools keep them, for these to read",
     )
     parser.addini(
         "fc_apibench_checked",

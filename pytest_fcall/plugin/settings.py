@@ -32,6 +32,8 @@ from pytest_fcall.session.settings import (
 )
 
 SETTINGS = pytest.StashKey[Settings]()
+STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+"""The variable by which GitHub names the file that it shows as the summary of a job."""
 _MAX_AGE_IN_CI: Final = "1d"
 """CI is to notice what has changed since; an earlier attempt of the same workflow is as good as this one."""
 
@@ -58,6 +60,13 @@ def settings_of(config: pytest.Config) -> Settings:
 def outside_paths(config: pytest.Config) -> tuple[Path, ...]:
     """What case files may name outside of the root folder: files and folders, from there or from the user's own."""
     return tuple(config.rootpath / Path(line).expanduser() for line in config.getini("fc_outside"))
+
+
+def wants_step_summary(config: pytest.Config) -> bool:
+    """Whether the report is to be added to the summary of a job of GitHub."""
+    with usage_errors(config):
+        written = choice("fc_step_summary", str(config.getini("fc_step_summary") or "on"), ("on", "off"))
+    return written == "on" and bool(os.environ.get(STEP_SUMMARY))
 
 
 def suite_settings(config: pytest.Config) -> Mapping[str, Mapping[str, object]]:
@@ -114,6 +123,7 @@ class _SettingsReader:
             wanted_scores=self._wanted_scores(),
             kept_runs=parse_kept_runs(str(self._config.getini("fc_runs") or DEFAULT_RUNS)),
             shard=_shard(self._config.getoption("fc_shard")),
+            writes_reports=bool(self._config.getoption("fc_report") or self._config.getini("fc_report")),
             environments=self._environments(),
             worker=self._worker(),
             secrets=secrets_of(self._config),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 import pytest
@@ -14,6 +13,7 @@ from pytest_fcall.core import Case, Json, Model, Reply, Transcript, Verdict
 from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import secrets_of, tell, usage_error
+from pytest_fcall.plugin.run_reports import reports_of
 from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe_text import safe_line
@@ -45,15 +45,11 @@ class _ReportingSuite(Protocol):
         ...
 
 
-def write_reports(config: pytest.Config) -> None:
-    """Register the writer of the reports on the command line. Raises UsageError for a name that is none."""
-    folders: dict[str, Path] = {}
-    for text in config.getoption("fc_report"):
-        name, colon, folder = text.partition(":")
-        if not (name.isidentifier() and colon and folder):
-            raise usage_error(config, f"--fc-report: {text!r} is no report; write SUITE:DIR, such as bfcl:out")
-        folders[name] = Path(config.invocation_params.dir, folder)
-    config.pluginmanager.register(SuiteReports(config, folders), "fcall-suite-reports")
+def write_suite_files(config: pytest.Config) -> None:
+    """Register the writer of the suites' own files, where the command line or the configuration names some."""
+    folders = {file.kind: file.path for file in reports_of(config) if file.is_of_suite and file.path}
+    if folders:
+        config.pluginmanager.register(SuiteReports(config, folders), "fcall-suite-reports")
 
 
 class SuiteReports:
@@ -66,21 +62,13 @@ class SuiteReports:
         self._faults: list[str] = []
 
     def pytest_sessionstart(self) -> None:
-        """Refuse reports that cannot be written, before anything runs and costs."""
+        """Refuse suites that have no files of their own."""
         suites = registry_of(self._config).suites
-        for name, folder in self._folders.items():
+        for name in self._folders:
             if not isinstance(suites.get(name), _ReportingSuite):
                 able = [known for known in suites if isinstance(suites[known], _ReportingSuite)]
                 text = f"--fc-report: {name!r} has no files of its own; {', '.join(able)} has"
                 raise usage_error(self._config, text)
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                with TemporaryFile(dir=folder):
-                    pass
-            except OSError as error:
-                why = error.strerror or error
-                text = f"--fc-report: nothing can be written to {folder}: {why}"
-                raise usage_error(self._config, text) from None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:

@@ -19,7 +19,7 @@ from pytest_fcall.plugin.redaction import tell
 from pytest_fcall.plugin.report import CALLS_TITLE, CaseReport, attach, case_report, lists_passed, shows_passed_calls
 from pytest_fcall.plugin.report_text import CaseText, Causes, shorten_skips, test_name
 from pytest_fcall.plugin.session import session_of
-from pytest_fcall.plugin.settings import settings_of
+from pytest_fcall.plugin.settings import settings_of, wants_step_summary
 from pytest_fcall.plugin.uncollected import uncollected_lines
 from pytest_fcall.reporting.missing import missing_lines
 from pytest_fcall.reporting.results import MissingReply, Result, Results
@@ -51,6 +51,8 @@ class Summary:
         self._started = time.time()
         self._run_note = ""
         """The path of the run's file, or why there is none."""
+        self._reports: list[str] = []
+        """The reports that go to the terminal, and where the others are, line by line."""
         self._results: dict[str, Result] = {}
         self._causes = Causes()
         self._accounts = account_writer(settings_of(config), self._started)
@@ -179,7 +181,7 @@ class Summary:
             terminalreporter.section("tool calls", sep="-")
         uncollected = uncollected_lines(config, not_collected(config))
         tell(terminalreporter, (*uncollected, *(self._short_lines(results) if quiet else self._lines(results))))
-        tell(terminalreporter, (*self._worse, *self._baselines.lines, *self._gate_lines(quiet=quiet)))
+        tell(terminalreporter, (*self._worse, *self._baselines.lines, *self._gate_lines(quiet=quiet), *self._reports))
 
     def results(self) -> Results:
         """All results, in the order of the cases, in whatever order they came."""
@@ -353,6 +355,10 @@ class Summary:
         else:
             if path and not self._run_note and (settings.shard or verbosity(self._config) > 0):
                 self._run_note = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
+            if path and self._results and (settings.writes_reports or wants_step_summary(self._config)):
+                from pytest_fcall.plugin.run_reports import write_reports
+
+                self._reports = write_reports(self._config, path, self._session.registry.suites)
 
 
 def _print_passed(terminalreporter: pytest.TerminalReporter) -> None:

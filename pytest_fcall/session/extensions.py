@@ -60,10 +60,10 @@ class Registry:
         }
         operators = {*OPERATORS, *SUITE_OPERATORS}
         return cls(
-            backends={**own, **_merged("model kind", own, backends)},
-            tool_sources=_merged("tool source", TOOL_SOURCES, tool_sources),
-            comparators={**SUITE_OPERATORS, **_merged("operator", operators, comparators)},
-            decoders=_merged("decoder", DECODERS, decoders),
+            backends={**own, **merged_names("model kind", own, backends)},
+            tool_sources=merged_names("tool source", TOOL_SOURCES, tool_sources),
+            comparators={**SUITE_OPERATORS, **merged_names("operator", operators, comparators)},
+            decoders=merged_names("decoder", DECODERS, decoders),
             suites=suites,
             agents=kinds,
         )
@@ -71,7 +71,7 @@ class Registry:
 
 def suites_with_added(added: Iterable[Mapping[str, Suite]], settings: SuiteSettings) -> Mapping[str, Suite]:
     """The suites with those of other packages. Raises SettingError where a name is taken."""
-    return SUITES.with_others(_merged("suite", SUITES, added), settings)
+    return SUITES.with_others(merged_names("suite", SUITES, added), settings)
 
 
 def _agent_kinds(added: Iterable[Mapping[str, AgentKind]]) -> Mapping[str, AgentKind]:
@@ -80,10 +80,11 @@ def _agent_kinds(added: Iterable[Mapping[str, AgentKind]]) -> Mapping[str, Agent
         return {}
     from pytest_fcall.backends.apps.agents.known import FRAMEWORKS
 
-    return _merged("kind of agents", FRAMEWORKS, given)
+    return merged_names("kind of agents", FRAMEWORKS, given)
 
 
-def _merged(kind: str, taken: Container[str], added: Iterable[Mapping[str, _T]]) -> dict[str, _T]:
+def merged_names(kind: str, taken: Container[str], added: Iterable[Mapping[str, _T]]) -> dict[str, _T]:
+    """What other packages add, by name. Raises SettingError for a name that is taken."""
     merged: dict[str, _T] = {}
     for mapping in added:
         for name, thing in mapping.items():

@@ -134,11 +134,12 @@ class Settings:
     kept_runs: int
     """Number of runs that stay in `.fcall/runs`."""
     shard: Shard | None
+    writes_reports: bool
     worker: Worker | None
     secrets: Secrets = field(default_factory=Secrets, compare=False, repr=False)
     """What nobody writes or shows. It grows, since a request may bring a key of its own."""
 
     @property
     def keeps_run(self) -> bool:
-        """Whether the file of this run is kept; that of a shard always is, since `fcall merge` needs it."""
-        return self.kept_runs > 0 or self.shard is not None
+        """Whether the file of this run is kept: always that of a shard, for `fcall merge`, and what reports are of."""
+        return self.kept_runs > 0 or self.shard is not None or self.writes_reports

@@ -101,6 +101,11 @@ def read_run(path: Path) -> RunFile:
         raise RunFileError(f"{path}: not a run file: {error}") from None
 
 
+def run_data(run: RunFile) -> dict[str, Json]:
+    """The run as its file holds it."""
+    return {**_to_json(run), "results": run.results}
+
+
 def _portions(run: RunFile) -> Iterator[str]:
     """The text of the file, a line for each result: all at once would take ten times the memory of the text."""
     rows = cast("Sequence[Json]", run.results.get("results", ()))

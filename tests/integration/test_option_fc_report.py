@@ -1,82 +1,163 @@
-"""`--fc-report=bfcl:DIR`: the files of the leaderboard's own harness."""
+"""`--fc-report`, `fc_report` and `fcall report`: files about a run."""
 
 from __future__ import annotations
 
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from pytest_fcall.tracking.run_file import run_paths
+from tests.integration.command import fcall, run_pytest
 from tests.integration.conftest import Shop
-from tests.integration.test_option_fc_suite import sail, sea, suite
+from tests.integration.exam import called, weather_in
 
-__all__ = ["sea"]
+KINDS = ("md", "json", "csv")
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+@pytest.fixture
+def two(shop: Shop) -> Shop:
+    """One right case, and one wrong."""
+    shop.cases(
+        weather_in(["Oslo"])
+        + f"  - {{id: wrong, prompt: '{called('Rome')}', expect: [{{get_weather: {{city: Bern}}}}]}}\n"
+    )
+    return shop
+
+
+def test_a_run_writes_the_reports_that_it_is_told_to(two: Shop) -> None:
+    result = two.ask("--fc-report=out/report.md", "--fc-report=csv:table.txt")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["report: out/report.md", "report: table.txt"])
+    text = (two.pytester.path / "out/report.md").read_text(encoding="utf-8")
+    assert "### ❌ fcall: failed" in text
+    assert "1 case failed." in text
+    with (two.pytester.path / "table.txt").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["case"], row["right"], row["calls"]) for row in rows] == [
+        ("Oslo", "1", '[{"get_weather": {"city": "Oslo"}}]'),
+        ("wrong", "0", '[{"get_weather": {"city": "Rome"}}]'),
+    ]
 
 
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_results_and_scores_lie_as_the_harness_lays_them(sea: Shop, workers: str) -> None:
-    sail(sea, *suite("simple_python", "irrelevance"), "--fc-report=bfcl:out", workers, app="landlubber")
-    out = sea.pytester.path / "out"
-    results = rows(out / "result/sailor_landlubber-FC/non_live/BFCL_v4_simple_python_result.json")
-    assert [row["id"] for row in results] == [f"simple_python_{n}" for n in range(4)]
-    assert results[0]["result"] == [{"sail": '{"port": "Oslo", "crew": 0}'}]
-    assert set(results[0]) == {"id", "result", "input_token_count", "output_token_count", "latency"}
-    head, *wrong = rows(out / "score/sailor_landlubber-FC/non_live/BFCL_v4_simple_python_score.json")
-    assert head == {"accuracy": 0.25, "correct_count": 1, "total_count": 4}
-    assert [(row["id"], row["error_type"]) for row in wrong] == [
-        (f"simple_python_{n}", "value_error:string") for n in (1, 2, 3)
-    ]
-    assert wrong[0]["possible_answer"] == [{"sail": {"port": ["Bergen"], "crew": [1, ""]}}]
+def test_a_run_and_its_file_give_the_same_bytes(two: Shop, workers: str) -> None:
+    two.ask(workers, *(f"--fc-report=run.{kind}" for kind in KINDS))
+    (two.pytester.path / "merged.json").write_bytes(run_paths(two.pytester.path)[0].read_bytes())
+    done = fcall(two.pytester.path, "report", *(f"--output=file.{kind}" for kind in KINDS))
+    assert done.returncode == 0, done.stderr
+    for kind in KINDS:
+        written, again = ((two.pytester.path / f"{name}.{kind}").read_bytes() for name in ("run", "file"))
+        assert written == again
 
 
-def test_the_table_has_a_line_for_each_model_the_best_first(sea: Shop) -> None:
-    more = "--fc-model=python:sailor:landlubber"
-    sail(sea, *suite("simple_python", "irrelevance"), "--fc-report=bfcl:out", more)
-    with (sea.pytester.path / "out/score/data_overall.csv").open(encoding="utf-8", newline="") as file:
-        table = list(csv.DictReader(file))
-    assert [(line["Rank"], line["Model"], line["Overall Acc"]) for line in table] == [
-        ("1", "sailor:native-FC", "5.83%"),
-        ("2", "sailor:landlubber-FC", "0.21%"),
-    ]
-    assert table[0]["Non-Live AST Acc"] == "N/A"
+def test_a_merged_run_gives_the_report_of_one_run(two: Shop) -> None:
+    for shard in ("1/2", "2/2"):
+        two.ask(f"--fc-shard={shard}")
+    shards = [str(path) for path in run_paths(two.pytester.path)]
+    assert fcall(two.pytester.path, "merge", *shards, "-o", "merged.json").returncode == 1
+    merged = fcall(two.pytester.path, "report", "merged.json")
+    assert "### ❌ fcall: failed" in merged.stdout
+    assert "| 1/2 |" in merged.stdout
+    assert "expected 'Bern'" in merged.stdout
 
 
-def test_answers_in_words_are_kept_as_they_are(sea: Shop) -> None:
-    sail(sea, *suite("irrelevance"), "--fc-report=bfcl:out")
-    (row,) = rows(sea.pytester.path / "out/result/sailor_native-FC/non_live/BFCL_v4_irrelevance_result.json")
-    assert row["result"] == "I do not know."
+def test_a_shard_says_that_its_gates_are_not_judged(two: Shop) -> None:
+    two.ask("--fc-shard=1/2", "--fc-gate=accuracy>=1")
+    assert "Gates are not judged: it is shard 1 of 2" in fcall(two.pytester.path, "report").stdout
+
+
+def test_gates_stand_first_and_those_that_do_not_hold_before_others(two: Shop) -> None:
+    two.ask("--fc-gate=cases>=1", "--fc-gate=accuracy>=0.9", "--fc-report=r.md")
+    lines = (two.pytester.path / "r.md").read_text(encoding="utf-8").splitlines()
+    gates = [line for line in lines if line.startswith("| <code>")]
+    assert gates[0] == "| <code>accuracy&#62;=0.9</code> | 50.0 % | **does not hold** |"
+    assert gates[1] == "| <code>cases&#62;=1</code> | 2 | holds |"
+
+
+def test_annotations_stand_at_the_lines_of_the_cases(two: Shop) -> None:
+    result = two.ask("--fc-report=github")
+    result.stdout.fnmatch_lines(["::error file=cases/weather.fc.yaml,line=16,title=failed%3A wrong::*expected 'Bern'*"])
+
+
+def test_the_configuration_names_reports_from_the_root(two: Shop) -> None:
+    two.pytester.makeini("[pytest]\nfc_report =\n    reports/run.md\n    badge:reports/badge.json\n")
+    (two.pytester.path / "elsewhere").mkdir()
+    two.pytester.chdir()
+    two.ask()
+    assert (two.pytester.path / "reports/run.md").is_file()
+    badge = json.loads((two.pytester.path / "reports/badge.json").read_text(encoding="utf-8"))
+    assert badge == {"schemaVersion": 1, "label": "tool calls", "message": "50.0 %", "color": "red"}
+
+
+@pytest.mark.parametrize("setting", ["on", "off"])
+def test_the_summary_of_a_job_gets_the_report_behind_what_it_has(two: Shop, setting: str) -> None:
+    summary = two.pytester.path / "summary.md"
+    summary.write_text("# Before\n", encoding="utf-8")
+    folder = two.pytester.path
+    told = ("--fc-model=python:echo:answer", "-o", f"fc_step_summary={setting}")
+    assert run_pytest(folder, *told, GITHUB_STEP_SUMMARY=str(summary)).returncode == 1
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("# Before\n")
+    assert ("fcall: failed" in text) == (setting == "on")
+
+
+def test_a_run_without_cases_writes_nothing_into_the_summary_of_a_job(shop: Shop) -> None:
+    shop.file("test_plain.py", "def test_nothing(): pass\n")
+    summary = shop.pytester.path / "summary.md"
+    run_pytest(shop.pytester.path, GITHUB_STEP_SUMMARY=str(summary))
+    assert not summary.exists()
 
 
 @pytest.mark.parametrize(
     ("report", "line"),
     [
-        ("out.html", "ERROR: --fc-report: 'out.html' is no report; write SUITE:DIR, such as bfcl:out"),
-        ("quiz:out", "ERROR: --fc-report: 'quiz' has no files of its own; bfcl has"),
-        ("bfcl:sailor.py", "ERROR: --fc-report: nothing can be written to */sailor.py: File exists"),
+        ("out.pdf", "ERROR: --fc-report: the suffix of 'out.pdf' names no kind of report; suffixes: .md, *"),
+        ("out", "ERROR: --fc-report: the suffix of 'out' names no kind of report; *"),
+        ("cvs:out", "ERROR: --fc-report: 'cvs' is no kind of report; did you mean `csv`?; suffixes: *"),
+        ("echo.py/r.md", "ERROR: --fc-report: nothing can be written to */echo.py: File exists"),
     ],
 )
-def test_what_nobody_can_write_is_told_before_anything_runs(sea: Shop, report: str, line: str) -> None:
-    result = sail(sea, *suite("irrelevance"), f"--fc-report={report}")
+def test_what_cannot_be_written_is_refused_before_anything_runs(two: Shop, report: str, line: str) -> None:
+    result = two.ask(f"--fc-report={report}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([line])
 
 
-def test_a_file_that_cannot_be_written_in_the_end_is_told(sea: Shop) -> None:
-    (sea.pytester.path / "out").mkdir()
-    (sea.pytester.path / "out/result").write_text("in the way")
-    result = sail(sea, *suite("irrelevance"), "--fc-report=bfcl:out")
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["--fc-report: */out is not whole: Not a directory"])
+def test_a_file_that_cannot_be_written_in_the_end_is_told(two: Shop) -> None:
+    (two.pytester.path / "r.md").mkdir()
+    result = two.ask("--fc-report=r.md")
+    result.stdout.fnmatch_lines(["the report is not written: *r.md"])
+    assert result.ret == 1
 
 
-def test_the_shares_of_a_run_add_to_one_folder(sea: Shop) -> None:
-    for share in ("1/2", "2/2"):
-        sail(sea, *suite("simple_python"), "--fc-report=bfcl:out", f"--fc-shard={share}")
-    results = rows(sea.pytester.path / "out/result/sailor_native-FC/non_live/BFCL_v4_simple_python_result.json")
-    assert [row["id"] for row in results] == [f"simple_python_{n}" for n in range(4)]
+def test_another_package_adds_a_kind(two: Shop) -> None:
+    two.pytester.makeconftest(
+        """
+        def pytest_fcall_report_kinds(config):
+            return {"count": lambda report: [f"{len(report.results.results)} results"]}
+        """
+    )
+    two.ask("--fc-report=count:count.txt")
+    assert (two.pytester.path / "count.txt").read_text(encoding="utf-8") == "2 results"
+
+
+def test_a_kind_that_is_built_in_cannot_be_added(two: Shop) -> None:
+    two.pytester.makeconftest("def pytest_fcall_report_kinds(config):\n    return {'md': str}\n")
+    result = two.ask("--fc-report=r.md")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: *adds the kind of report 'md', which is there already"])
+
+
+def test_a_run_is_kept_where_a_report_is_made_of_it(two: Shop) -> None:
+    two.ask("-o", "fc_runs=0", "--fc-report=r.md")
+    assert "expected 'Bern'" in (two.pytester.path / "r.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("content", ["{}", "no JSON", '{"fcall_run": 1, "id": "1", "started": "", "results": 3}'])
+def test_a_file_that_is_no_run_is_told(two: Shop, tmp_path: Path, content: str) -> None:
+    (two.pytester.path / "x.json").write_text(content, encoding="utf-8")
+    done = fcall(two.pytester.path, "report", "x.json")
+    assert done.returncode == 2
+    assert "x.json: not a run file" in done.stderr

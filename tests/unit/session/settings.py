@@ -39,5 +39,6 @@ def settings_of(root: Path) -> Settings:
         history=(),
         kept_runs=100,
         shard=None,
+        writes_reports=False,
         worker=None,
     )

@@ -1,0 +1,1 @@
+"""Files of reports: one module for each kind, all of which write the same `Report`."""

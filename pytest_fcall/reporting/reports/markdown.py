@@ -1,0 +1,259 @@
+"""A report in Markdown, for the summary of a job and for a comment on a pull request: at most 60 lines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from pytest_fcall.core import Outcome
+from pytest_fcall.reporting.gates import figure_text
+from pytest_fcall.reporting.missing import missing_lines
+from pytest_fcall.reporting.number_text import (
+    accuracy_text,
+    cost_text,
+    interval_text,
+    plural_text,
+    points_text,
+    seconds_text,
+)
+from pytest_fcall.reporting.reports.report import Report
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.run_table import models_of, of_model
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.statistics import Statistics, shared_causes, statistics_of
+
+MARKER: Final = "<!-- pytest-fcall -->"
+"""The first line, by which a comment is found again that is to be replaced."""
+
+_SIGNS: Final = {0: "✅", 1: "❌", 10: "❔"}
+_MOST_WRONG: Final = 5
+"""So many cases are named that are wrong."""
+_MOST_FIXED: Final = 20
+_MOST_GATES: Final = 4
+_MOST_CAUSES: Final = 2
+_MOST_ROWS: Final = 6
+_MOST_FOLDED_ROWS: Final = 3
+_MOST_MISSING: Final = 2
+_CUT: Final = 160
+_TABLE_HEAD: Final = (
+    "| model | cases | right | accuracy | since | errors | cost | p50 | p95 |",
+    "|---|---|---|---|---|---|---|---|---|",
+)
+_CHANGES: Final = (Outcome.REGRESSED, Outcome.UNDECIDED, Outcome.FIXED, Outcome.DRIFTED, Outcome.NEW, Outcome.EDITED)
+_WRONG: Final = (Outcome.REGRESSED, Outcome.UNDECIDED)
+_SPECIAL: Final = re.compile(r"[\\`*_\[\]<>#|~@&$!]|:(?=//|\w+:)|(?<=www)\.")
+"""What Markdown, HTML or GitHub would read: emphasis, links, mentions, issues, formulas and emoji."""
+
+
+def write(report: Report) -> Iterator[str]:
+    """The lines of the report."""
+    yield from (f"{line}\n" for line in _lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield MARKER
+    yield f"### {_SIGNS.get(report.status, '❌')} fcall: {report.title}"
+    yield ""
+    yield " ".join(map(inline, report.conclusions)) or _all_right(report.results.results)
+    yield ""
+    yield from _gate_lines(report)
+    yield from _changes(report)
+    yield from _causes(report.results.results)
+    yield from _table(report.results.results)
+    yield from _confusions(report.results.results)
+    yield from _unjudged(report)
+    yield f"<sub>{_origin(report)}</sub>"
+
+
+def _all_right(results: Sequence[Result]) -> str:
+    return f"{plural_text(statistics_of(results).answered, 'answer')} judged, nothing is worse."
+
+
+def _gate_lines(report: Report) -> Iterator[str]:
+    if report.unjudged and report.data.get("gates"):
+        yield f"Gates are not judged: {inline(report.unjudged)}."
+        yield ""
+    if not report.gates:
+        return
+    yield "| gate | now | |"
+    yield "|---|---|---|"
+    order = sorted(report.gates, key=lambda gate: {False: 0, None: 1, True: 2}[gate.held])
+    for gate in order[:_MOST_GATES]:
+        word = {True: "holds", False: "**does not hold**", None: "inconclusive"}[gate.held]
+        note = f": {inline(gate.note)}" if gate.note else ""
+        yield f"| {code(gate.text)} | {figure_text(gate.kind, gate.figure, gate.bound)} | {word}{note} |"
+    if (more := len(order) - _MOST_GATES) > 0:
+        yield f"| {plural_text(more, 'more gate')} | | |"
+    yield ""
+
+
+def _changes(report: Report) -> Iterator[str]:
+    """What changed since the baseline, and what is wrong: first what regressed, and what may have."""
+    counts = {outcome: len(report.with_outcome(outcome)) for outcome in _CHANGES}
+    wrong = [
+        *report.with_outcome(Outcome.REGRESSED),
+        *report.with_outcome(Outcome.UNDECIDED),
+        *(each for each in report.results.results if each.status == "failed" and each.outcome not in _WRONG),
+    ]
+    if changed := [f"{count:,} {outcome.value}" for outcome, count in counts.items() if count]:
+        yield f"**Since the baseline**: {', '.join(changed)}"
+        yield ""
+    yield from (f"- {_case_line(result, report)}" for result in wrong[:_MOST_WRONG])
+    if (more := len(wrong) - _MOST_WRONG) > 0:
+        yield f"- and {more:,} more"
+    if counts[Outcome.FIXED]:
+        names = [code(result.case) for result in report.with_outcome(Outcome.FIXED)]
+        rest = f" and {len(names) - _MOST_FIXED:,} more" if len(names) > _MOST_FIXED else ""
+        yield f"<details><summary>{len(names):,} fixed</summary>{', '.join(names[:_MOST_FIXED])}{rest}</details>"
+    yield from [""] if wrong or counts[Outcome.FIXED] else []
+
+
+def _case_line(result: Result, report: Report) -> str:
+    """The case, and the first reason or what changed."""
+    place = code(f"{result.file}:{result.line}")
+    outcome = f"{result.outcome.value}: " if result.outcome in _WRONG else ""
+    model = f" ({code(result.model)})" if len(report.models) > 1 else ""
+    what = "; ".join(result.since) or reason_of(result, report)
+    return f"{outcome}{place} {code(result.case)}{model}" + (f": {inline(what)}" if what else "")
+
+
+def reason_of(result: Result, report: Report) -> str:
+    """The first reason in words, as far as it is kept."""
+    account = report.accounts.get(result.nodeid)
+    answers = account.answers if account else ()
+    wrong = next((answer for answer in answers if answer.reasons), None)
+    if wrong:
+        return wrong.reasons[0][2]
+    kind, path = result.reasons[0] if result.reasons else ("", "")
+    return f"{kind} at {path}" if path else kind
+
+
+def _causes(results: Sequence[Result]) -> Iterator[str]:
+    """What failures, and what changes, have in common."""
+    changed = Counter(cause for result in results for cause in result.causes)
+    shared = shared_causes(results)[:_MOST_CAUSES]
+    if not (changed or shared):
+        return
+    yield "**In common**"
+    yield ""
+    for cause, count in changed.most_common(_MOST_CAUSES):
+        yield f"- changed since the baseline: {inline(cause)} ({plural_text(count, 'case')})"
+    for each in shared:
+        place = f" at {code(each.place)}" if each.place else ""
+        yield f"- {plural_text(len(each.failures), 'failure')}: {code(each.kind)}{place}"
+    yield ""
+
+
+def _table(results: Sequence[Result]) -> Iterator[str]:
+    rows = [row for model in models_of(results) for row in _rows(model, of_model(model, results))]
+    if not rows:
+        return
+    yield from _TABLE_HEAD
+    yield from rows[:_MOST_ROWS]
+    yield ""
+    if folded := rows[_MOST_ROWS:]:
+        yield f"<details><summary>{plural_text(len(folded), 'more row')}</summary>"
+        yield ""
+        yield from _TABLE_HEAD
+        yield from folded[:_MOST_FOLDED_ROWS]
+        if (more := len(folded) - _MOST_FOLDED_ROWS) > 0:
+            yield f"| and {more:,} more | | | | | | | | |"
+        yield ""
+        yield "</details>"
+        yield ""
+
+
+def _rows(model: str, own: Sequence[Result]) -> Iterator[str]:
+    yield _row(code(model), "all", own)
+    categories = dict.fromkeys(result.category for result in own)
+    if len(categories) > 1:
+        for category in categories:
+            yield _row("", inline(category), [result for result in own if result.category == category])
+
+
+def _row(model: str, name: str, results: Sequence[Result]) -> str:
+    group = statistics_of(results)
+    cells = [
+        model,
+        name,
+        f"{group.right:,}/{group.answered:,}",
+        f"{accuracy_text(group.right, group.answered)} {interval_text(group.right, group.answered)}",
+        _change(results, group),
+        f"{group.errors:,}" if group.errors else "",
+        cost_text(group.cost, group.unpriced),
+        seconds_text(group.p50),
+        seconds_text(group.p95),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _change(results: Iterable[Result], group: Statistics) -> str:
+    """How much the accuracy changed for the cases that were measured before."""
+    pairs = [(result.before, result) for result in results if result.before and result.answered]
+    before = [right / asked for (right, asked), _ in pairs if asked]
+    if not before or not group.answered:
+        return ""
+    now = sum(_rate(result) for (_, asked), result in pairs if asked) / len(before)
+    return points_text(now - sum(before) / len(before))
+
+
+def _rate(result: Result) -> float:
+    right, asked = result.first or result.samples or (int(result.right), 1)
+    return right / asked if asked else 0.0
+
+
+def _confusions(results: Sequence[Result]) -> Iterator[str]:
+    counts = Counter(pair for result in results for pair in result.called)
+    wrong = [(pair, count) for pair, count in counts.most_common() if pair[0] != pair[1] and all(pair)]
+    if wrong:
+        named = (
+            f"{code(called)} for {code(expected)} ({count:,})" for (expected, called), count in wrong[:_MOST_CAUSES]
+        )
+        yield f"**Mixed up**: {', '.join(named)}"
+        yield ""
+
+
+def _unjudged(report: Report) -> Iterator[str]:
+    """What could not be judged: never among the wrong answers."""
+    whole = statistics_of(report.results.results)
+    lines = [inline(line) for line in missing_lines(report.results)]
+    if report.results.unanswered:
+        lines.insert(0, f"{plural_text(report.results.unanswered, 'case')} without a reply: not counted for the model")
+    if whole.errors > report.results.unanswered:
+        lines.insert(0, plural_text(whole.errors - report.results.unanswered, "error"))
+    if lines:
+        yield f"<details><summary>not judged: {lines[0]}</summary>"
+        yield ""
+        yield from (f"- {line.strip()}" for line in lines[1 : 1 + _MOST_MISSING])
+        yield ""
+        yield "</details>"
+        yield ""
+
+
+def _origin(report: Report) -> str:
+    known = report.provenance
+    commit = str(known.get("commit") or "")[:10]
+    parts = [
+        f"run {inline(report.id)}",
+        f"{len(report.results.results):,} results",
+        f"commit {inline(commit)}{' with changes' if known.get('dirty') else ''}" if commit else "",
+        f"pytest-fcall {inline(str(known['pytest_fcall']))}" if known.get("pytest_fcall") else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def inline(text: str) -> str:
+    """Text from outside, on one line, of which nothing is read as Markdown, HTML, a mention or a link."""
+    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", _short(text))
+
+
+def code(text: str) -> str:
+    """The same in a code font."""
+    return f"<code>{inline(text)}</code>"
+
+
+def _short(text: str) -> str:
+    line = safe_line(text)
+    return line if len(line) <= _CUT else f"{line[: _CUT - 1]}…"

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+
+from pytest_fcall.core import Outcome
+from pytest_fcall.reporting.gates import JudgedGate
+from pytest_fcall.reporting.reports.markdown import MARKER, inline, write
+from pytest_fcall.reporting.reports.report import Report
+from pytest_fcall.reporting.results import MissingReply, Results
+from tests.unit.reporting.reports.examples import HOSTILE, account, report, reports, result
+
+TAGS = re.compile(r"</?(?:code|details|summary|sub)>|<!-- pytest-fcall -->")
+
+
+def lines(made: Report) -> list[str]:
+    return "".join(write(made)).splitlines()
+
+
+@given(reports())
+def test_a_report_has_at_most_sixty_lines_and_no_markup_but_ours(made: Report) -> None:
+    written = lines(made)
+    assert len(written) <= 60
+    assert written[0] == MARKER
+    for line in written:
+        assert "<" not in TAGS.sub("", line)
+        assert "@" not in line
+        assert "`" not in line
+        assert "://" not in line
+
+
+@given(reports())
+def test_each_row_of_a_table_has_its_cells(made: Report) -> None:
+    width = 0
+    for line in lines(made):
+        if not line.startswith("|"):
+            width = 0
+            continue
+        width = width or line.count("|")
+        assert line.count("|") == width
+
+
+def test_the_largest_report_has_at_most_sixty_lines() -> None:
+    results = [
+        result(
+            f"{outcome}{number}",
+            outcome=outcome,
+            model=f"model {number % 3}",
+            category=f"category {number}",
+            causes=("other prompt", "other tool"),
+            reasons=(("wrong_value", "calls[0].args.a"), ("wrong_tool", "calls[0]")),
+            called=(("a", "b"),),
+        )
+        for outcome in Outcome
+        for number in range(30)
+    ]
+    missing = {MissingReply("m", f"cause {number}", "fcall record"): 2 for number in range(10)}
+    gates = [JudgedGate(f"gate {number}", "share", 0.4, 0.5, False) for number in range(10)]
+    largest = report(*results, gates=gates, results=Results(tuple(results), missing=missing, unanswered=3))
+    assert 50 < len(lines(largest)) <= 60
+
+
+def test_what_regressed_says_what_changed() -> None:
+    changed = result(outcome=Outcome.REGRESSED, since=("calls[0].args.city: 'Oslo' → 'Rome'",))
+    assert (
+        "- regressed: <code>cases/a.fc.yaml:1</code> <code>a</code>: calls&#91;0&#93;.args.city: 'Oslo' → 'Rome'"
+        in lines(report(changed))
+    )
+
+
+def test_a_change_without_a_known_difference_gives_the_reason_of_the_verdict() -> None:
+    wrong = result(outcome=Outcome.UNDECIDED)
+    made = report(wrong, accounts={wrong.nodeid: account(wrong.nodeid, "No call was made")})
+    assert any(line.endswith("No call was made") for line in lines(made))
+
+
+def test_a_run_in_which_nothing_is_worse_says_so() -> None:
+    assert "1 answer judged, nothing is worse." in lines(report(result(status="passed"), status=0, conclusions=()))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a_b", "a&#95;b"),
+        ("https://a.example", "https&#58;//a.example"),
+        ("www.a.example", "www&#46;a.example"),
+        (":smile:", "&#58;smile:"),
+        ("12:30", "12:30"),
+        ("a\nb", "a&#92;nb"),
+        ("x" * 200, "x" * 159 + "…"),
+    ],
+)
+def test_text_from_outside_stays_text(text: str, written: str) -> None:
+    assert inline(text) == written
+
+
+def test_hostile_text_is_on_one_line() -> None:
+    assert "\n" not in inline(HOSTILE)
