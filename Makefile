@@ -32,6 +32,9 @@ LOWEST := .venv-lowest
 # How early cases are let go of is seen with newer versions of pytest only.
 LOWEST_TESTS := test_inside_apps test_items test_xdist test_hooks test_model_openai test_model_http test_conversations
 
+# Pages are looked at in Debian's Chromium.
+BROWSER := .venv-browser
+
 # Other programs that call a run of a model good or bad, to compare with.
 RIVALS := .venv-rivals
 
@@ -40,7 +43,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -49,10 +52,10 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 	$(LOCAL)/bin/python -m pytest cases --fc-live --fc-record=off
 
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
-	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks
+	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser
 
 nightly: $(READY) $(APIBENCH)/.ready test-lowest ## run all of it with all of the data, and try properties on many examples
-	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks
+	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai<2'
@@ -62,6 +65,10 @@ test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest version
 
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
 	$(BIN)/python -m pytest tests/conformance -m "" --hypothesis-profile=conformance
+
+test-browser: $(BROWSER)/.ready ## look at the pages of reports in a browser
+	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y chromium >/dev/null; }
+	$(BROWSER)/bin/python -m pytest tests/browser --timeout=300
 
 test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
 	$(BIN)/python -m pytest tests/independent
@@ -137,7 +144,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) .venv-frameworks
+	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -186,6 +193,11 @@ $(AUDIT)/.ready:
 $(RIVALS)/.ready:
 	$(PYTHON) -m venv $(RIVALS)
 	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check tool-scorer==1.10.0 'evaltrack[pydantic-evals]==0.5.0'
+	touch $@
+
+$(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt
+	$(PYTHON) -m venv $(BROWSER)
+	$(BROWSER)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/browser/requirements.txt --editable '.[report]'
 	touch $@
 
 $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py

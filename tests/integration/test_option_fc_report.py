@@ -13,7 +13,7 @@ from tests.integration.command import fcall, run_pytest
 from tests.integration.conftest import Shop
 from tests.integration.exam import called, weather_in
 
-KINDS = ("md", "json", "csv")
+KINDS = ("html", "md", "json", "csv")
 
 
 @pytest.fixture

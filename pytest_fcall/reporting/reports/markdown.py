@@ -22,7 +22,7 @@ from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import Statistics, shared_causes, statistics_of
+from pytest_fcall.reporting.statistics import shared_causes, statistics_of
 
 MARKER: Final = "<!-- pytest-fcall -->"
 """The first line, by which a comment is found again that is to be replaced."""
@@ -174,13 +174,13 @@ def _rows(model: str, own: Sequence[Result]) -> Iterator[str]:
 
 
 def _row(model: str, name: str, results: Sequence[Result]) -> str:
-    group = statistics_of(results)
+    group, change = statistics_of(results), accuracy_change(results)
     cells = [
         model,
         name,
         f"{group.right:,}/{group.answered:,}",
         f"{accuracy_text(group.right, group.answered)} {interval_text(group.right, group.answered)}",
-        _change(results, group),
+        "" if change is None else points_text(change),
         f"{group.errors:,}" if group.errors else "",
         cost_text(group.cost, group.unpriced),
         seconds_text(group.p50),
@@ -189,14 +189,11 @@ def _row(model: str, name: str, results: Sequence[Result]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _change(results: Iterable[Result], group: Statistics) -> str:
-    """How much the accuracy changed for the cases that were measured before."""
-    pairs = [(result.before, result) for result in results if result.before and result.answered]
-    before = [right / asked for (right, asked), _ in pairs if asked]
-    if not before or not group.answered:
-        return ""
-    now = sum(_rate(result) for (_, asked), result in pairs if asked) / len(before)
-    return points_text(now - sum(before) / len(before))
+def accuracy_change(results: Iterable[Result]) -> float | None:
+    """How much the accuracy changed for the cases that were measured before; None where none was."""
+    pairs = [(result.before, _rate(result)) for result in results if result.before and result.answered]
+    rates = [(right / asked, now) for (right, asked), now in pairs if asked]
+    return sum(now - before for before, now in rates) / len(rates) if rates else None
 
 
 def _rate(result: Result) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import MappingProxyType
@@ -26,10 +27,13 @@ class ReportKind(NamedTuple):
     suffix: str
     """The suffix of files that are of this kind if nothing else is said; empty for none."""
     title: str
+    package: str = ""
+    """What it needs beside what every installation has: the extra `report` brings it."""
 
 
 KINDS: Final[Mapping[str, ReportKind]] = MappingProxyType(
     {
+        "html": ReportKind("page.page", ".html", "a page in one file, for a browser", "jinja2"),
         "md": ReportKind("markdown", ".md", "Markdown, for the summary of a job and comments on pull requests"),
         "json": ReportKind("run_data", ".json", "all data of the run, as in .fcall/runs"),
         "csv": ReportKind("rows", ".csv", "a table, a row for each answer"),
@@ -57,12 +61,18 @@ def parse_report(text: str, folder: Path, added: Iterable[str] = (), suites: Ite
     known = (*KINDS, *added)
     kind, colon, name = text.partition(":")
     if text in known:
-        return ReportFile(text, None)
+        return ReportFile(_usable(text), None)
     if not colon or len(kind) == 1:  # `C:` is a drive
         kind, name = _kind_of_suffix(text, known), text
     elif kind not in known:
         return _of_suite(kind, name, folder, known, suites)
-    return ReportFile(kind, None if name in ("", "-") else folder / name)
+    return ReportFile(_usable(kind), None if name in ("", "-") else folder / name)
+
+
+def _usable(kind: str) -> str:
+    if kind in KINDS and (package := KINDS[kind].package) and find_spec(package) is None:
+        raise SettingError(f"--fc-report: {kind} needs {package}: pip install 'pytest-fcall[report]'")
+    return kind
 
 
 def _of_suite(kind: str, name: str, folder: Path, known: Sequence[str], suites: Iterable[str]) -> ReportFile:

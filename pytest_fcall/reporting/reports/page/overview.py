@@ -1,0 +1,259 @@
+"""What the overview of the page shows, as plain values for its template."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from pytest_fcall.core import Outcome
+from pytest_fcall.reporting.gates import figure_text
+from pytest_fcall.reporting.missing import missing_lines
+from pytest_fcall.reporting.number_text import (
+    accuracy_text,
+    cost_text,
+    interval_text,
+    plural_text,
+    points_text,
+    seconds_text,
+)
+from pytest_fcall.reporting.reports.markdown import accuracy_change, reason_of
+from pytest_fcall.reporting.reports.page.charts import Series, bar, histogram, radar
+from pytest_fcall.reporting.reports.report import Report
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.run_table import models_of, of_model
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.statistics import shared_causes, statistics_of, wilson_interval
+
+_CHANGES: Final = (
+    Outcome.REGRESSED,
+    Outcome.UNDECIDED,
+    Outcome.FLAKY,
+    Outcome.FIXED,
+    Outcome.DRIFTED,
+    Outcome.NEW,
+    Outcome.EDITED,
+)
+_MOST_CASES: Final = 50
+"""So many cases of an outcome are listed without the script."""
+_MOST_TOOLS: Final = 15
+
+
+class GateRow(NamedTuple):
+    """A gate and what became of it."""
+
+    text: str
+    figure: str
+    word: str
+    note: str
+
+
+class CaseLink(NamedTuple):
+    """A case with what is wrong or has changed, and its place among all results."""
+
+    place: int
+    where: str
+    case: str
+    model: str
+    what: str
+
+
+class Change(NamedTuple):
+    """The cases with one outcome, or that failed without one."""
+
+    name: str
+    count: int
+    cases: Sequence[CaseLink]
+    query: str
+    """The view of the script that shows all of them."""
+
+
+class GroupRow(NamedTuple):
+    """The figures of a model, or of one of its categories."""
+
+    model: str
+    place: int
+    group: str
+    right: str
+    accuracy: str
+    interval: str
+    bar: str
+    change: str
+    errors: str
+    cost: str
+    p50: str
+    p95: str
+
+
+class HeatRow(NamedTuple):
+    """How often each tool was called for the one that was expected, with the shade of each cell from 0 to 5."""
+
+    expected: str
+    cells: Sequence[tuple[str, int, bool]]
+
+
+def gate_rows(report: Report) -> list[GateRow]:
+    """The gates, those first that do not hold."""
+    words = {True: "holds", False: "does not hold", None: "inconclusive"}
+    order = sorted(report.gates, key=lambda gate: {False: 0, None: 1, True: 2}[gate.held])
+    return [
+        GateRow(
+            safe_line(gate.text),
+            figure_text(gate.kind, gate.figure, gate.bound),
+            words[gate.held],
+            safe_line(gate.note),
+        )
+        for gate in order
+    ]
+
+
+def changes(report: Report) -> list[Change]:
+    """What changed against the baseline, what weighs most first, and what failed besides."""
+    groups = [(outcome.value, report.with_outcome(outcome), f"outcome={outcome.value}") for outcome in _CHANGES]
+    besides = [
+        result
+        for result in report.results.results
+        if result.status == "failed" and result.outcome not in (Outcome.REGRESSED, Outcome.UNDECIDED)
+    ]
+    groups.insert(2, ("failed", besides, "status=failed"))
+    places = {id(result): place for place, result in enumerate(report.results.results)}
+    return [
+        Change(name, len(found), [_link(each, places[id(each)], report) for each in found[:_MOST_CASES]], query)
+        for name, found, query in groups
+        if found
+    ]
+
+
+def _link(result: Result, place: int, report: Report) -> CaseLink:
+    what = "; ".join(result.since) or reason_of(result, report)
+    model = safe_line(result.model) if len(report.models) > 1 else ""
+    return CaseLink(place, safe_line(f"{result.file}:{result.line}"), safe_line(result.case), model, safe_line(what))
+
+
+def causes(report: Report) -> list[str]:
+    """What changes and failures have in common, in sentences."""
+    results = report.results.results
+    changed = Counter(cause for result in results for cause in result.causes)
+    found = [
+        f"changed since the baseline: {safe_line(cause)} ({plural_text(count, 'case')})"
+        for cause, count in changed.most_common()
+    ]
+    for each in shared_causes(results):
+        place = f" at {safe_line(each.place)}" if each.place else ""
+        found.append(f"{plural_text(len(each.failures), 'failure')}: {safe_line(each.kind)}{place}")
+    return found
+
+
+def group_rows(report: Report) -> list[GroupRow]:
+    """The figures of each model, and of its categories."""
+    return [row for place, model in enumerate(_models(report)) for row in _model_rows(report, model, place)]
+
+
+def _models(report: Report) -> list[str]:
+    return models_of(report.results.results)
+
+
+def _model_rows(report: Report, model: str, place: int) -> Iterator[GroupRow]:
+    own = of_model(model, report.results.results)
+    yield _group_row(safe_line(model), place, "all", own)
+    categories = dict.fromkeys(result.category for result in own)
+    if len(categories) > 1:
+        for category in categories:
+            yield _group_row("", place, safe_line(category), [each for each in own if each.category == category])
+
+
+def _group_row(model: str, place: int, name: str, results: Sequence[Result]) -> GroupRow:
+    group = statistics_of(results)
+    low, high = wilson_interval(group.right, group.answered)
+    change = accuracy_change(results)
+    return GroupRow(
+        model=model,
+        place=place,
+        group=name,
+        right=f"{group.right:,}/{group.answered:,}",
+        accuracy=accuracy_text(group.right, group.answered) if group.answered else "",
+        interval=interval_text(group.right, group.answered) if group.answered else "",
+        bar=bar(group.right / group.answered, low, high, place) if group.answered else "",
+        change="" if change is None else points_text(change),
+        errors=f"{group.errors:,}" if group.errors else "",
+        cost=cost_text(group.cost, group.unpriced),
+        p50=seconds_text(group.p50),
+        p95=seconds_text(group.p95),
+    )
+
+
+def radar_chart(report: Report) -> str:
+    """The accuracy of each model by category; empty for fewer than three categories."""
+    results = [result for result in report.results.results if result.answered and result.model]
+    categories = [*dict.fromkeys(result.category for result in results)]
+    if len(categories) < 3:
+        return ""
+    series = [
+        Series(
+            safe_line(model),
+            [_accuracy([r for r in of_model(model, results) if r.category == name]) for name in categories],
+        )
+        for model in _models(report)
+    ]
+    return radar([safe_line(name) for name in categories], series)
+
+
+def _accuracy(results: Sequence[Result]) -> float | None:
+    group = statistics_of(results)
+    return group.right / group.answered if group.answered else None
+
+
+def confusion(report: Report) -> tuple[list[str], list[HeatRow]]:
+    """The tools that were confused most, and how often each was called for each; empty where none was."""
+    counts = Counter(pair for result in report.results.results for pair in result.called)
+    wrong = Counter[str]()
+    for (expected, called), number in counts.items():
+        if expected != called:
+            wrong.update({expected: number, called: number})
+    names = [name for name, _ in wrong.most_common(_MOST_TOOLS) if name]
+    if not names:
+        return [], []
+    most = max(counts.values())
+    columns = [*names, ""]
+    rows = [
+        HeatRow(
+            safe_line(expected) or "(none)",
+            [
+                (
+                    f"{counts[expected, called]:,}" if counts[expected, called] else "",
+                    _shade(counts[expected, called], most),
+                    expected == called,
+                )
+                for called in columns
+            ],
+        )
+        for expected in columns
+    ]
+    return [safe_line(name) or "(none)" for name in columns], rows
+
+
+def _shade(count: int, most: int) -> int:
+    return 0 if not count else 1 + min(4 * count // most, 4)
+
+
+def distributions(report: Report) -> list[tuple[str, str]]:
+    """Titles and charts of times and costs."""
+    answers = [result for result in report.results.results if result.answered]
+    seconds = {model: [r.seconds for r in of_model(model, answers) if r.seconds] for model in _models(report)}
+    costs = {model: [r.cost for r in of_model(model, answers) if r.cost] for model in _models(report)}
+    charts = [
+        ("seconds a case", histogram(seconds, "Seconds a case")),
+        ("US dollars a case", histogram(costs, "US dollars a case")),
+    ]
+    return [(title, chart) for title, chart in charts if chart]
+
+
+def unjudged(report: Report) -> list[str]:
+    """What could not be judged, and why; never counted as wrong."""
+    whole = statistics_of(report.results.results)
+    lines = []
+    if errors := whole.errors - report.results.unanswered:
+        lines.append(f"{plural_text(errors, 'error')}: a mistake in a case, a tool or an app")
+    if report.results.unanswered:
+        lines.append(f"{plural_text(report.results.unanswered, 'case')} without a reply: not counted for the model")
+    return [*lines, *missing_lines(report.results)]

@@ -1,0 +1,82 @@
+"""Pages of reports in Debian's Chromium. Nothing of the network is there, and no page may ask for any of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fcall.reporting.reports.report import Report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+if find_spec("playwright") is None:
+    collect_ignore_glob = ["test_*.py"]
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+"""Without a sandbox, which root may not have; the pages are ours, and Chromium is to look nothing up by itself."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        yield launched
+        launched.close()
+
+
+class Looking:
+    """A page of a report that is looked at, and what went wrong meanwhile."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.troubles: list[str] = []
+        page.on("console", lambda message: self.troubles.append(message.text))
+        page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        page.on("dialog", lambda dialog: (self.troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: self._note_request(request.url))
+        self.go("#/")
+
+    def _note_request(self, address: str) -> None:
+        if not address.startswith(self.address):
+            self.troubles.append(f"asked for {address}")
+
+    def go(self, fragment: str) -> None:
+        """Go to a view of the page."""
+        self.page.goto(self.address + fragment)
+
+
+@pytest.fixture
+def look(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Looking]]:
+    """Write a report as a page, and open it. There must be no trouble at the end."""
+    from pytest_fcall.reporting.reports.page.page import write
+
+    opened: list[Looking] = []
+
+    def look_at(report: Report, **settings: object) -> Looking:
+        path = tmp_path / "report.html"
+        path.write_text("".join(write(report)), encoding="utf-8")
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 1000}} | settings)  # type: ignore[arg-type]
+        opened.append(Looking(context.new_page(), path.as_uri()))
+        return opened[-1]
+
+    yield look_at
+    for each in opened:
+        each.page.context.close()
+    assert [trouble for each in opened for trouble in each.troubles] == []

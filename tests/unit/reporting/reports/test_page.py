@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+
+from hypothesis import given, settings
+
+from pytest_fcall.core import Outcome
+from pytest_fcall.reporting.reports.page.charts import Series, histogram, radar
+from pytest_fcall.reporting.reports.page.data import data_of
+from pytest_fcall.reporting.reports.page.page import write
+from pytest_fcall.reporting.reports.report import EarlierResult, EarlierRun, Report
+from tests.unit.reporting.reports.examples import HOSTILE, account, report, reports, result
+
+EMPTY = {"meta", "input", "br"}
+
+
+class Elements(HTMLParser):
+    """The elements of a page, which must close in their order, with the text of its scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.stack: list[str] = []
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.text: list[str] = []
+        self.feed(text)
+        assert self.stack == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag not in EMPTY:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.stack and self.stack[-1] not in ("script", "style"):
+            self.text.append(data)
+
+
+def page(made: Report) -> str:
+    return "".join(write(made))
+
+
+@settings(max_examples=20)
+@given(reports())
+def test_a_page_has_its_own_elements_and_no_others(made: Report) -> None:
+    found = Elements(page(made))
+    assert found.names.count("script") == 2
+    assert not {"img", "iframe", "link", "object", "embed"} & {*found.names}
+    assert not [name for name, _ in found.attributes if name.startswith("on")]
+    assert all(value.startswith("#") for name, value in found.attributes if name == "href")
+    assert not [value for name, value in found.attributes if name == "style"]
+
+
+@settings(max_examples=20)
+@given(reports())
+def test_a_page_is_text_that_can_be_written(made: Report) -> None:
+    assert page(made).encode("utf-8", "strict")
+
+
+def unpacked(made: Report) -> list[dict[str, object]]:
+    data = json.loads(data_of(made))
+    return [each for portion in data["packed"] for each in json.loads(zlib.decompress(base64.b64decode(portion)))]
+
+
+@settings(max_examples=20)
+@given(reports())
+def test_each_result_has_a_row_and_what_was_asked_and_answered(made: Report) -> None:
+    data = data_of(made)
+    assert "<" not in data
+    rows = json.loads(data)["rows"]
+    assert len(rows) == len(unpacked(made)) == len(made.results.results)
+    assert all(len(row) == 16 for row in rows)
+
+
+def test_text_from_outside_is_shown_as_text() -> None:
+    wrong = result(HOSTILE, outcome=Outcome.REGRESSED, since=(HOSTILE,))
+    text = "".join(Elements(page(report(wrong))).text)
+    assert "<script>alert(1)</script>" in text
+    assert "\\x1b[31m\\u202e\\ud800" in text
+
+
+def test_a_long_text_loses_its_middle() -> None:
+    wrong = result()
+    (detail,) = unpacked(report(wrong, accounts={wrong.nodeid: account(wrong.nodeid, "x" * 1_000_000)}))
+    assert len(json.dumps(detail)) < 300_000
+    assert "characters left out" in json.dumps(detail)
+
+
+def test_a_case_shows_how_it_ended_in_the_runs_before() -> None:
+    now = result("a", "passed")
+    before = [
+        EarlierRun("1", "2026-01-01", {now.nodeid: EarlierResult("failed", None)}),
+        EarlierRun("2", "2026-01-02", {}),
+        EarlierRun("3", "2026-01-03", {now.nodeid: EarlierResult("passed", None)}),
+    ]
+    (row,) = json.loads(data_of(report(now, earlier=before)))["rows"]
+    assert row[-1] == "w.r"
+
+
+def test_the_policy_lets_nothing_in_but_the_script_and_style_of_the_page() -> None:
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page(report(result())))
+    assert policy.startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
+    assert "unsafe" not in policy
+
+
+def test_a_radar_has_a_spoke_for_each_category_and_a_line_for_each_model() -> None:
+    drawn = radar(["a", "b<", "c"], [Series("m", [1.0, 0.5, None]), Series("n", [0.0, 0.0, 0.0])])
+    assert drawn.count("<text") == 3
+    assert drawn.count('class="line') == 2
+    assert "b&lt;" in drawn
+
+
+def test_a_histogram_counts_each_value_once() -> None:
+    drawn = histogram({"m": [0.1, 0.11, 5.0], "n": [1e-9]}, "Seconds")
+    assert sum(int(count) for count in re.findall(r": (\d+)</title>", drawn)) == 4
+
+
+def test_a_histogram_of_nothing_is_none() -> None:
+    assert histogram({"m": [], "n": [0.0]}, "Seconds") == ""
