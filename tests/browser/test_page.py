@@ -91,7 +91,7 @@ def test_a_link_of_the_overview_leads_to_the_case(look: Look, shop: Report) -> N
     expect(page.locator("#case h1")).to_contain_text("oslo")
     expect(page.locator("#case .wrong-argument")).to_have_text('city"Rome"')
     expect(page.locator("#case .strip")).to_have_attribute("aria-label", "oldest first: right")
-    for text in ("Weather in Oslo?", "It is cold.", '{"degrees": 3}', "the system prompt changed", "get_weather, book"):
+    for text in ("Weather in Oslo?", "It is cold.", "{degrees: 3}", "the system prompt changed", "get_weather, book"):
         expect(page.locator("#case")).to_contain_text(text)
 
 
@@ -245,7 +245,7 @@ def test_ten_thousand_cases_scroll_and_filter(look: Look) -> None:
     assert rows(looking).count() < 100
     page.locator("#list").focus()
     page.keyboard.press("End")
-    expect(page.get_by_role("option", name="case 9999")).to_be_visible()
+    expect(page.locator("#row-9999")).to_be_visible()
     page.locator("[name=q]").fill("9998")
     assert names(looking) == ["case 9998"]
     rows(looking).first.click()

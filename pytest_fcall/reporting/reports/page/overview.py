@@ -74,6 +74,7 @@ class GroupRow(NamedTuple):
     model: str
     place: int
     group: str
+    is_whole: bool
     right: str
     accuracy: str
     interval: str
@@ -155,21 +156,23 @@ def _models(report: Report) -> list[str]:
 
 def _model_rows(report: Report, model: str, place: int) -> Iterator[GroupRow]:
     own = of_model(model, report.results.results)
-    yield _group_row(safe_line(model), place, "all", own)
+    yield _group_row(model, place, "all", own, is_whole=True)
     categories = dict.fromkeys(result.category for result in own)
     if len(categories) > 1:
         for category in categories:
-            yield _group_row("", place, safe_line(category), [each for each in own if each.category == category])
+            of_category = [each for each in own if each.category == category]
+            yield _group_row(model, place, category, of_category, is_whole=False)
 
 
-def _group_row(model: str, place: int, name: str, results: Sequence[Result]) -> GroupRow:
+def _group_row(model: str, place: int, name: str, results: Sequence[Result], *, is_whole: bool) -> GroupRow:
     group = statistics_of(results)
     low, high = wilson_interval(group.right, group.answered)
     change = accuracy_change(results)
     return GroupRow(
-        model=model,
+        model=safe_line(model),
         place=place,
-        group=name,
+        group=safe_line(name),
+        is_whole=is_whole,
         right=f"{group.right:,}/{group.answered:,}",
         accuracy=accuracy_text(group.right, group.answered) if group.answered else "",
         interval=interval_text(group.right, group.answered) if group.answered else "",

@@ -206,7 +206,7 @@
   }
 
   function section(title, content) {
-    return content.length ? [element("h3", {}, title), ...content] : [];
+    return content.length ? [element("h2", {}, title), ...content] : [];
   }
 
   function lines(texts) {
