@@ -13,7 +13,7 @@ import pytest
 from pytest_fcall.reporting.reports.report import Report
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Dialog, Page
 
 if find_spec("playwright") is None:
     collect_ignore_glob = ["test_*.py"]
@@ -49,13 +49,17 @@ class Looking:
         self.troubles: list[str] = []
         page.on("console", lambda message: self.troubles.append(message.text))
         page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        page.on("dialog", lambda dialog: (self.troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("dialog", self._dismiss)
         page.on("request", lambda request: self._note_request(request.url))
         self.go("#/")
 
     def _note_request(self, address: str) -> None:
         if not address.startswith(self.address):
             self.troubles.append(f"asked for {address}")
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self.troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def go(self, fragment: str) -> None:
         """Go to a view of the page."""
@@ -72,7 +76,7 @@ def look(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Looking]]:
     def look_at(report: Report, **settings: object) -> Looking:
         path = tmp_path / "report.html"
         path.write_text("".join(write(report)), encoding="utf-8")
-        context = browser.new_context(**{"viewport": {"width": 1440, "height": 1000}} | settings)  # type: ignore[arg-type]
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 1000}} | settings)
         opened.append(Looking(context.new_page(), path.as_uri()))
         return opened[-1]
 

@@ -66,7 +66,7 @@ def rows(looking: Looking) -> Locator:
 
 
 def names(looking: Looking) -> list[str]:
-    return rows(looking).locator(".name").all_inner_texts()
+    return [*rows(looking).locator(".name").all_inner_texts()]
 
 
 def test_the_overview_says_what_decides_first(look: Look, shop: Report) -> None:

@@ -62,7 +62,7 @@ class Change(NamedTuple):
     """The cases with one outcome, or that failed without one."""
 
     name: str
-    count: int
+    number: int
     cases: Sequence[CaseLink]
     query: str
     """The view of the script that shows all of them."""
