@@ -41,7 +41,7 @@ RIVALS := .venv-rivals
 # What looks for weaknesses: a fuzzer that follows what inputs run through, and lists of known ones in dependencies.
 FUZZ := .venv-fuzz
 AUDIT := .venv-audit
-FILE_TARGETS := decoders cases baseline recordings run-file store answers traces
+FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
 .PHONY: demo demo-live test test-lowest conformance test-servers test-browser nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from pytest_fcall.backends.recordings.answers import answer_fault, interface_of, read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
 from pytest_fcall.backends.recordings.file import bookkeeping_path, read_recordings, recordings_path, write_recordings
+from pytest_fcall.backends.spans.otlp import OtlpError, spans_in_json, spans_in_protobuf
 from pytest_fcall.backends.store.database import StoreError
 from pytest_fcall.backends.store.replies import NewReply, ReplyStore, store_path
 from pytest_fcall.cases.case_file import read_case_file
@@ -78,6 +79,14 @@ BODIES = (
     b'{"message": {"tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}, "finish_reason": "a"}',
 )
 
+SPANS_IN_JSON = (
+    b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId":'
+    b' "b7ad6b7169203331", "name": "execute_tool f", "startTimeUnixNano": "1", "endTimeUnixNano": "2", "attributes":'
+    b' [{"key": "gen_ai.tool.name", "value": {"stringValue": "f"}}, {"key": "a", "value": {"arrayValue": {"values":'
+    b' [{"intValue": "3"}, {"kvlistValue": {"values": []}}]}}}]}]}]}]}'
+)
+SPANS_IN_PROTOBUF = bytes.fromhex(f"0a23 1221 121f 0a10 {'0a' * 16} 1208 {'0b' * 8} 2a01 66")
+
 
 class FileTarget(NamedTuple):
     """A reader of bytes."""
@@ -118,6 +127,7 @@ def targets() -> dict[str, FileTarget]:
         "run-file": FileTarget(_run_file, lambda folder: _contents(folder.glob(".fcall/runs/*.json"))),
         "store": FileTarget(_store, lambda folder: [store_path(folder).read_bytes()]),
         "answers": FileTarget(_answers, _bodies),
+        "spans": FileTarget(_spans, lambda _: [SPANS_IN_JSON, SPANS_IN_PROTOBUF]),
         "traces": FileTarget(_traces, lambda _: [json.dumps(log).encode() for log in LOGS]),
     }
 
@@ -209,6 +219,12 @@ def _answers(content: bytes, _: Path) -> None:
         answer = HttpAnswer(200, content_type, content[1:])
         if not answer_fault(interface_of(path), answer):
             read_recording(UnreadRecording("case", "digest", Request(()), path, answer, None, ""))
+
+
+def _spans(content: bytes, _: Path) -> None:
+    for read in (spans_in_json, spans_in_protobuf):
+        with suppress(OtlpError):
+            read(content)
 
 
 def _traces(content: bytes, folder: Path) -> None:
