@@ -88,12 +88,14 @@ def _said(answer: AccountAnswer, marks: Marks, *, is_answered: bool = True) -> I
 
 def _messages(messages: Iterable[Message]) -> Iterator[str]:
     for message in messages:
-        role, text = safe_line(str(message.get("role"))), content_text(message.get("content"))
-        calls = message.get("tool_calls")
-        if not text and calls:
+        role, text = message.get("role"), content_text(message.get("content"))
+        if role is None:  # an item of OpenAI's Responses, such as the result of a call
+            role = message.get("type")
+            text = value_text({name: value for name, value in message.items() if name != "type"}, _MOST)
+        elif not text and (calls := message.get("tool_calls")):
             text = value_text(calls, _MOST)
         first, *rest = safe(text, _MOST).split("\n")
-        yield f"{role}: {first}"
+        yield f"{safe_line(str(role))}: {first}"
         yield from (f"  {line}" for line in rest)
 
 

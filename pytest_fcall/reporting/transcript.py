@@ -79,7 +79,7 @@ def _content_part(part: Mapping[str, Json]) -> str:
     if isinstance(text := part.get("text"), str):
         return text
     image = part.get("image_file")
-    return f"[image {image.get('path')}]" if isinstance(image, Mapping) else f"[{part.get('type')}]"
+    return f"[image {image.get('path')}]" if isinstance(image, Mapping) else f"[{part.get('type') or ', '.join(part)}]"
 
 
 def _wrong_calls(verdict: Verdict) -> frozenset[int]:

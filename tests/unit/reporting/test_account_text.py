@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from pytest_fcall.core import Call, CallResult, Outcome, Usage
+from pytest_fcall.core import Call, CallResult, Message, Outcome, Usage
 from pytest_fcall.core.json_fields import DamagedData
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, account_from_json, account_to_json
-from pytest_fcall.reporting.account_text import account_lines, verdict_text
+from pytest_fcall.reporting.account_text import account_lines, passed_text, verdict_text
 from pytest_fcall.reporting.results import JudgeUsage, Result
 from pytest_fcall.reporting.terminal import ASCII
 from pytest_fcall.tracking.run_accounts import account_line
@@ -42,6 +42,25 @@ def test_an_account_is_read_as_it_was_written() -> None:
 def test_other_data_is_damaged(damage: dict[str, object]) -> None:
     with pytest.raises(DamagedData):
         account_from_json({**account_to_json(ACCOUNT), **damage})  # type: ignore[dict-item]  # so it is read from a file
+
+
+def test_what_an_app_sent_in_a_form_of_its_provider_is_told() -> None:
+    messages: tuple[Message, ...] = (
+        {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "sunny"},
+        {"role": "user", "content": [{"functionResponse": {"name": "get_weather"}}, {"text": "Well?"}]},
+    )
+    answer = AccountAnswer(valid=True, steps=(STEP,), inside=(AskedStep(messages, text="Sunny.", model="m"),))
+
+    text = passed_text(Account("a::one", (answer,)), RESULT, ASCII)
+
+    assert text.partition("inside the app:\n")[2].splitlines() == [
+        "  request 1 to m:",
+        '    function_call: {call_id: "c1", name: "get_weather", arguments: "{}"}',
+        '    function_call_output: {call_id: "c1", output: "sunny"}',
+        "    user: [functionResponse] Well?",
+        "    text: Sunny.",
+    ]
 
 
 def test_the_text_has_question_answer_reasons_and_figures() -> None:
