@@ -77,7 +77,7 @@ test-local: $(LOCAL)/.ready ## load and ask models on this machine: a tiny one, 
 	$(LOCAL)/bin/python -m pytest tests/local
 
 test-frameworks: $(READY) $(FRAMEWORK_GROUPS:%=$(FRAMEWORKS)/%/.ready) ## run the agents of docs/frameworks; FLOATING=1 with the newest versions
-	FRAMEWORKS=$(abspath $(FRAMEWORKS)) FRAMEWORK_GROUPS="$(FRAMEWORK_GROUPS)" $(BIN)/python -m pytest tests/frameworks/test_pages.py tests/frameworks/test_red.py -m "$(FRAMEWORK_TESTS)" -n 2 --dist loadgroup --timeout=900
+	FRAMEWORKS=$(abspath $(FRAMEWORKS)) FRAMEWORK_GROUPS="$(FRAMEWORK_GROUPS)" $(BIN)/python -m pytest tests/frameworks/test_pages.py tests/frameworks/test_red.py -m "$(FRAMEWORK_TESTS)" -n 2 --timeout=900
 	for group in $(filter-out node,$(FRAMEWORK_GROUPS)); do \
 		NODE_FOLDERS=$(abspath $(FRAMEWORKS))/node $(FRAMEWORKS)/$$group/bin/python -m pytest -c tests/lowest.ini --rootdir=. --noconftest -q tests/frameworks/test_answers.py tests/frameworks/test_agents.py || exit 1; \
 	done

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
 import pytest
 from _pytest.mark import ParameterSet
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # it has no types
 
 from tests.frameworks import table
 from tests.frameworks.framework import FRAMEWORKS, Framework
@@ -26,8 +28,7 @@ def provider() -> Iterator[Server]:
 
 
 def _param(framework: Framework) -> ParameterSet:
-    rare = () if framework.often else (pytest.mark.nightly,)
-    return pytest.param(framework, id=framework.name, marks=[pytest.mark.xdist_group(framework.name), *rare])
+    return pytest.param(framework, id=framework.name, marks=() if framework.often else pytest.mark.nightly)
 
 
 @pytest.fixture(params=[_param(framework) for framework in FRAMEWORKS if framework.installed])
@@ -41,11 +42,12 @@ def framework(request: pytest.FixtureRequest) -> Framework:
 def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Framework], Visit]]:
     """What came of following the page of a framework, once for all tests."""
     visits: dict[str, Visit] = {}
-    with Server(answer) as server:
+    with Server(answer) as server, ExitStack() as stack:
 
         def visited(framework: Framework) -> Visit:
             if framework.name not in visits:
-                visits[framework.name] = Visit(framework, tmp_path_factory.mktemp(framework.name), server)
+                begun = Visit(framework, tmp_path_factory.mktemp(framework.name), server)
+                visits[framework.name] = stack.enter_context(begun)
             return visits[framework.name]
 
         yield visited
@@ -54,13 +56,13 @@ def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Framew
 @pytest.fixture
 def recorded(framework: Framework, visit: Callable[[Framework], Visit], tmp_path: Path, provider: Server) -> Project:
     """A project with what was recorded when its page was followed."""
-    return visit(framework).project.copy(tmp_path / "project", provider)
+    return visit(framework).copy(tmp_path / "project", provider, recorded=True)
 
 
 @pytest.fixture
 def project(framework: Framework, visit: Callable[[Framework], Visit], tmp_path: Path, provider: Server) -> Project:
     """A project in which nothing is recorded yet."""
-    return visit(framework).project.copy(tmp_path / "project", provider, recorded=False)
+    return visit(framework).copy(tmp_path / "project", provider, recorded=False)
 
 
 @pytest.fixture
@@ -74,6 +76,23 @@ def found(record_property: Callable[[str, object], None]) -> Callable[[str, str,
             assert cell == said, f"found {cell}, and the table says {said} (TABLE=write writes it anew)"
 
     return say
+
+
+class PageScheduling(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """Gives all tests of a page to the same worker, so that each page is followed once.
+
+    `--dist loadgroup` would do, but no version of pytest-xdist groups anything with pytest 9.2
+    (https://github.com/pytest-dev/pytest-xdist/issues/1386).
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        parameters = nodeid.partition("[")[2].removesuffix("]")
+        pages = [page.name for page in FRAMEWORKS if f"{parameters}-".startswith(f"{page.name}-")]
+        return max(pages, key=len, default=nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> PageScheduling:
+    return PageScheduling(config, log)
 
 
 class TableWriter:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -24,7 +25,7 @@ WAYS: Mapping[str, str] = MappingProxyType(
         "threaded": "python:threads:threaded",
     }
 )
-BEHIND_HTTP: Mapping[str, str] = MappingProxyType({"called": "http:shop", "streamed": "http:streamed"})
+BEHIND_HTTP: Mapping[str, str] = MappingProxyType({"streamed": "http:streamed"})
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,27 @@ class Framework:
         return Path(sys.executable) if self.group == "node" else ENVIRONMENTS / self.group / "bin" / "python"
 
     @property
+    def imports(self) -> list[str]:
+        """The modules of others that its Python imports."""
+        texts = {name.removesuffix(".py"): text for name, text in self.files.items() if name.endswith(".py")}
+        found = {name for text in texts.values() for name in _imported(ast.parse(text))}
+        return sorted(found - texts.keys())
+
+    @property
     def glue(self) -> int:
         """The lines of the function that stands between the agent and its cases; 0 where the agent itself is named."""
         lines = self.files[self.file].splitlines()
         if "def answer(request):" not in lines:
             return 0
         return len([line for line in lines[lines.index("def answer(request):") :] if line.strip()])
+
+
+def _imported(module: ast.Module) -> Iterator[str]:
+    for statement in module.body:
+        if isinstance(statement, ast.Import):
+            yield from (name.name for name in statement.names)
+        elif isinstance(statement, ast.ImportFrom) and statement.module:
+            yield statement.module
 
 
 FRAMEWORKS = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -14,10 +13,9 @@ from typing import Self
 from xml.etree import ElementTree as ET
 
 from tests.frameworks.framework import ENVIRONMENTS, Framework
+from tests.frameworks.interpreter import Done, Interpreter
 from tests.servers import Server
 
-NO_DOWNLOADS = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true"}
-"""What libraries do without when they are imported, so that no test leaves this machine."""
 CASES = ("weather", "both", "thanks")
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "AZURE_OPENAI_API_KEY")
 _OURS = re.compile(
@@ -43,6 +41,19 @@ NOWHERE: Mapping[str, str] = MappingProxyType(
     {"HTTPS_PROXY": _CLOSED, "HTTP_PROXY": _CLOSED, "ALL_PROXY": _CLOSED, "NO_PROXY": "127.0.0.1,localhost"}
 )
 """A machine that knows no provider: whoever leaves it all the same meets a port where nobody listens."""
+_QUIET = {
+    "CREWAI_DISABLE_TELEMETRY": "true",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "OPENAI_AGENTS_DISABLE_TRACING": "1",
+}
+"""What libraries do without, so that no test leaves this machine, or waits since it cannot."""
+
+
+def environment_of(framework: Framework) -> dict[str, str]:
+    """The variables of a user who has activated the environment of a framework."""
+    kept = {name: value for name, value in os.environ.items() if not _OURS.match(name)}
+    path = os.pathsep.join([str(framework.python.parent), kept.get("PATH", "")])
+    return {**kept, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1", **_QUIET, **NOWHERE}
 
 
 @dataclass(frozen=True)
@@ -67,12 +78,13 @@ class Run:
 
 
 class Project:
-    """The folder. `provider` plays all providers for runs that may ask."""
+    """The folder. `provider` plays all providers for runs that may ask, which the `interpreter` runs."""
 
-    def __init__(self, framework: Framework, folder: Path, provider: Server) -> None:
+    def __init__(self, framework: Framework, folder: Path, provider: Server, interpreter: Interpreter) -> None:
         self.framework = framework
         self.folder = folder
         self._provider = provider
+        self._interpreter = interpreter
         for name, text in framework.files.items():
             self.write(name, text)
         if framework.group == "node":
@@ -90,9 +102,9 @@ class Project:
         assert old in text, f"{old!r} does not stand in {name}"
         self.write(name, text.replace(old, new))
 
-    def copy(self, folder: Path, provider: Server, *, recorded: bool = True) -> Project:
-        """The project as it is in version control, elsewhere; without what was `recorded`, if that is said."""
-        copied = Project(self.framework, folder, provider)
+    def copy(self, folder: Path, provider: Server, interpreter: Interpreter, *, recorded: bool) -> Project:
+        """The project as it is in version control, elsewhere; with what was `recorded`, or without."""
+        copied = Project(self.framework, folder, provider, interpreter)
         written = [*self.folder.rglob("*.lock.json"), *(self.folder.rglob("__fcall__/**/*.jsonl") if recorded else ())]
         for path in written:
             copied.write(str(path.relative_to(self.folder)), path.read_text(encoding="utf-8"))
@@ -142,37 +154,28 @@ class Project:
         """Run pytest as in continuous integration: without keys, and without anybody who would answer."""
         shutil.rmtree(self.folder / ".fcall", ignore_errors=True)
         before = len(self._provider.asked)
-        run = self._pytest(list(arguments), NOWHERE)
+        run = self._pytest(list(arguments), {})
         assert len(self._provider.asked) == before, f"a provider was asked in a replay\n{run.output}"
         return run
 
     def fcall(self, *arguments: str) -> None:
         """Run `fcall`, which has to succeed. It finds the keys of a developer."""
-        done = self.command("-m", "pytest_fcall.cli", *arguments, environment=addresses(self._provider))
-        assert done.returncode == 0, done.stdout
+        done = self._run("pytest_fcall.cli", arguments, addresses(self._provider))
+        assert done.status == 0, done.output
+
+    def linted(self) -> str:
+        """What `fcall lint` says."""
+        return self._run("pytest_fcall.cli", ["lint", "cases"], addresses(self._provider)).output
 
     def _pytest(self, arguments: list[str], environment: Mapping[str, str]) -> Run:
         results = self.folder / "results.xml"
         results.unlink(missing_ok=True)
         options = ["-v", "-rA", "-p", "no:cacheprovider", f"--junit-xml={results}"]
-        done = self.command("-m", "pytest", *options, *arguments, environment=environment)
-        return Run(done.returncode, done.stdout, _outcomes(results))
+        done = self._run("pytest", [*options, *arguments], environment)
+        return Run(done.status, done.output, _outcomes(results))
 
-    def command(self, *arguments: str, environment: Mapping[str, str] = NOWHERE) -> subprocess.CompletedProcess[str]:
-        """Run Python in the project."""
-        kept = {name: value for name, value in os.environ.items() if not _OURS.match(name)}
-        path = os.pathsep.join([str(self.framework.python.parent), kept.get("PATH", "")])
-        own = {"PATH": path, "COLUMNS": "120", "NO_COLOR": "1", **NO_DOWNLOADS}
-        return subprocess.run(
-            [self.framework.python, *arguments],
-            cwd=self.folder,
-            env={**kept, **own, **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            timeout=300,
-            check=False,
-        )
+    def _run(self, module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> Done:
+        return self._interpreter(module, arguments, self.folder, {**environment_of(self.framework), **environment})
 
 
 def _outcomes(results: Path) -> dict[str, str]:

@@ -14,6 +14,7 @@ COLUMNS = (
     "replay",
     "`-n 2`",
     "streaming",
+    "sync",
     "async",
     "threads",
     "429 and 500",
@@ -27,10 +28,10 @@ _LINK = re.compile(r"\[.*?\]\((.*?)\.md\)")
 def documented() -> Mapping[tuple[str, str], str]:
     """What the table says, by the name of the framework and the column."""
     cells: dict[tuple[str, str], str] = {}
-    for line in _found().splitlines()[2:]:
-        link, *row = (cell.strip() for cell in line.strip("|").split("|"))
+    (_, *columns), _, *rows = map(_cells, _found().splitlines())
+    for link, *row in rows:
         if name := _LINK.fullmatch(link):
-            cells |= {(name[1], column): cell for column, cell in zip(COLUMNS, row, strict=True)}
+            cells |= {(name[1], column): cell for column, cell in zip(columns, row, strict=True)}
     return cells
 
 
@@ -49,6 +50,10 @@ def _found() -> str:
     table = _TABLE.search(README.read_text(encoding="utf-8"))
     assert table, f"{README} has no table"
     return table[0]
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 def _line(*cells: str) -> str:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import pytest
 
 from tests.frameworks.framework import BEHIND_HTTP, FRAMEWORKS, Framework
-from tests.frameworks.project import CASES, addresses
+from tests.frameworks.project import CASES
 from tests.frameworks.table import COLUMNS, documented
 from tests.frameworks.visit import Visit
 from tests.pages import FRAMEWORKS as PAGES
@@ -45,9 +45,7 @@ def replay(trial: Trial) -> str:
 
 
 def workers(trial: Trial) -> str:
-    live, replayed, _ = trial.visit.ways
-    for run in (live, replayed):
-        run.passed(len(CASES) * len(trial.framework.ways))
+    trial.visit.by_workers()
     return YES
 
 
@@ -60,18 +58,22 @@ def _is_stream(asked: Asked) -> bool:
     return ":stream" in asked.path or bool(asked.json.get("stream"))
 
 
+def synchronous(trial: Trial) -> str:
+    return _by_function(trial, "called")
+
+
 def asynchronous(trial: Trial) -> str:
-    if trial.framework.ways is BEHIND_HTTP:
-        return ELSEWHERE
-    trial.visit.way("awaited")
-    return YES
+    return _by_function(trial, "awaited")
 
 
 def threads(trial: Trial) -> str:
+    return _by_function(trial, "threaded")
+
+
+def _by_function(trial: Trial, name: str) -> str:
     if trial.framework.ways is BEHIND_HTTP:
         return ELSEWHERE
-    trial.visit.way("threaded")
-    trial.visit.way("called")
+    trial.visit.way(name)
     return YES
 
 
@@ -83,13 +85,13 @@ def trouble(trial: Trial) -> str:
 
 
 def tools(trial: Trial) -> str:
-    project = trial.visit.project.copy(trial.folder, trial.provider, recorded=False)
+    project = trial.visit.copy(trial.folder, trial.provider, recorded=False)
     tools, _, _ = trial.framework.files["cases/shop.fc.yaml"].partition("cases:\n")
     assert "parameters" not in tools, "the tools are written out in the case file"
     project.change("cases/shop.fc.yaml", "{city: Oslo}", "{town: Oslo}")
-    linted = project.command("-m", "pytest_fcall.cli", "lint", "cases", environment=addresses(trial.provider))
-    assert "has no argument `town`" in linted.stdout, linted.stdout
-    assert "2 faults" in linted.stdout, linted.stdout
+    said = project.linted()
+    assert "has no argument `town`" in said, said
+    assert "2 faults" in said, said
     return YES
 
 
@@ -98,7 +100,13 @@ def glue(trial: Trial) -> str:
 
 
 GOALS: Mapping[str, Callable[[Trial], str]] = MappingProxyType(
-    dict(zip(COLUMNS, (live, replay, workers, streaming, asynchronous, threads, trouble, tools, glue), strict=True))
+    dict(
+        zip(
+            COLUMNS,
+            (live, replay, workers, streaming, synchronous, asynchronous, threads, trouble, tools, glue),
+            strict=True,
+        )
+    )
 )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from tests.frameworks.framework import Framework
-from tests.frameworks.project import CASES, Project, Run
+from tests.frameworks.interpreter import Forked, Fresh
+from tests.frameworks.project import CASES, Project, Run, environment_of
 from tests.pages import commands, first_missing
 from tests.servers import Asked, Server, broken, throttled
 
@@ -24,7 +26,7 @@ def threaded(request):
 
 
 class Visit:
-    """One reader of a page."""
+    """One reader of a page, who does what it says by hand, and tries other things in many quick runs."""
 
     def __init__(self, framework: Framework, folder: Path, provider: Server) -> None:
         self._folder = folder
@@ -32,6 +34,13 @@ class Visit:
         self._framework = framework
         self.asked: list[Asked] = []
         """What the provider was asked on the way."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if "_forked" in vars(self):
+            self._forked.close()
 
     @cached_property
     def project(self) -> Project:
@@ -41,7 +50,16 @@ class Visit:
 
     @cached_property
     def _project(self) -> Project:
-        return Project(self._framework, self._folder / "page", self._provider)
+        return Project(self._framework, self._folder / "page", self._provider, Fresh(self._framework.python))
+
+    @cached_property
+    def _forked(self) -> Forked:
+        framework = self._framework
+        return Forked(framework.python, framework.imports, environment_of(framework))
+
+    def copy(self, folder: Path, provider: Server, *, recorded: bool) -> Project:
+        """The project elsewhere, as it is in version control, with what was `recorded` or without; runs are forked."""
+        return self.project.copy(folder, provider, self._forked, recorded=recorded)
 
     @cached_property
     def runs(self) -> tuple[Run, Run]:
@@ -67,23 +85,23 @@ class Visit:
         first, last = runs
         return first, last
 
-    @cached_property
-    def ways(self) -> tuple[Run, Run, list[Asked]]:
-        """The runs by all functions and two workers, live and replayed, and what the provider was asked."""
-        project = self.project.copy(self._folder / "ways", self._provider, recorded=False)
-        project.write("threads.py", THREADED)
-        models = [f"--fc-model={model}" for model in self._framework.ways.values()]
-        before = len(self._provider.asked)
-        live = project.run(*models, "-n", "2")
-        asked = self._provider.asked[before:]
-        project.fcall("record", "--export")
-        return live, project.replayed(*models, "-n", "2"), asked
+    def by_workers(self) -> None:
+        """Make sure that all cases pass by two workers, live and replayed."""
+        self._live_and_replayed("workers", "-n", "2")
 
     def way(self, name: str) -> list[Asked]:
-        """Make sure that all cases passed by a function, live and replayed; what the provider was asked by all."""
-        live, replayed, asked = self.ways
-        for run in (live, replayed):
-            model = self._framework.ways[name]
-            outcomes = [outcome for test, outcome in run.outcomes.items() if model in test]
-            assert outcomes == ["passed"] * len(CASES), run.output
+        """Make sure that all cases pass by a function, in runs of its own, live and replayed.
+
+        Gives what the provider was asked.
+        """
+        return self._live_and_replayed(name, f"--fc-model={self._framework.ways[name]}")
+
+    def _live_and_replayed(self, name: str, *arguments: str) -> list[Asked]:
+        project = self.copy(self._folder / name, self._provider, recorded=False)
+        project.write("threads.py", THREADED)
+        before = len(self._provider.asked)
+        project.run("--fc-live", *arguments).passed(len(CASES))
+        asked = self._provider.asked[before:]
+        project.fcall("record", "--export")
+        project.replayed(*arguments).passed(len(CASES))
         return asked
