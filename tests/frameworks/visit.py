@@ -23,6 +23,7 @@ def threaded(request):
     with ThreadPoolExecutor() as pool:
         return pool.submit(called, request).result()
 """
+"""How threads are tried, unless the page says how."""
 
 
 class Visit:
@@ -98,7 +99,8 @@ class Visit:
 
     def _live_and_replayed(self, name: str, *arguments: str) -> list[Asked]:
         project = self.copy(self._folder / name, self._provider, recorded=False)
-        project.write("threads.py", THREADED)
+        if "threads.py" not in self._framework.files:
+            project.write("threads.py", THREADED)
         before = len(self._provider.asked)
         project.run("--fc-live", *arguments).passed(len(CASES))
         asked = self._provider.asked[before:]
