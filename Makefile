@@ -79,7 +79,7 @@ test-local: $(LOCAL)/.ready ## load and ask models on this machine: a tiny one, 
 test-frameworks: $(READY) $(FRAMEWORK_GROUPS:%=$(FRAMEWORKS)/%/.ready) ## run the agents of docs/frameworks; FLOATING=1 with the newest versions
 	FRAMEWORKS=$(abspath $(FRAMEWORKS)) FRAMEWORK_GROUPS="$(FRAMEWORK_GROUPS)" $(BIN)/python -m pytest tests/frameworks/test_pages.py tests/frameworks/test_red.py -m "$(FRAMEWORK_TESTS)" -n 2 --timeout=900
 	for group in $(filter-out node,$(FRAMEWORK_GROUPS)); do \
-		NODE_FOLDERS=$(abspath $(FRAMEWORKS))/node $(FRAMEWORKS)/$$group/bin/python -m pytest -c tests/lowest.ini --rootdir=. --noconftest -q tests/frameworks/test_answers.py tests/frameworks/test_agents.py || exit 1; \
+		FRAMEWORKS=$(abspath $(FRAMEWORKS)) $(FRAMEWORKS)/$$group/bin/python -m pytest -c tests/lowest.ini --rootdir=. --noconftest -q tests/frameworks/test_answers.py tests/frameworks/test_agents.py || exit 1; \
 	done
 
 test-frameworks-common: ## run those of the frameworks that are used most
@@ -177,7 +177,7 @@ $(FRAMEWORKS)/node/.ready: tests/frameworks/node/package.json
 $(FRAMEWORKS)/%/.ready: tests/frameworks/%.txt pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(if $(FLOATING),sed 's/==.*//',cat) $< > $(@D)/requirements.txt
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(FLOATING),--upgrade) -r $(@D)/requirements.txt --editable .
+	$(@D)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check $(if $(FLOATING),--upgrade) -r $(@D)/requirements.txt --editable .
 	touch $@
 
 $(FUZZ)/.ready: pyproject.toml
