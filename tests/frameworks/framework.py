@@ -45,6 +45,8 @@ class Framework:
     """The file that the agent is in."""
     tools: str = ""
     """The file that its tools are in, if it is another one."""
+    around: str = ""
+    """The line that has it ask `{url}`, where it reads variables too late for the app to set them."""
 
     @property
     def installed(self) -> bool:
@@ -107,8 +109,8 @@ FRAMEWORKS = (
     Framework("fastapi", "FastAPI, OpenTelemetry", "common", ways=BEHIND_HTTP, tools="tools.py"),
     Framework("smolagents", "smolagents", "more"),
     Framework("llama-index", "LlamaIndex", "more"),
-    Framework("litellm", "LiteLLM", "more"),
-    Framework("dspy", "DSPy", "more"),
+    Framework("litellm", "LiteLLM", "more", around="litellm.api_base = {url!r}"),
+    Framework("dspy", "DSPy", "more", around="program.set_lm(dspy.LM('openai/gpt-5.2', api_base={url!r}))"),
     Framework("adk", "Google ADK", "more"),
     Framework("crewai", "CrewAI", "crewai"),
     Framework("autogen", "AutoGen", "autogen"),

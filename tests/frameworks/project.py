@@ -130,7 +130,8 @@ class Project:
         file = self.framework.file
         text = (self.folder / file).read_text(encoding="utf-8")
         if file.endswith(".py"):
-            self.write(file, f"import os\n\nos.environ.update({addresses(server)!r})\n{text}")
+            around = self.framework.around.format(url=server.url)
+            self.write(file, f"import os\n\nos.environ.update({addresses(server)!r})\n{text}\n{around}\n")
         else:
             self.change(file, "import { openai }", "import { createOpenAI }")
             self.change(

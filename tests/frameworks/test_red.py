@@ -35,3 +35,4 @@ def test_a_request_around_the_proxy_is_not_green(recorded: Project) -> None:
         recorded.go_around(elsewhere)
         recorded.replayed("-k", "weather").not_green()
         recorded.run("--fc-live", "-k", "weather").not_green()
+        assert elsewhere.asked
