@@ -586,13 +586,13 @@ def test_litellm() -> None:
 
 SCRIPT = """
 import { generateText, tool, stepCountIs } from 'ai';
-import { MockLanguageModelV3 } from 'ai/test';
+import { MockLanguageModelV4 } from 'ai/test';
 import { z } from 'zod';
 let asked = false;
 const usage = {inputTokens: {total: 3}, outputTokens: {total: 2}};
 const call = (toolCallId, city) =>
   ({type: 'tool-call', toolCallId, toolName: 'get_weather', input: JSON.stringify({city})});
-const model = new MockLanguageModelV3({doGenerate: async () => {
+const model = new MockLanguageModelV4({doGenerate: async () => {
   const content = asked ? [{type: 'text', text: 'Cold.'}]
     : [{type: 'reasoning', text: 'hm'}, {type: 'text', text: 'Look.'}, call('c1', 'Oslo'), call('c2', 'Rome')];
   const finishReason = {unified: asked ? 'stop' : 'tool-calls', raw: 'x'};
@@ -604,10 +604,11 @@ const runs = {get_weather: tool({inputSchema, execute: async ({city}) => `cold i
 const whole = await generateText({model, tools: runs, stopWhen: stepCountIs(5), prompt: 'Weather?'});
 asked = false;
 const one = await generateText({model, tools: {get_weather: tool({inputSchema})}, prompt: 'Weather?'});
-const messages = whole.response.messages;
+const messages = whole.responseMessages;
 const {text, toolCalls, finishReason} = one;
 const fields = {text, toolCalls, finishReason};
-console.log(JSON.stringify({whole, messages, response: {response: {messages}}, one, fields, calls: toolCalls}));
+const told = {fields: {responseMessages: messages}, response: {response: {messages}}};
+console.log(JSON.stringify({whole, messages, ...told, one, parts: fields, calls: toolCalls}));
 """
 
 
@@ -620,10 +621,11 @@ def test_ai_sdk() -> None:
     answers = json.loads(found.stdout)
     check_run(answers["whole"])
     check_run(answers["messages"])
+    check_run(answers["fields"])
     check_run(answers["response"])
     reply = read(answers["one"])
     assert (calls_of(reply), reply.text) == (CALLS, "Look.")
-    check_one(answers["fields"])
+    check_one(answers["parts"])
     check_one(answers["calls"], "")
 
 

@@ -100,7 +100,7 @@ def _is_generated(data: Fields) -> bool:
     steps = data.get("steps")
     step = fields_of(steps[0]) or {} if isinstance(steps, list) and steps else {}
     response = fields_of(data.get("response")) or {}
-    own = {"toolCalls", "finishReason", "totalUsage"}
+    own = {"toolCalls", "finishReason", "totalUsage", "responseMessages"}
     return bool(own & data.keys() or own & step.keys() or isinstance(response.get("messages"), list))
 
 

@@ -85,6 +85,16 @@ def test_objects_of_provider_libraries_are_read_by_what_they_dump() -> None:
     assert reply_of([message]).tool_calls == reply_of(OPENAI).tool_calls
 
 
+def test_what_all_steps_of_the_ai_sdk_said_counts_more_than_the_response_of_the_last() -> None:
+    call = {"type": "tool-call", "toolCallId": "c1", "toolName": "get_weather", "input": WEATHER}
+    last = {"role": "assistant", "content": [{"type": "text", "text": "Cold."}]}
+    all_steps = [{"role": "assistant", "content": [call]}, last]
+
+    for answer in ({"responseMessages": all_steps}, {"responseMessages": all_steps, "response": {"messages": [last]}}):
+        reply = reply_of(answer)
+        assert (reply.tool_calls, reply.text) == ((RawCall("get_weather", WEATHER, "c1"),), "Cold.")
+
+
 def test_text_is_text() -> None:
     assert reply_of("No idea.").text == "No idea."
     assert reply_of(None).text == ""
