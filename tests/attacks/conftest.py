@@ -1,5 +1,34 @@
 from __future__ import annotations
 
+from collections import Counter
+
+import pytest
+
 from tests.integration.conftest import asyncio_plugin, exam, mind, shop, weather
 
 __all__ = ["asyncio_plugin", "exam", "mind", "shop", "weather"]
+
+TABLES = {
+    "test_answers",
+    "test_damaged_files",
+    "test_file_names",
+    "test_names",
+    "test_secrets",
+    "test_stores",
+    "test_terminal",
+}
+"""Files whose attempts each take a run of pytest or of a command."""
+QUICK = 6
+"""So many attempts of each of their tests belong to `make test`."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the longer part of long tables to the night."""
+    seen = Counter[str]()
+    for item in items:
+        if item.path.parent.name == "attacks" and item.path.stem in TABLES:
+            test = item.nodeid.partition("[")[0]
+            seen[test] += 1
+            if seen[test] > QUICK:
+                item.add_marker(pytest.mark.nightly)

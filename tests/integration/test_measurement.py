@@ -428,5 +428,7 @@ def test_a_measurement_that_cannot_be_read_is_named_and_nothing_is_accepted(mind
     done = fcall(mind.path, "accept")
 
     assert done.returncode == 1
-    assert "/a.fc.yaml.measured.jsonl:1:1: the baseline cannot be read: Is a directory" in done.stderr
+    assert (
+        "/a.fc.yaml.measured.jsonl:1:1: the baseline cannot be read: it is a folder, not a regular file" in done.stderr
+    )
     assert "Traceback" not in done.stderr

@@ -276,7 +276,7 @@ FAULTS = [
     (broken(500), "/chat/completions was answered with HTTP 500"),
     (throttled(), "/chat/completions was answered with HTTP 429"),
     (reset(), "/chat/completions was not answered: the connection failed"),
-    (truncated_json(), "/chat/completions is not whole JSON"),
+    (truncated_json(), "/chat/completions is JSON that is cut off or broken"),
 ]
 
 

@@ -194,6 +194,7 @@ class _SameServer(HTTPRedirectHandler):
     ) -> Request | None:
         target = urlsplit(urljoin(req.full_url, newurl))
         if target[:2] != urlsplit(req.full_url)[:2]:
+            fp.close()
             shown = target._replace(netloc=target.netloc.rpartition("@")[2], query="", fragment="").geturl()
             raise SchemaError(f"a redirect leads to {shown:.200}, which is another server", hint="write this address")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -311,4 +311,4 @@ def test_a_file_that_the_system_does_not_let_be_read_is_a_fault(path: Path) -> N
 
     (fault,) = read(path).faults
     assert fault.location.path == str(path)
-    assert fault.message == "the baseline cannot be read: Is a directory"
+    assert fault.message == "the baseline cannot be read: it is a folder, not a regular file"

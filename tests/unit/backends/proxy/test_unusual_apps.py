@@ -60,6 +60,9 @@ def said(between: Between, data: bytes) -> bytes:
         return all_of(connection)
 
 
+COMPLETED = {"type": "response.completed", "response": {"status": "completed", "output": []}}
+
+
 @pytest.mark.parametrize(
     ("headers", "body"),
     [
@@ -192,7 +195,7 @@ def test_a_piece_of_a_stream_is_handed_on_before_there_is_another(between: Betwe
     [
         ("/chat/completions", CHAT_STREAM, b"[DONE]\n\n"),
         ("/messages", MESSAGE_STREAM, b'"message_stop"}\n\n'),
-        ("/responses", streamed({"type": "response.completed", "response": {"output": []}}), b'"output": []}}\n\n'),
+        ("/responses", streamed(COMPLETED), b'"output": []}}\n\n'),
         ("/elsewhere", streamed({"a": 1}, {"b": 2}), b'{"b": 2}\n\n'),
         ("/models/m:streamGenerateContent", Answer(json.dumps(GEMINI_CHUNKS).encode(), chunked=True), b"]"),
         ("/api/chat", lines(*OLLAMA_LINES), b"}\n"),

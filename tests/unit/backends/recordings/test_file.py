@@ -100,7 +100,7 @@ entries_of_a_file = st.lists(
 @given(entries=entries_of_a_file)
 def test_a_file_is_read_as_it_was_written(entries: list[Recording]) -> None:
     with TemporaryDirectory() as folder:
-        path = Path(folder, "new", "a.replies.jsonl")
+        path = Path(folder, "__fcall__", "a.replies.jsonl")
         write_recordings(path, MODEL, entries)
         recordings = read_recordings(path, MODEL)
     assert not recordings.faults
