@@ -12,7 +12,7 @@ from pytest_fcall.core.json_fields import DamagedData
 from pytest_fcall.reporting.account import Account, account_from_json
 from pytest_fcall.reporting.account_text import question_lines
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.safe_text import safe_line, whole_line
 from pytest_fcall.reporting.value_text import call_text, value_text
 from pytest_fcall.tracking.question_digests import question_changes
 from pytest_fcall.tracking.run_accounts import accounts_path, read_accounts
@@ -65,7 +65,7 @@ def _lines(change: Change, account: Account | None) -> Iterator[str]:
     old, new = _answer_lines(before) if before else [], _answer_lines(change.now)
     yield from _diff(old, new)
     causes = result.causes or (tuple(question_changes(before.digests, change.now.digests)) if before else ())
-    yield from (f"  changed since: {safe_line(cause)}" for cause in causes)
+    yield from (f"  changed since: {whole_line(cause)}" for cause in causes)
 
 
 def _answer_lines(stanza: Stanza) -> list[str]:

@@ -11,7 +11,7 @@ from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
 from pytest_fcall.reporting.app_ways import way_remarks
 from pytest_fcall.reporting.number_text import cost_text, plural_text, seconds_text
 from pytest_fcall.reporting.results import Result, Status
-from pytest_fcall.reporting.safe_text import safe, safe_line
+from pytest_fcall.reporting.safe_text import safe, safe_line, whole_line
 from pytest_fcall.reporting.statistics import token_count
 from pytest_fcall.reporting.terminal import Marks
 from pytest_fcall.reporting.transcript import content_text
@@ -39,7 +39,7 @@ def account_lines(account: Account, result: Result, marks: Marks) -> list[str]:
         ("reasons", [*_reason_lines(answer.reasons)] if answer else []),
         ("notes", [safe_line(note) for note in answer.notes] if answer else []),
         ("all answers", [*_answers_in_brief(account.answers, marks)] if len(account.answers) > 1 else []),
-        ("since the baseline", [safe_line(line) for line in (*result.since, *result.causes)]),
+        ("since the baseline", [whole_line(line) for line in (*result.since, *result.causes)]),
         ("figures", [figures] if (figures := ", ".join(_figures(result))) else []),
     )
     heading = f"{safe_line(result.file)}:{result.line} {safe_line(result.case)} ({safe_line(result.model)})"

@@ -5,6 +5,8 @@ from __future__ import annotations
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
 """Invisible characters that Unicode counts as printable: fillers, a blank pattern, variation selectors."""
 
+_FLOOD = 20_000
+"""Characters of a line that nobody reads to its end."""
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -28,6 +30,11 @@ def laid_out(text: str) -> str:
 def safe_line(text: str, limit: int = 500) -> str:
     """Like `safe`, on one line: newlines become `\\n`."""
     return _escaped(_cut(text, limit))
+
+
+def whole_line(text: str) -> str:
+    """Like `safe_line`, for text that was made as short as it makes sense: only a flood of it is cut."""
+    return safe_line(text, _FLOOD)
 
 
 def _cut(text: str, limit: int) -> str:

@@ -21,7 +21,7 @@ from pytest_fcall.reporting.number_text import (
 )
 from pytest_fcall.reporting.results import AppUsage, JudgeUsage, Result, Results
 from pytest_fcall.reporting.run_table import models_of, of_model, run_table
-from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.safe_text import safe_line, whole_line
 from pytest_fcall.reporting.statistics import (
     Cause,
     Statistics,
@@ -185,19 +185,20 @@ def outcome_lines(results: Sequence[Result], width: int, *, accepted: bool = Fal
         found = results_with_outcome(results, outcome)
         lines += [f"{len(found):,} {outcome.value}:"] if found else []
         lines += _listed(found, _MAX_LISTED, several, width)
-    lines += _change_lines(results)
+    lines += _change_lines(results, width)
     if accepted:
         return lines
     lines += [f"{len(otherwise):,} ok, but the app sent other requests to its models:"] if otherwise else []
     return [*lines, *_listed(otherwise, _MAX_OK, several, width), *_unaccepted_lines(results)]
 
 
-def _change_lines(results: Sequence[Result]) -> Iterator[str]:
+def _change_lines(results: Sequence[Result], width: int) -> Iterator[str]:
     """What changed since the baseline of cases that changed, each change once and whole, with the number of cases."""
     counts = Counter(cause for result in results for cause in result.causes)
     yield from (["changed since the baseline:"] if counts else [])
     for cause, count in counts.most_common():
-        yield f"  {safe_line(cause)} ({plural_text(count, 'case')})"
+        line = f"  {whole_line(cause)} ({plural_text(count, 'case')})"
+        yield from _wrapped(line, width, "      ") if column_count(line) > width else [line]
 
 
 def results_with_outcome(results: Sequence[Result], outcome: Outcome) -> list[Result]:
@@ -228,7 +229,12 @@ def _outcome_lines(result: Result, several: bool, width: int) -> Iterator[str]:
     fits = column_count(first) <= width
     yield first if fits else f"{title}:"
     for change in changes[1:] if fits else changes:
-        yield from wrap(change, max(width, 40), initial_indent=" " * 6, subsequent_indent=" " * 8)
+        yield from _wrapped(f"      {change}", width, "        ")
+
+
+def _wrapped(line: str, width: int, indent: str) -> list[str]:
+    """The line on as many as it needs; `indent` is that of all but the first."""
+    return wrap(line, max(width, 40), subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _result_title(result: Result, with_model: bool) -> str:

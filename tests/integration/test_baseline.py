@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -104,6 +106,23 @@ def test_a_regression_says_what_the_baseline_had_and_what_changed_in_the_questio
     )
 
 
+def with_system_prompt(mind: Mind, text: str) -> None:
+    """Give the case file this system prompt instead of the one that it has."""
+    path = mind.path / "cases" / "a.fc.yaml"
+    cases = re.sub(r"\Adefaults: .*\n", "", path.read_text("utf-8"))
+    path.write_text(f"defaults: {{system: {json.dumps(text)}}}\n{cases}", "utf-8")
+
+
+def forget_replies(mind: Mind) -> None:
+    for path in (mind.path / ".fcall").glob("replies.db*"):
+        path.unlink()
+
+
+def unwrapped(said: pytest.RunResult) -> list[str]:
+    """The lines of the output; those that go on with more indentation as one."""
+    return re.sub(r"\n {6,}(?=\S)", " ", "\n".join(said.outlines)).split("\n")
+
+
 def test_the_changed_words_of_the_system_prompt_are_shown_where_the_former_one_is_recorded(mind: Mind) -> None:
     mind.cases("one")
     path = mind.path / "cases" / "a.fc.yaml"
@@ -116,7 +135,56 @@ def test_the_changed_words_of_the_system_prompt_are_shown_where_the_former_one_i
     said = mind.run("--fc-confirm=0")
 
     changed = "the system prompt changed: You are a [-helpful-]{+friendly+} clerk of the weather."
-    assert f"  {changed} (1 case)" in said.outlines
+    assert f"  {changed} (1 case)" in unwrapped(said)
+
+
+@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+def test_the_changed_sentence_of_many_cases_is_told_once_and_whole(mind: Mind, workers: str) -> None:
+    ids = [f"c{number}" for number in range(6)]
+    mind.cases(*ids)
+    sentence = f"Ask for the city {'very ' * 15}politely, and name {'no ' * 400}country."
+    prompt = f"You are a clerk of the weather. {sentence} Be brief, {'and brief, ' * 200}always."
+    with_system_prompt(mind, prompt)
+    mind.run("--fc-accept", workers)
+    with_system_prompt(mind, prompt.replace("politely", "firmly"))
+    mind.says(dict.fromkeys(ids, WRONG))
+
+    said = mind.run("--fc-confirm=0", workers)
+
+    assert f"{len(ids)} regressed:" in said.outlines
+    assert [line for line in unwrapped(said) if "[-" in line] == [
+        f"  the system prompt changed: … Ask for the city {'very ' * 15}[-politely,-]{{+firmly,+}} "
+        f"and name {'no ' * 18}… ({len(ids)} cases)"
+    ]
+
+
+@pytest.mark.parametrize("lost", ["replies.db", "the prompt that was accepted"])
+def test_where_the_former_system_prompt_is_not_known_it_is_told_that_it_changed(mind: Mind, lost: str) -> None:
+    mind.cases("one")
+    with_system_prompt(mind, "You are a helpful clerk.")
+    mind.run("--fc-accept", *(["--fc-record=off"] if lost != "replies.db" else []))
+    with_system_prompt(mind, "You are a friendly clerk.")
+    mind.run()
+    if lost == "replies.db":
+        forget_replies(mind)
+    with_system_prompt(mind, "You are an unfriendly clerk.")
+    mind.says({"one": WRONG})
+
+    said = mind.run("--fc-confirm=0")
+
+    assert "  the system prompt changed (1 case)" in said.outlines
+
+
+def test_a_system_prompt_with_the_same_words_is_no_riddle(mind: Mind) -> None:
+    mind.cases("one")
+    with_system_prompt(mind, "You are a  clerk.")
+    mind.run("--fc-accept")
+    with_system_prompt(mind, "You are a clerk.")
+    mind.says({"one": WRONG})
+
+    said = mind.run("--fc-confirm=0")
+
+    assert "  the system prompt changed: its words are the same (1 case)" in unwrapped(said)
 
 
 def test_a_known_failure_says_why_and_since_when(mind: Mind) -> None:

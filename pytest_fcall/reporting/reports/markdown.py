@@ -37,6 +37,7 @@ _MOST_ROWS: Final = 6
 _MOST_FOLDED_ROWS: Final = 3
 _MOST_MISSING: Final = 2
 _CUT: Final = 160
+_MOST_OF_CAUSE: Final = 1000
 _TABLE_HEAD: Final = (
     "| model | cases | right | accuracy | since | errors | cost | p50 | p95 |",
     "|---|---|---|---|---|---|---|---|---|",
@@ -139,7 +140,7 @@ def _causes(results: Sequence[Result]) -> Iterator[str]:
     yield "**In common**"
     yield ""
     for cause, count in changed.most_common(_MOST_CAUSES):
-        yield f"- changed since the baseline: {inline(cause)} ({plural_text(count, 'case')})"
+        yield f"- changed since the baseline: {inline(cause, _MOST_OF_CAUSE)} ({plural_text(count, 'case')})"
     for each in shared:
         place = f" at {code(each.place)}" if each.place else ""
         yield f"- {plural_text(len(each.failures), 'failure')}: {code(each.kind)}{place}"
@@ -241,9 +242,9 @@ def _origin(report: Report) -> str:
     return ", ".join(filter(None, parts))
 
 
-def inline(text: str) -> str:
+def inline(text: str, most: int = _CUT) -> str:
     """Text from outside, on one line, of which nothing is read as Markdown, HTML, a mention or a link."""
-    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", _short(text))
+    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", _short(text, most))
 
 
 def code(text: str) -> str:
@@ -251,6 +252,6 @@ def code(text: str) -> str:
     return f"<code>{inline(text)}</code>"
 
 
-def _short(text: str) -> str:
-    line = safe_line(text)
-    return line if len(line) <= _CUT else f"{line[: _CUT - 1]}…"
+def _short(text: str, most: int) -> str:
+    line = safe_line(text, 2 * most)
+    return line if len(line) <= most else f"{line[: most - 1]}…"

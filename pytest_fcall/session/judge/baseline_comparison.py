@@ -217,7 +217,7 @@ def compare_with_baseline(
 def with_changed_words(
     comparison: BaselineComparison, request: Request, recorded: Callable[[], Mapping[str, str]]
 ) -> BaselineComparison:
-    """Show the changed words of the system prompt, where the former one is `recorded`, by its digest."""
+    """Show the changed sentences of the system prompt, where the former one is `recorded`, by its digest."""
     baseline = comparison.comparison.baseline if comparison.comparison else None
     if baseline is None or SYSTEM_CHANGED not in comparison.changed:
         return comparison
@@ -226,7 +226,7 @@ def with_changed_words(
         return comparison
     from pytest_fcall.reporting.word_diff import word_diff
 
-    shown = f"{SYSTEM_CHANGED}: {word_diff(before, system_prompt(request))}"
+    shown = f"{SYSTEM_CHANGED}: {word_diff(before, system_prompt(request)) or 'its words are the same'}"
     changed = tuple(shown if each == SYSTEM_CHANGED else each for each in comparison.changed)
     return comparison._replace(changed=changed)
 

@@ -70,6 +70,18 @@ def test_on_a_narrow_terminal_changes_go_on_lines_of_their_own_and_none_is_cut()
     ]
 
 
+def test_a_cause_is_told_once_with_all_its_words() -> None:
+    cause = f"the system prompt changed: {'Ask for the city. ' * 80}[-a-]{{+b+}}"
+    results = [replace(REGRESSED, causes=(cause,)), replace(REGRESSED, case="three", causes=(cause,))]
+
+    lines = outcome_lines(results, 60)
+
+    told = lines[lines.index("changed since the baseline:") + 1 :]
+    assert " ".join(map(str.strip, told)) == f"{cause} (2 cases)"
+    assert all(len(line) <= 60 for line in told)
+    assert all(line.startswith("      ") for line in told[1:])
+
+
 def test_what_files_and_models_say_is_made_fit_for_a_terminal() -> None:
     hostile = replace(REGRESSED, case="\x1b[31m", since=("\u202e",))
 

@@ -13,20 +13,66 @@ from pytest_fcall.reporting.word_diff import word_diff
         ("You are a helpful clerk.", "You are a friendly clerk.", "You are a [-helpful-]{+friendly+} clerk."),
         ("Be brief.", "Be brief. Use tools.", "Be brief. {+Use tools.+}"),
         ("Be brief. Use tools.", "Use tools.", "[-Be brief.-] Use tools."),
-        ("a b c d e f g", "a b c d e f h", "… c d e f [-g-]{+h+}"),
-        ("x a b c d e f", "y a b c d e f", "[-x-]{+y+} a b c d …"),
+        ("a b c d e f g", "a b c d e f h", "a b c d e f [-g-]{+h+}"),
+        ("", "a", "{+a+}"),
+        ("a", "", "[-a-]"),
+        (
+            "You are a clerk of the weather. If you do not know the city then ask for it. Be brief, and polite to all.",
+            "You are a clerk of the weather. If you do not know the town then ask for it. Be brief, and polite to all.",
+            "… If you do not know the [-city-]{+town+} then ask for it. …",
+        ),
+        ("One is left. Two goes now. Three is", "One is left. Three is", "One is left. [-Two goes now.-] Three is"),
     ],
 )
-def test_the_changed_words_stand_between_a_few_others(old: str, new: str, shown: str) -> None:
+def test_the_sentence_that_changed_is_whole_and_its_changed_words_are_marked(old: str, new: str, shown: str) -> None:
     assert word_diff(old, new) == shown
+
+
+def test_of_a_long_sentence_the_words_around_the_change_are_shown() -> None:
+    words = [f"w{number}" for number in range(1000)]
+
+    shown = word_diff(" ".join(words), " ".join([*words[:500], "new", *words[501:]]))
+
+    around = " ".join(words[480:500]), " ".join(words[501:521])
+    assert shown == f"… {around[0]} [-w500-]{{+new+}} {around[1]} …"
+
+
+def test_a_change_far_behind_is_found() -> None:
+    words = [f"w{number}" for number in range(9000)]
+
+    assert "w7998 w7999 {+new+} w8000 w8001" in word_diff(
+        " ".join(words), " ".join([*words[:8000], "new", *words[8000:]])
+    )
+
+
+def test_of_a_long_row_of_changed_words_the_middle_is_counted() -> None:
+    row = [f"w{number}" for number in range(5000)]
+
+    shown = word_diff("Be brief.", f"Be brief. {' '.join(row)}")
+
+    assert shown == f"Be brief. {{+{' '.join(row[:20])} … 4,960 words … {' '.join(row[-20:])}+}}"
+
+
+def test_of_many_changes_the_last_ones_are_counted() -> None:
+    old, new = (" ".join(f"{word}{number} is here." for number in range(100)) for word in "ab")
+
+    shown = word_diff(old, new)
+
+    assert shown.startswith("[-a0-]{+b0+} is here. [-a1-]{+b1+} is here. ")
+    assert shown.endswith("[-a20-]{+b20+} is here. (and 79 more changes)")
+
+
+def test_texts_without_spaces_take_no_more_room() -> None:
+    assert len(word_diff("ä" * 9000, "ö" * 9000)) < 400
+
+
+@pytest.mark.parametrize("new", ["Be  brief.", "Be\nbrief.", "Be brief. "])
+def test_the_same_words_give_nothing(new: str) -> None:
+    assert word_diff("Be brief.", new) == ""
 
 
 def test_control_characters_are_not_printed() -> None:
     assert "\x1b" not in word_diff("Be \x1b[31mred", "Be blue")
-
-
-def test_a_long_difference_is_cut() -> None:
-    assert len(word_diff("a " * 5000, "b " * 5000)) <= 301
 
 
 @given(st.text(), st.text())

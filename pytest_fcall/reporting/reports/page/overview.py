@@ -22,7 +22,7 @@ from pytest_fcall.reporting.reports.page.charts import Series, bar, histogram, r
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
-from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.safe_text import safe_line, whole_line
 from pytest_fcall.reporting.statistics import shared_causes, statistics_of, wilson_interval
 
 _CHANGES: Final = (
@@ -136,7 +136,7 @@ def causes(report: Report) -> list[str]:
     results = report.results.results
     changed = Counter(cause for result in results for cause in result.causes)
     found = [
-        f"changed since the baseline: {safe_line(cause)} ({plural_text(count, 'case')})"
+        f"changed since the baseline: {whole_line(cause)} ({plural_text(count, 'case')})"
         for cause, count in changed.most_common()
     ]
     for each in shared_causes(results):

@@ -70,6 +70,12 @@ def test_what_regressed_says_what_changed() -> None:
     )
 
 
+def test_the_changed_sentence_of_a_prompt_is_whole() -> None:
+    cause = f"the system prompt changed: {'Ask for the city. ' * 30}Be {{+very+}} brief."
+    changed = result(outcome=Outcome.REGRESSED, causes=(cause,))
+    assert f"- changed since the baseline: {cause} (1 case)" in lines(report(changed))
+
+
 def test_a_change_without_a_known_difference_gives_the_reason_of_the_verdict() -> None:
     wrong = result(outcome=Outcome.UNDECIDED)
     made = report(wrong, accounts={wrong.nodeid: account(wrong.nodeid, "No call was made")})
