@@ -200,8 +200,12 @@ class CaseRun:
             partial(doubt.test, model, answers.samples.count + self._further, is_asked=answers.model.is_asked),
             session.settings.baseline,
         )
-        recorded = partial(answers.model.recorded_system_prompts, answers.request)
-        return with_changed_words(found, answers.request, recorded)
+        return with_changed_words(found, answers.request, self._former_system_prompt)
+
+    def _former_system_prompt(self, digest: str) -> str | None:
+        """The system prompt with this digest, where a recording or the account of an earlier run has it."""
+        recorded = self.answers.model.recorded_system_prompts(self.answers.request)
+        return recorded.get(digest) or self._session.former_prompts.find(digest)
 
 
 def _accepted(baseline: Baseline, case: Case) -> Stanza | None:

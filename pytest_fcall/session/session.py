@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_fcall.session.ask.costs import Costs
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_fcall.session.ask.transport import ProgressDisplayFactory
     from pytest_fcall.session.ask.types import Asker
     from pytest_fcall.session.extensions import Registry
+    from pytest_fcall.session.judge.former_prompts import FormerPrompts
     from pytest_fcall.session.judge.llm_judge import JudgeOpinions
     from pytest_fcall.session.models import NamedModel
     from pytest_fcall.session.settings import Settings
@@ -41,6 +43,13 @@ class Session:
         self.costs = Costs(settings)
         self.baselines = Baselines(settings.baseline, settings.root)
         self.doubt = Doubt(settings, self.baselines)
+
+    @cached_property
+    def former_prompts(self) -> FormerPrompts:
+        """The system prompts of earlier runs."""
+        from pytest_fcall.session.judge.former_prompts import FormerPrompts
+
+        return FormerPrompts(self.settings.root)
 
     def model(self, named: NamedModel | None, asker: Asker) -> AskModel:
         """The model as this test asks it. Raises CaseError where its settings cannot be used."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -113,11 +114,6 @@ def with_system_prompt(mind: Mind, text: str) -> None:
     path.write_text(f"defaults: {{system: {json.dumps(text)}}}\n{cases}", "utf-8")
 
 
-def forget_replies(mind: Mind) -> None:
-    for path in (mind.path / ".fcall").glob("replies.db*"):
-        path.unlink()
-
-
 def unwrapped(said: pytest.RunResult) -> list[str]:
     """The lines of the output; those that go on with more indentation as one."""
     return re.sub(r"\n {6,}(?=\S)", " ", "\n".join(said.outlines)).split("\n")
@@ -158,19 +154,32 @@ def test_the_changed_sentence_of_many_cases_is_told_once_and_whole(mind: Mind, w
     ]
 
 
-@pytest.mark.parametrize("lost", ["replies.db", "the prompt that was accepted"])
-def test_where_the_former_system_prompt_is_not_known_it_is_told_that_it_changed(mind: Mind, lost: str) -> None:
+def test_a_system_prompt_that_only_the_account_of_a_run_has_is_known_too(mind: Mind) -> None:
     mind.cases("one")
     with_system_prompt(mind, "You are a helpful clerk.")
-    mind.run("--fc-accept", *(["--fc-record=off"] if lost != "replies.db" else []))
-    with_system_prompt(mind, "You are a friendly clerk.")
+    mind.run("--fc-accept", "--fc-record=off")
+    with_system_prompt(mind, "You are a cheerful clerk.")
     mind.run()
-    if lost == "replies.db":
-        forget_replies(mind)
-    with_system_prompt(mind, "You are an unfriendly clerk.")
+    with_system_prompt(mind, "You are a friendly clerk.")
     mind.says({"one": WRONG})
 
     said = mind.run("--fc-confirm=0")
+
+    assert "  the system prompt changed: You are a [-helpful-]{+friendly+} clerk. (1 case)" in unwrapped(said)
+
+
+@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+def test_where_the_accepted_system_prompt_is_not_known_it_is_told_that_it_changed(mind: Mind, workers: str) -> None:
+    mind.cases("one", "two")
+    with_system_prompt(mind, "You are a helpful clerk.")
+    mind.run("--fc-accept")
+    shutil.rmtree(mind.path / ".fcall")
+    with_system_prompt(mind, "You are a friendly clerk.")
+    mind.run()
+    with_system_prompt(mind, "You are an unfriendly clerk.")
+    mind.says({"one": WRONG})
+
+    said = mind.run("--fc-confirm=0", workers)
 
     assert "  the system prompt changed (1 case)" in said.outlines
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -215,13 +215,14 @@ def compare_with_baseline(
 
 
 def with_changed_words(
-    comparison: BaselineComparison, request: Request, recorded: Callable[[], Mapping[str, str]]
+    comparison: BaselineComparison, request: Request, former: Callable[[str], str | None]
 ) -> BaselineComparison:
-    """Show the changed sentences of the system prompt, where the former one is `recorded`, by its digest."""
+    """Show the changed sentences of the system prompt, where `former` knows the accepted one by its digest."""
     baseline = comparison.comparison.baseline if comparison.comparison else None
     if baseline is None or SYSTEM_CHANGED not in comparison.changed:
         return comparison
-    before = recorded().get(baseline.digests.get(SYSTEM, ""))
+    accepted = baseline.digests.get(SYSTEM)
+    before = former(accepted) if accepted else None
     if before is None:
         return comparison
     from pytest_fcall.reporting.word_diff import word_diff
