@@ -115,7 +115,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         get_weather = Tool("get_weather", "", {"type": "object", "properties": {"city": {"type": "string"}}})
         write_lock(lock_path(locked), [LockEntry({"mcp": {"command": ["python", "server.py"]}}, (get_weather,))])
         for more in (["--fc-accept"], []):
-            assert run_pytest(root, "--fc-live", "--fc-record=all", *more).returncode == 0
+            assert run_pytest(root, "--fc-live", "--fc-record=all", *more, CI="").returncode == 0
         assert said(root, "record", "--export")[0] == 0
         shutil.copytree(root / ".fcall/runs", root / "earlier")
         yield root
