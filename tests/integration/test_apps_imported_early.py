@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 # Each run inside a test forgets the modules that it imported; these are kept, for speed.
 import aiohttp.web  # noqa: F401
@@ -87,6 +89,22 @@ class Project:
 
     def change(self, old: str, new: str) -> None:
         self.shop.file("bot.py", APP.replace(old, new))
+
+
+@pytest.fixture(autouse=True)
+def closed_clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close the clients that modules of apps make and never close: their connections are left to nobody."""
+    made: list[openai.OpenAI] = []
+    make = openai.OpenAI.__init__
+
+    def noted(client: openai.OpenAI, *args: Any, **kwargs: Any) -> None:
+        make(client, *args, **kwargs)
+        made.append(client)
+
+    monkeypatch.setattr(openai.OpenAI, "__init__", noted)
+    yield
+    for client in made:
+        client.close()
 
 
 @pytest.fixture
