@@ -12,13 +12,14 @@ TABLES = {
     "test_answers",
     "test_damaged_files",
     "test_file_names",
+    "test_import_mutants",
     "test_names",
     "test_secrets",
     "test_stores",
     "test_terminal",
 }
 """Files whose attempts each take a run of pytest or of a command."""
-QUICK = 6
+QUICK = 3
 """So many attempts of each of their tests belong to `make test`."""
 
 
