@@ -182,8 +182,10 @@ class ToolProcess:
 
     async def _wait_for_end(self) -> None:
         async with asyncio.timeout(_END_SECONDS):
-            await self._process.wait()
+            while (stdout := self._process.stdout) and await stdout.read(1 << 16):
+                pass  # what nobody reads keeps the pipe open, and the process is waited for as long
             await self._reader
+            await self._process.wait()
 
     def _kill(self) -> None:
         """End the process and all that it started. On Linux its watcher does it, which takes away what has ended."""

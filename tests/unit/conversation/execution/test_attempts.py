@@ -162,6 +162,18 @@ async def alone(limits: Limits, *calls: str, **arguments: str) -> list[CallResul
     return done
 
 
+def test_the_pipe_of_a_process_that_floods_it_between_calls_is_closed(runner: asyncio.Runner) -> None:
+    async def is_closed() -> bool:
+        async with started(SPEC, LIMITS) as worker:
+            await worker.call("flood_everything_afterwards", {})
+            pipe = worker._process._transport.get_pipe_transport(1)  # type: ignore[attr-defined]
+            while pipe.is_reading():
+                await asyncio.sleep(0)
+        return bool(pipe.is_closing())
+
+    assert runner.run(is_closed())
+
+
 def is_refusal(done: CallResult) -> bool:
     said = done.error or ""
     return done.value is None and (

@@ -123,6 +123,10 @@ def flood_everything() -> None:
             continue
 
 
+def flood_everything_afterwards() -> None:
+    threading.Thread(target=flood_everything, daemon=True).start()
+
+
 def say_everywhere(line: bytes) -> None:
     for number in range(3, 256):
         try:
