@@ -14,13 +14,14 @@ from pytest_fcall.cli.accept_by_hand import Change, chosen_by_hand
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.merged_baselines import mend_baselines
 from pytest_fcall.cli.project import relative_path, root_of
-from pytest_fcall.cli.runs import Run, open_runs
+from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.core import Json, Model, Outcome
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.session.result.kept_run import Run
 from pytest_fcall.tracking.acceptance import (
     Acceptance,
     DamagedBaseline,

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.runs import Run, open_runs
+from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.reporting.answer_origin import origin_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import ComparedGroup, RunComparison, comparison_lines
 from pytest_fcall.reporting.score_tables import ScoreChange
 from pytest_fcall.reporting.tool_confusion import confusion_counts
+from pytest_fcall.session.result.kept_run import Run
 from pytest_fcall.session.result.model_change import answered_rightly, first_answers
 from pytest_fcall.session.result.scores import score_rows
 from pytest_fcall.tracking.measurement import Key

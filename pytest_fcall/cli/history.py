@@ -10,13 +10,13 @@ from pathlib import Path
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.project import root_of
-from pytest_fcall.cli.runs import Run, load_run
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.answer_origin import origin_text
 from pytest_fcall.reporting.history import HistoricRun, Series, history_lines, last_outcome_lines
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.session.result.kept_run import Run, load_run
 from pytest_fcall.tracking.run_file import RunFileError, run_paths
 
 _EXAMPLES = """\

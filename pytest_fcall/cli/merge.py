@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.runs import Run, open_run
+from pytest_fcall.cli.runs import open_run
 from pytest_fcall.reporting.gates import gate_lines
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Results
@@ -19,8 +19,8 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import summary_lines
 from pytest_fcall.reporting.terminal import marks_for
 from pytest_fcall.session.result.case_rows import differing_lines
-from pytest_fcall.session.result.exit_status import INCONCLUSIVE, PASSED
 from pytest_fcall.session.result.judged_run import JudgedRun, failures_of, judge_run
+from pytest_fcall.session.result.kept_run import Run
 from pytest_fcall.session.result.suite_scores import score_lines, unknown_suite_lines
 from pytest_fcall.suites.builtin import SUITES
 from pytest_fcall.tracking.run_accounts import accounts_path, join_accounts
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.output:
         write_run(options.output, merged.file)
         join_accounts(accounts_path(options.output), map(accounts_path, options.files))
-    return merged.status
+    return merged.judged.status
 
 
 class UnmergeableRuns(ValueError):
@@ -67,11 +67,6 @@ class MergedRun(NamedTuple):
     file: RunFile
     results: Results
     judged: JudgedRun
-
-    @property
-    def status(self) -> int:
-        """The exit status that one run would have had; a run that is incomplete cannot have passed."""
-        return self.judged.status or (INCONCLUSIVE if self.judged.unjudged else PASSED)
 
     @property
     def lines(self) -> list[str]:

@@ -12,6 +12,7 @@ from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.runs import run_path
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.result.kept_run import load_run
 from pytest_fcall.session.result.report_files import KINDS, parse_report, write_report, writer_of
 from pytest_fcall.session.result.run_report import MOST_EARLIER, report_of
 from pytest_fcall.suites.builtin import SUITES
@@ -42,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
     earlier = named[:-1] or [path for path in recorded if path.name < named[-1].name]
     try:
         files = [parse_report(text, Path.cwd()) for text in options.output or ["md"]]
-        report = report_of(named[-1], earlier[-MOST_EARLIER:], SUITES)
+        report = report_of(load_run(named[-1]), earlier[-MOST_EARLIER:], SUITES)
     except (SettingError, RunFileError) as error:
         parser.error(safe_line(str(error)).removeprefix("--fc-report: "))
     for file in files:

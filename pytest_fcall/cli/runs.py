@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fcall.cli.project import root_of
-from pytest_fcall.reporting.result_json import results_from_json
-from pytest_fcall.reporting.results import Results
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run, run_paths
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run file and its results."""
-
-    path: Path
-    file: RunFile
-    results: Results
+from pytest_fcall.session.result.kept_run import Run, load_run
+from pytest_fcall.tracking.run_file import RunFileError, run_paths
 
 
 def open_runs(parser: ArgumentParser, names: Sequence[str], least: int) -> list[Run]:
@@ -45,15 +34,6 @@ def open_run(parser: ArgumentParser, path: Path) -> Run:
         return load_run(path)
     except RunFileError as error:
         parser.error(safe_line(str(error)))
-
-
-def load_run(path: Path) -> Run:
-    """The run in a file. Raises RunFileError."""
-    file = read_run(path)
-    try:
-        return Run(path, file, results_from_json(file.results))
-    except ValueError as error:
-        raise RunFileError(f"{path}: not a run file: {error}") from None
 
 
 def run_path(parser: ArgumentParser, name: str, recorded: Sequence[Path]) -> Path:

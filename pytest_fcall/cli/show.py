@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.runs import Run, open_runs
+from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.core import Json
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.json_fields import DamagedData
@@ -20,6 +20,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks, marks_for
 from pytest_fcall.schema.value_text import did_you_mean
 from pytest_fcall.session.result.case_rows import case_lines, differing_lines
+from pytest_fcall.session.result.kept_run import Run
 from pytest_fcall.tracking.run_accounts import accounts_path, read_accounts
 from pytest_fcall.tracking.stanza import parse_stanza
 

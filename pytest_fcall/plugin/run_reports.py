@@ -13,6 +13,7 @@ from pytest_fcall.plugin.settings import STEP_SUMMARY, usage_errors, wants_step_
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.extensions import merged_names
+from pytest_fcall.session.result.kept_run import load_run
 from pytest_fcall.session.result.report_files import (
     KINDS,
     ReportFile,
@@ -24,7 +25,7 @@ from pytest_fcall.session.result.report_files import (
 )
 from pytest_fcall.session.result.run_report import MOST_EARLIER, report_of
 from pytest_fcall.session.result.suite_scores import Suites
-from pytest_fcall.tracking.run_file import run_paths
+from pytest_fcall.tracking.run_file import RunFileError, run_paths
 
 _REPORTS = pytest.StashKey[Sequence[ReportFile]]()
 
@@ -59,7 +60,10 @@ def _added_kinds(config: pytest.Config) -> Mapping[str, ReportWriter]:
 def write_reports(config: pytest.Config, path: Path, suites: Suites) -> list[str]:
     """Write all reports of the run that is kept in `path`; return lines for the terminal."""
     earlier = [each for each in run_paths(config.rootpath) if each.name < path.name]
-    report = report_of(path, earlier[-MOST_EARLIER:], suites)
+    try:
+        report = report_of(load_run(path), earlier[-MOST_EARLIER:], suites)
+    except RunFileError as error:  # such as one that is too large to be read
+        return [f"no report is written: {error}"]
     added, lines = _added_kinds(config), list[str]()
     for file in reports_of(config):
         lines += [] if file.is_of_suite else _written(config, file, report, writer_of(file.kind, added))
@@ -69,12 +73,14 @@ def write_reports(config: pytest.Config, path: Path, suites: Suites) -> list[str
 
 
 def _written(config: pytest.Config, file: ReportFile, report: Report, writer: ReportWriter) -> list[str]:
-    if file.path is None:
-        return "".join(writer(report)).splitlines()
     try:
+        if file.path is None:
+            return "".join(writer(report)).splitlines()
         write_report(file.path, report, writer)
     except OSError as error:
         return [f"the report is not written: {error.strerror}: {safe_line(str(file.path))}"]
+    except Exception as error:  # the code of another package
+        return [f"the report {file.kind} is not written: {type(error).__name__}: {safe_line(str(error))}"]
     return [f"report: {safe_line(_shown(file.path, config.invocation_params.dir))}"]
 
 

@@ -123,7 +123,11 @@ class _SettingsReader:
             wanted_scores=self._wanted_scores(),
             kept_runs=parse_kept_runs(str(self._config.getini("fc_runs") or DEFAULT_RUNS)),
             shard=_shard(self._config.getoption("fc_shard")),
-            writes_reports=bool(self._config.getoption("fc_report") or self._config.getini("fc_report")),
+            writes_reports=bool(
+                self._config.getoption("fc_report")
+                or self._config.getini("fc_report")
+                or wants_step_summary(self._config)
+            ),
             environments=self._environments(),
             worker=self._worker(),
             secrets=secrets_of(self._config),

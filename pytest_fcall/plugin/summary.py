@@ -19,7 +19,7 @@ from pytest_fcall.plugin.redaction import tell
 from pytest_fcall.plugin.report import CALLS_TITLE, CaseReport, attach, case_report, lists_passed, shows_passed_calls
 from pytest_fcall.plugin.report_text import CaseText, Causes, shorten_skips, test_name
 from pytest_fcall.plugin.session import session_of
-from pytest_fcall.plugin.settings import settings_of, wants_step_summary
+from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.uncollected import uncollected_lines
 from pytest_fcall.reporting.missing import missing_lines
 from pytest_fcall.reporting.results import MissingReply, Result, Results
@@ -355,7 +355,7 @@ class Summary:
         else:
             if path and not self._run_note and (settings.shard or verbosity(self._config) > 0):
                 self._run_note = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
-            if path and self._results and (settings.writes_reports or wants_step_summary(self._config)):
+            if path and self._results and settings.writes_reports:
                 from pytest_fcall.plugin.run_reports import write_reports
 
                 self._reports = write_reports(self._config, path, self._session.registry.suites)

@@ -65,6 +65,10 @@ def figure_text(kind: FigureKind, figure: Fraction | float | None, bound: Fracti
     return around.format(f"{float(number):,.{digits}f}")
 
 
+def verdict_word(gate: JudgedGate) -> str:
+    """What became of a gate, in a word or three."""
+    return "inconclusive" if gate.held is None else "holds" if gate.held else "does not hold"
+
+
 def _verdict(gate: JudgedGate) -> str:
-    verdict = "inconclusive" if gate.held is None else "holds" if gate.held else "does not hold"
-    return f"{verdict}: {safe_line(gate.note)}" if gate.note else verdict
+    return f"{verdict_word(gate)}: {safe_line(gate.note)}" if gate.note else verdict_word(gate)

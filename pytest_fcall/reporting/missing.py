@@ -1,4 +1,4 @@
-"""The lines on cases that could not be judged, since no recorded reply fits: each cause once, and what mends it."""
+"""The lines on cases that could not be judged; where no recorded reply fits, each cause once, and what mends it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.statistics import statistics_of
 
 _MAX_CAUSES = 5
 
@@ -32,6 +33,15 @@ def missing_lines(results: Results, *, short: bool = False) -> Iterator[str]:
         yield f"to ask for what is missing: {safe_line(command)}"
     if not results.missing_excused:
         yield "without these the run is at best inconclusive (exit status 10), unless fc_missing = skip"
+
+
+def unjudged_lines(results: Results) -> Iterator[str]:
+    """What has no verdict, and why: errors, cases without a reply, and those that no recorded reply fits."""
+    if errors := statistics_of(results.results).errors - results.unanswered:
+        yield f"{plural_text(errors, 'error')}: a mistake in a case, a tool or an app"
+    if results.unanswered:
+        yield f"{plural_text(results.unanswered, 'case')} without a reply (not counted for the model)"
+    yield from missing_lines(results)
 
 
 def _cause_lines(causes: Counter[str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -216,3 +216,8 @@ class Results:
     """The same of the newest one."""
     undated_replies: bool = False
     """Whether recorded replies were used that do not say when they were recorded."""
+
+
+def results_with_outcome(results: Iterable[Result], outcome: Outcome) -> list[Result]:
+    """The results with this outcome."""
+    return [result for result in results if result.outcome is outcome]

@@ -73,6 +73,18 @@ def statistics_of(results: Sequence[Result]) -> Statistics:
     )
 
 
+def accuracy_change(results: Iterable[Result]) -> float | None:
+    """How much the accuracy changed for the cases that were measured before; None where none was."""
+    pairs = [(result.before, _share_right(result)) for result in results if result.before and result.answered]
+    rates = [(right / asked, now) for (right, asked), now in pairs if asked]
+    return sum(now - before for before, now in rates) / len(rates) if rates else None
+
+
+def _share_right(result: Result) -> float:
+    right, asked = result.first or result.samples or (int(result.right), 1)
+    return right / asked if asked else 0.0
+
+
 def known_sum(numbers: Iterable[_Number | None]) -> _Number | None:
     """The sum of the known numbers; None if none is known."""
     known = [number for number in numbers if number is not None]

@@ -19,7 +19,7 @@ from pytest_fcall.reporting.number_text import (
     plural_text,
     seconds_text,
 )
-from pytest_fcall.reporting.results import AppUsage, JudgeUsage, Result, Results
+from pytest_fcall.reporting.results import AppUsage, JudgeUsage, Result, Results, results_with_outcome
 from pytest_fcall.reporting.run_table import models_of, of_model, run_table
 from pytest_fcall.reporting.safe_text import safe_line, whole_line
 from pytest_fcall.reporting.statistics import (
@@ -199,11 +199,6 @@ def _change_lines(results: Sequence[Result], width: int) -> Iterator[str]:
     for cause, count in counts.most_common():
         line = f"  {whole_line(cause)} ({plural_text(count, 'case')})"
         yield from _wrapped(line, width, "      ") if column_count(line) > width else [line]
-
-
-def results_with_outcome(results: Sequence[Result], outcome: Outcome) -> list[Result]:
-    """The results with this outcome."""
-    return [result for result in results if result.outcome is outcome]
 
 
 def _with_other_requests(results: Sequence[Result]) -> list[Result]:

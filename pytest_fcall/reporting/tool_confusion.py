@@ -42,12 +42,9 @@ def confusion_counts(results: Iterable[Result]) -> Counter[tuple[str, str]]:
 def mixed_up_lines(results: Sequence[Result], width: int = 100) -> list[str]:
     """A line for each pair of confused tools, the most frequent first."""
     counts = confusion_counts(results)
-    wrong: dict[tuple[str, str], int] = {}
-    for (expected, called), number in counts.most_common():
-        if expected and called and expected != called and (called, expected) not in wrong:
-            wrong[expected, called] = number
     lines = []
-    for (expected, called), number in [*wrong.items()][:_PAIRS]:
+    for expected, called in mixed_up_pairs(counts)[:_PAIRS]:
+        number = counts[expected, called]
         of = sum(each for pair, each in counts.items() if pair[0] == expected)
         back = f"; the other way round {counts[called, expected]:,}" if counts[called, expected] else ""
         counted = f", {number:,} of {of:,} times{back}"
@@ -55,14 +52,28 @@ def mixed_up_lines(results: Sequence[Result], width: int = 100) -> list[str]:
     return lines
 
 
-def confusion_lines(results: Sequence[Result], width: int = 100) -> list[str]:
-    """A table of expected and called tools, with the tools that were confused; no lines without any."""
-    counts = confusion_counts(results)
+def mixed_up_pairs(counts: Counter[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The pairs of two tools that were confused, most frequent first, each in the way that is more frequent."""
+    wrong: dict[tuple[str, str], None] = {}
+    for (expected, called), _ in counts.most_common():
+        if expected and called and expected != called and (called, expected) not in wrong:
+            wrong[expected, called] = None
+    return [*wrong]
+
+
+def most_confused(counts: Counter[tuple[str, str]], most: int) -> list[str]:
+    """The tools that were called for others, or others for them, the most frequent first."""
     wrong = Counter[str]()
     for (expected, called), number in counts.items():
         if expected != called:
             wrong.update({expected: number, called: number})
-    names = [name for name, _ in wrong.most_common(_TOOLS) if name]
+    return [name for name, _ in wrong.most_common(most) if name]
+
+
+def confusion_lines(results: Sequence[Result], width: int = 100) -> list[str]:
+    """A table of expected and called tools, with the tools that were confused; no lines without any."""
+    counts = confusion_counts(results)
+    names = most_confused(counts, _TOOLS)
     if not names:
         return []
     rows = [

@@ -103,6 +103,12 @@ def test_the_summary_of_a_job_gets_the_report_behind_what_it_has(two: Shop, sett
     assert ("fcall: failed" in text) == (setting == "on")
 
 
+def test_the_summary_of_a_job_is_written_where_no_run_is_kept(two: Shop) -> None:
+    summary = two.pytester.path / "summary.md"
+    run_pytest(two.pytester.path, "--fc-model=python:echo:answer", "-o", "fc_runs=0", GITHUB_STEP_SUMMARY=str(summary))
+    assert "fcall: failed" in summary.read_text(encoding="utf-8")
+
+
 def test_a_run_without_cases_writes_nothing_into_the_summary_of_a_job(shop: Shop) -> None:
     shop.file("test_plain.py", "def test_nothing(): pass\n")
     summary = shop.pytester.path / "summary.md"
@@ -141,6 +147,34 @@ def test_another_package_adds_a_kind(two: Shop) -> None:
     )
     two.ask("--fc-report=count:count.txt")
     assert (two.pytester.path / "count.txt").read_text(encoding="utf-8") == "2 results"
+
+
+def test_a_writer_of_another_package_that_fails_costs_its_own_report_only(two: Shop) -> None:
+    two.pytester.makeconftest(
+        """
+        def fail(report):
+            yield "half"
+            raise LookupError("no such\\x1b[31m host")
+
+        def pytest_fcall_report_kinds(config):
+            return {"count": fail}
+        """
+    )
+    result = two.ask("--fc-report=count:count.txt", "--fc-report=r.md")
+    result.stdout.fnmatch_lines(["the report count is not written: LookupError: no such*host", "report: r.md"])
+    result.stdout.no_fnmatch_line("*\x1b*")
+    assert result.ret == 1
+    assert not (two.pytester.path / "count.txt").exists()
+
+
+def test_a_run_that_was_broken_off_is_never_reported_as_passed(shop: Shop) -> None:
+    shop.cases(weather_in(["Oslo", "Rome"]))
+    shop.pytester.makeconftest("def pytest_runtest_teardown(item):\n    raise KeyboardInterrupt\n")
+    done = run_pytest(shop.pytester.path, "--fc-model=python:echo:answer", "--fc-report=r.md")
+    assert done.returncode == pytest.ExitCode.INTERRUPTED
+    text = (shop.pytester.path / "r.md").read_text(encoding="utf-8")
+    assert "fcall: inconclusive" in text
+    assert "broken off" in text
 
 
 def test_a_kind_that_is_built_in_cannot_be_added(two: Shop) -> None:

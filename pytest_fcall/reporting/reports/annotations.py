@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting.reports.markdown import reason_of
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
@@ -35,10 +34,8 @@ def _kind(result: Result) -> str:
 def _command(kind: str, result: Result, report: Report) -> str:
     model = f" ({result.model})" if len(report.models) > 1 else ""
     title = f"{result.outcome or result.status}: {result.case}{model}"
-    account = report.accounts.get(result.nodeid)
-    why = "; ".join(result.since) or (account.error if account and account.error else reason_of(result, report))
     where = f"file={_property(result.file)},line={result.line},title={_property(title)}"
-    return f"::{kind} {where}::{_message(why)}\n"
+    return f"::{kind} {where}::{_message(report.why(result))}\n"
 
 
 def _message(text: str) -> str:

@@ -10,20 +10,15 @@ from pytest_fcall.reporting.number_text import accuracy_text
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.statistics import statistics_of
 
-COLOURS: Final = {0: "brightgreen", 1: "red"}
-LABEL: Final = "tool calls"
+_COLOURS: Final = {0: "brightgreen", 1: "red"}
 
 
 def write(report: Report) -> Iterator[str]:
     """The data as JSON."""
-    colour = COLOURS.get(report.status, "lightgrey")
-    yield json.dumps({"schemaVersion": 1, "label": LABEL, "message": message_of(report), "color": colour}) + "\n"
-
-
-def message_of(report: Report) -> str:
-    """What the badge says: the accuracy, or that there is none."""
     counted = statistics_of(report.results.results)
-    if not counted.answered:
-        return "not judged"
-    accuracy = accuracy_text(counted.right, counted.answered)
-    return accuracy if report.status in (0, 1) else f"{accuracy}, {report.title}"
+    message, colour = "not judged", "lightgrey"
+    if counted.answered:
+        accuracy = accuracy_text(counted.right, counted.answered)
+        message = accuracy if report.status in _COLOURS else f"{accuracy}, {report.title}"
+        colour = _COLOURS.get(report.status, colour)
+    yield json.dumps({"schemaVersion": 1, "label": "tool calls", "message": message, "color": colour}) + "\n"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting.gates import figure_text
-from pytest_fcall.reporting.missing import missing_lines
+from pytest_fcall.reporting.gates import figure_text, verdict_word
+from pytest_fcall.reporting.missing import unjudged_lines
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
     cost_text,
@@ -22,7 +22,8 @@ from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import shared_causes, statistics_of
+from pytest_fcall.reporting.statistics import accuracy_change, shared_causes, statistics_of
+from pytest_fcall.reporting.tool_confusion import confusion_counts, mixed_up_pairs
 
 MARKER: Final = "<!-- pytest-fcall -->"
 """The first line, by which a comment is found again that is to be replaced."""
@@ -57,7 +58,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield MARKER
     yield f"### {_SIGNS.get(report.status, '❌')} fcall: {report.title}"
     yield ""
-    yield " ".join(map(inline, report.conclusions)) or _all_right(report.results.results)
+    yield " ".join(map(inline, report.sentences))
     yield ""
     yield from _gate_lines(report)
     yield from _changes(report)
@@ -68,10 +69,6 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"<sub>{_origin(report)}</sub>"
 
 
-def _all_right(results: Sequence[Result]) -> str:
-    return f"{plural_text(statistics_of(results).answered, 'answer')} judged, nothing is worse."
-
-
 def _gate_lines(report: Report) -> Iterator[str]:
     if report.unjudged and report.data.get("gates"):
         yield f"Gates are not judged: {inline(report.unjudged)}."
@@ -80,9 +77,9 @@ def _gate_lines(report: Report) -> Iterator[str]:
         return
     yield "| gate | now | |"
     yield "|---|---|---|"
-    order = sorted(report.gates, key=lambda gate: {False: 0, None: 1, True: 2}[gate.held])
+    order = report.gates_by_weight
     for gate in order[:_MOST_GATES]:
-        word = {True: "holds", False: "**does not hold**", None: "inconclusive"}[gate.held]
+        word = verdict_word(gate) if gate.held else f"**{verdict_word(gate)}**"
         note = f": {inline(gate.note)}" if gate.note else ""
         yield f"| {code(gate.text)} | {figure_text(gate.kind, gate.figure, gate.bound)} | {word}{note} |"
     if (more := len(order) - _MOST_GATES) > 0:
@@ -96,7 +93,7 @@ def _changes(report: Report) -> Iterator[str]:
     wrong = [
         *report.with_outcome(Outcome.REGRESSED),
         *report.with_outcome(Outcome.UNDECIDED),
-        *(each for each in report.results.results if each.status == "failed" and each.outcome not in _WRONG),
+        *report.other_failures,
     ]
     if changed := [f"{count:,} {outcome.value}" for outcome, count in counts.items() if count]:
         yield f"**Since the baseline**: {', '.join(changed)}"
@@ -116,19 +113,8 @@ def _case_line(result: Result, report: Report) -> str:
     place = code(f"{result.file}:{result.line}")
     outcome = f"{result.outcome.value}: " if result.outcome in _WRONG else ""
     model = f" ({code(result.model)})" if len(report.models) > 1 else ""
-    what = "; ".join(result.since) or reason_of(result, report)
+    what = report.why(result)
     return f"{outcome}{place} {code(result.case)}{model}" + (f": {inline(what)}" if what else "")
-
-
-def reason_of(result: Result, report: Report) -> str:
-    """The first reason in words, as far as it is kept."""
-    account = report.accounts.get(result.nodeid)
-    answers = account.answers if account else ()
-    wrong = next((answer for answer in answers if answer.reasons), None)
-    if wrong:
-        return wrong.reasons[0][2]
-    kind, path = result.reasons[0] if result.reasons else ("", "")
-    return f"{kind} at {path}" if path else kind
 
 
 def _causes(results: Sequence[Result]) -> Iterator[str]:
@@ -190,41 +176,20 @@ def _row(model: str, name: str, results: Sequence[Result]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def accuracy_change(results: Iterable[Result]) -> float | None:
-    """How much the accuracy changed for the cases that were measured before; None where none was."""
-    pairs = [(result.before, _rate(result)) for result in results if result.before and result.answered]
-    rates = [(right / asked, now) for (right, asked), now in pairs if asked]
-    return sum(now - before for before, now in rates) / len(rates) if rates else None
-
-
-def _rate(result: Result) -> float:
-    right, asked = result.first or result.samples or (int(result.right), 1)
-    return right / asked if asked else 0.0
-
-
 def _confusions(results: Sequence[Result]) -> Iterator[str]:
-    counts = Counter(pair for result in results for pair in result.called)
-    wrong = [(pair, count) for pair, count in counts.most_common() if pair[0] != pair[1] and all(pair)]
-    if wrong:
-        named = (
-            f"{code(called)} for {code(expected)} ({count:,})" for (expected, called), count in wrong[:_MOST_CAUSES]
-        )
+    counts = confusion_counts(results)
+    if pairs := mixed_up_pairs(counts)[:_MOST_CAUSES]:
+        named = [f"{code(called)} for {code(expected)} ({counts[expected, called]:,})" for expected, called in pairs]
         yield f"**Mixed up**: {', '.join(named)}"
         yield ""
 
 
 def _unjudged(report: Report) -> Iterator[str]:
     """What could not be judged: never among the wrong answers."""
-    whole = statistics_of(report.results.results)
-    lines = [inline(line) for line in missing_lines(report.results)]
-    if report.results.unanswered:
-        lines.insert(0, f"{plural_text(report.results.unanswered, 'case')} without a reply: not counted for the model")
-    if whole.errors > report.results.unanswered:
-        lines.insert(0, plural_text(whole.errors - report.results.unanswered, "error"))
-    if lines:
+    if lines := [inline(line.strip()) for line in unjudged_lines(report.results)]:
         yield f"<details><summary>not judged: {lines[0]}</summary>"
         yield ""
-        yield from (f"- {line.strip()}" for line in lines[1 : 1 + _MOST_MISSING])
+        yield from (f"- {line}" for line in lines[1 : 1 + _MOST_MISSING])
         yield ""
         yield "</details>"
         yield ""

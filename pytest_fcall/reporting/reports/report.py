@@ -9,7 +9,9 @@ from typing import NamedTuple
 from pytest_fcall.core import Json, Outcome
 from pytest_fcall.reporting.account import Account
 from pytest_fcall.reporting.gates import JudgedGate
-from pytest_fcall.reporting.results import Result, Results, Status
+from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.reporting.results import Result, Results, Status, results_with_outcome
+from pytest_fcall.reporting.statistics import statistics_of
 
 
 class EarlierResult(NamedTuple):
@@ -59,6 +61,43 @@ class Report:
         """How the run ended, in a word."""
         return {0: "passed", 1: "failed", 10: "inconclusive"}.get(self.status, f"exit status {self.status}")
 
+    @property
+    def sentences(self) -> Sequence[str]:
+        """Why the run ended so; of one without a fault, how much was judged."""
+        if self.conclusions:
+            return self.conclusions
+        answered = statistics_of(self.results.results).answered
+        return [f"{plural_text(answered, 'answer')} judged, nothing is worse." if answered else "No answer was judged."]
+
+    @property
+    def gates_by_weight(self) -> list[JudgedGate]:
+        """The gates, first those that do not hold, last those that do."""
+        return sorted(self.gates, key=lambda gate: {False: 0, None: 1, True: 2}[gate.held])
+
     def with_outcome(self, outcome: Outcome) -> list[Result]:
         """The results with this outcome."""
-        return [result for result in self.results.results if result.outcome is outcome]
+        return results_with_outcome(self.results.results, outcome)
+
+    @property
+    def other_failures(self) -> list[Result]:
+        """What failed, and neither regressed nor may have."""
+        return other_failures(self.results.results)
+
+    def why(self, result: Result) -> str:
+        """What changed of a result, or else the first reason in words, as far as it is kept."""
+        if result.since:
+            return "; ".join(result.since)
+        account = self.accounts.get(result.nodeid)
+        if account and account.error:
+            return account.error
+        wrong = next((answer for answer in account.answers if answer.reasons), None) if account else None
+        if wrong:
+            return wrong.reasons[0][2]
+        kind, path = result.reasons[0] if result.reasons else ("", "")
+        return f"{kind} at {path}" if path else kind
+
+
+def other_failures(results: Sequence[Result]) -> list[Result]:
+    """The results that failed, and neither regressed nor may have."""
+    counted = (Outcome.REGRESSED, Outcome.UNDECIDED)
+    return [result for result in results if result.status == "failed" and result.outcome not in counted]

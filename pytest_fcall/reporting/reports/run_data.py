@@ -1,4 +1,4 @@
-"""A report as the file of its run: all of its data, in the format that docs/reference/run-files.md describes."""
+"""A report as the file of its run: all of its data, as in `.fcall/runs`."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, get_args
 
 from pytest_fcall.reporting.gates import JudgedGate
 from pytest_fcall.reporting.results import Results
-from pytest_fcall.session.result.exit_status import Fail, RunFailures
+from pytest_fcall.session.result.exit_status import INCONCLUSIVE, PASSED, Fail, RunFailures
 from pytest_fcall.session.result.gates import Gates, judged_gates
 from pytest_fcall.session.result.model_change import worse_models
 from pytest_fcall.session.result.suite_scores import Suites, score_names
@@ -37,7 +37,9 @@ def judge_run(file: RunFile, results: Results, suites: Suites, unjudged: str = "
     gates, failures = gates_of_file(file, suites), failures_of(file)
     unjudged = unjudged or _unjudged(file)
     if unjudged:
-        return JudgedRun((), (), (), failures, failures.exit_status(gates.fail, ()), unjudged)
+        status = failures.exit_status(gates.fail, ())
+        # What is left of a run that was broken off cannot have passed; a whole shard may have.
+        return JudgedRun((), (), (), failures, status or (INCONCLUSIVE if file.broken_off else PASSED), unjudged)
     verdicts = gates.judge(results.results, suites)
     worse = tuple(each.line for each in worse_models(results.results))
     failures.worse |= bool(worse)

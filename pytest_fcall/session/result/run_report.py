@@ -3,63 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pytest_fcall.core import Json, Outcome
 from pytest_fcall.core.json_fields import DamagedData
 from pytest_fcall.reporting.account import Account, account_from_json
 from pytest_fcall.reporting.number_text import plural_text
-from pytest_fcall.reporting.reports.report import EarlierResult, EarlierRun, Report
-from pytest_fcall.reporting.result_json import results_from_json
-from pytest_fcall.reporting.results import Results
+from pytest_fcall.reporting.reports.report import EarlierResult, EarlierRun, Report, other_failures
 from pytest_fcall.session.result.judged_run import JudgedRun, judge_run
+from pytest_fcall.session.result.kept_run import Run, load_run
 from pytest_fcall.session.result.suite_scores import Suites
 from pytest_fcall.tracking.run_accounts import accounts_path, read_accounts
-from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run, run_data
+from pytest_fcall.tracking.run_file import RunFile, RunFileError, run_data
 
 MOST_EARLIER = 20
 """Of so many runs before, the report says how each case ended."""
 
 
-def report_of(path: Path, earlier: Sequence[Path], suites: Suites) -> Report:
-    """The report of the run in a file. Raises RunFileError.
+def report_of(run: Run, earlier: Sequence[Path], suites: Suites) -> Report:
+    """The report of a run. Raises RunFileError where its gates cannot be read.
 
     Those of the earlier runs that cannot be read are left out.
     """
-    file = read_run(path)
-    try:
-        results = results_from_json(file.results)
-    except ValueError as error:
-        raise RunFileError(f"{path}: not a run file: {error}") from None
-    judged = judge_run(file, results, suites)
+    file = run.file
+    judged = judge_run(file, run.results, suites)
     return Report(
         id=file.id,
         started=file.started,
         models=file.models,
-        results=results,
+        results=run.results,
         status=judged.status,
-        conclusions=tuple(_conclusions(file, results, judged)),
+        conclusions=tuple(_conclusions(run, judged)),
         gates=judged.gates,
         unjudged=judged.unjudged,
-        accounts=_Accounts(accounts_path(path)),
+        accounts=_Accounts(accounts_path(run.path)),
         earlier=tuple(_earlier_runs(earlier, file)),
         provenance=file.provenance,
         data=run_data(file),
     )
 
 
-def _conclusions(file: RunFile, results: Results, judged: JudgedRun) -> Iterator[str]:
+def _conclusions(run: Run, judged: JudgedRun) -> Iterator[str]:
     """Why the run ends as it does, what weighs most first."""
-    failures, outcomes = judged.failures, [result.outcome for result in results.results]
-    if file.broken_off:
+    failures, results = judged.failures, run.results
+    outcomes = [result.outcome for result in results.results]
+    if run.file.broken_off:
         yield "The run was broken off: the cases that had ended until then are below."
     if failures.forbidden:
         yield "A forbidden call was made."
     yield from judged.worse
     if regressed := outcomes.count(Outcome.REGRESSED):
         yield f"{plural_text(regressed, 'case')} regressed."
-    if failures.verdicts and (wrong := _other_failures(results)):
-        yield f"{plural_text(wrong, 'case')} failed{' that did not regress' if regressed else ''}."
+    if failures.verdicts and (others := other_failures(results.results)):
+        yield f"{plural_text(len(others), 'case')} failed{' that did not regress' if regressed else ''}."
     if failures.undecided:
         yield f"{plural_text(outcomes.count(Outcome.UNDECIDED), 'case')} may have regressed, or be wrong by chance."
     if failures.unanswered:
@@ -71,21 +68,13 @@ def _conclusions(file: RunFile, results: Results, judged: JudgedRun) -> Iterator
     yield from judged.notes
 
 
-def _other_failures(results: Results) -> int:
-    counted = (Outcome.REGRESSED, Outcome.UNDECIDED)
-    return sum(result.status == "failed" and result.outcome not in counted for result in results.results)
-
-
 def _earlier_runs(paths: Sequence[Path], file: RunFile) -> Iterator[EarlierRun]:
     for path in paths:
-        try:
-            run = read_run(path)
-            results = results_from_json(run.results)
-        except ValueError:  # RunFileError is one
-            continue
-        if run.id < file.id:
-            found = {result.nodeid: EarlierResult(result.status, result.outcome) for result in results.results}
-            yield EarlierRun(run.id, run.started, found)
+        with suppress(RunFileError):
+            run = load_run(path)
+            if run.file.id < file.id:
+                found = {each.nodeid: EarlierResult(each.status, each.outcome) for each in run.results.results}
+                yield EarlierRun(run.file.id, run.file.started, found)
 
 
 class _Accounts(Mapping[str, Account]):

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting.gates import figure_text
-from pytest_fcall.reporting.missing import missing_lines
+from pytest_fcall.reporting.gates import figure_text, verdict_word
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
     cost_text,
@@ -17,13 +16,13 @@ from pytest_fcall.reporting.number_text import (
     points_text,
     seconds_text,
 )
-from pytest_fcall.reporting.reports.markdown import accuracy_change, reason_of
 from pytest_fcall.reporting.reports.page.charts import Series, bar, histogram, radar
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
 from pytest_fcall.reporting.safe_text import safe_line, whole_line
-from pytest_fcall.reporting.statistics import shared_causes, statistics_of, wilson_interval
+from pytest_fcall.reporting.statistics import accuracy_change, shared_causes, statistics_of, wilson_interval
+from pytest_fcall.reporting.tool_confusion import confusion_counts, most_confused
 
 _CHANGES: Final = (
     Outcome.REGRESSED,
@@ -95,28 +94,21 @@ class HeatRow(NamedTuple):
 
 def gate_rows(report: Report) -> list[GateRow]:
     """The gates, those first that do not hold."""
-    words = {True: "holds", False: "does not hold", None: "inconclusive"}
-    order = sorted(report.gates, key=lambda gate: {False: 0, None: 1, True: 2}[gate.held])
     return [
         GateRow(
             safe_line(gate.text),
             figure_text(gate.kind, gate.figure, gate.bound),
-            words[gate.held],
+            verdict_word(gate),
             safe_line(gate.note),
         )
-        for gate in order
+        for gate in report.gates_by_weight
     ]
 
 
 def changes(report: Report) -> list[Change]:
     """What changed against the baseline, what weighs most first, and what failed besides."""
     groups = [(outcome.value, report.with_outcome(outcome), f"outcome={outcome.value}") for outcome in _CHANGES]
-    besides = [
-        result
-        for result in report.results.results
-        if result.status == "failed" and result.outcome not in (Outcome.REGRESSED, Outcome.UNDECIDED)
-    ]
-    groups.insert(2, ("failed", besides, "status=failed"))
+    groups.insert(2, ("failed", report.other_failures, "status=failed"))
     places = {id(result): place for place, result in enumerate(report.results.results)}
     return [
         Change(name, len(found), [_link(each, places[id(each)], report) for each in found[:_MOST_CASES]], query)
@@ -126,9 +118,10 @@ def changes(report: Report) -> list[Change]:
 
 
 def _link(result: Result, place: int, report: Report) -> CaseLink:
-    what = "; ".join(result.since) or reason_of(result, report)
     model = safe_line(result.model) if len(report.models) > 1 else ""
-    return CaseLink(place, safe_line(f"{result.file}:{result.line}"), safe_line(result.case), model, safe_line(what))
+    return CaseLink(
+        place, safe_line(f"{result.file}:{result.line}"), safe_line(result.case), model, safe_line(report.why(result))
+    )
 
 
 def causes(report: Report) -> list[str]:
@@ -208,12 +201,8 @@ def _accuracy(results: Sequence[Result]) -> float | None:
 
 def confusion(report: Report) -> tuple[list[str], list[HeatRow]]:
     """The tools that were confused most, and how often each was called for each; empty where none was."""
-    counts = Counter(pair for result in report.results.results for pair in result.called)
-    wrong = Counter[str]()
-    for (expected, called), number in counts.items():
-        if expected != called:
-            wrong.update({expected: number, called: number})
-    names = [name for name, _ in wrong.most_common(_MOST_TOOLS) if name]
+    counts = confusion_counts(report.results.results)
+    names = most_confused(counts, _MOST_TOOLS)
     if not names:
         return [], []
     most = max(counts.values())
@@ -249,14 +238,3 @@ def distributions(report: Report) -> list[tuple[str, str]]:
         ("US dollars a case", histogram(costs, "US dollars a case")),
     ]
     return [(title, chart) for title, chart in charts if chart]
-
-
-def unjudged(report: Report) -> list[str]:
-    """What could not be judged, and why; never counted as wrong."""
-    whole = statistics_of(report.results.results)
-    lines = []
-    if errors := whole.errors - report.results.unanswered:
-        lines.append(f"{plural_text(errors, 'error')}: a mistake in a case, a tool or an app")
-    if report.results.unanswered:
-        lines.append(f"{plural_text(report.results.unanswered, 'case')} without a reply: not counted for the model")
-    return [*lines, *missing_lines(report.results)]

@@ -11,6 +11,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from pytest_fcall.reporting.missing import unjudged_lines
 from pytest_fcall.reporting.reports.page import overview
 from pytest_fcall.reporting.reports.page.data import data_of
 from pytest_fcall.reporting.reports.report import Report
@@ -34,7 +35,7 @@ def write(report: Report) -> Iterator[str]:
         right=counted.right,
         answered=counted.answered,
         results=len(report.results.results),
-        conclusions=[safe_line(sentence) for sentence in report.conclusions],
+        sentences=[safe_line(sentence) for sentence in report.sentences],
         unjudged_gates=safe_line(report.unjudged),
         gates=overview.gate_rows(report),
         changes=overview.changes(report),
@@ -44,7 +45,7 @@ def write(report: Report) -> Iterator[str]:
         tools=tools,
         heat=heat,
         distributions=[(title, Markup(chart)) for title, chart in overview.distributions(report)],  # noqa: S704
-        unjudged=overview.unjudged(report),
+        unjudged=list(unjudged_lines(report.results)),
         provenance=[(safe_line(name), safe_line(str(value))) for name, value in report.provenance.items()],
         policy=_policy(style, script),
         style=Markup(style),  # noqa: S704  # a file of this package

@@ -84,6 +84,7 @@ def test_a_change_without_a_known_difference_gives_the_reason_of_the_verdict() -
 
 def test_a_run_in_which_nothing_is_worse_says_so() -> None:
     assert "1 answer judged, nothing is worse." in lines(report(result(status="passed"), status=0, conclusions=()))
+    assert "No answer was judged." in lines(report(result(status="skipped"), status=0, conclusions=()))
 
 
 @pytest.mark.parametrize(
