@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
@@ -40,16 +40,21 @@ class TooLong(UnreadableBody):
         super().__init__(f"has more than {longest:,.0f} bytes")
 
 
-async def pieces_of(response: ClientResponse, longest: float) -> AsyncIterator[bytes]:
+def pieces_of(response: ClientResponse, longest: float) -> AsyncIterator[bytes]:
     """The pieces of a body as they arrive, decompressed, of a session that does not decompress by itself.
 
     Raises UnreadableBody, and TooLong as soon as there are more than so many bytes, compressed or not.
     """
+    return decompressed(response.content.iter_any(), response.headers.get("Content-Encoding", ""), longest)
+
+
+async def decompressed(pieces: AsyncIterable[bytes], encoding: str, longest: float) -> AsyncIterator[bytes]:
+    """The pieces, decompressed. Raises what `pieces_of` does."""
     from asyncio import sleep
 
-    decompressor = _decompressor(response.headers.get("Content-Encoding", ""))
+    decompressor = _decompressor(encoding)
     arrived = length = 0
-    async for raw in response.content.iter_any():
+    async for raw in pieces:
         arrived += len(raw)
         if arrived > longest:
             raise TooLong(longest)
@@ -142,6 +147,18 @@ def parse_body(content: bytes) -> Json:
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 at byte {error.start + 1}") from None
     return parse_json(text)
+
+
+def body_fault(body: bytes, fault: str) -> str:
+    """The message for the body of a model's server that `parse_body` cannot read, since it is `fault`."""
+    start = body.lstrip()[:10]
+    if not start:
+        return "the server's answer is empty"
+    if start.startswith(b"<"):
+        return "the server answered with a web page; `base_url` usually ends in /v1, or is there a proxy in between?"
+    if start.startswith((b"data:", b"event:")):
+        return "the server streams its answer, though the request did not ask for a stream"
+    return f"the server's answer is {fault}"
 
 
 def holds_too_many_values(content: bytes) -> bool:

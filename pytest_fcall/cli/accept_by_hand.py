@@ -46,10 +46,10 @@ def chosen_by_hand(changes: Sequence[Change], run: Path) -> list[tuple[Result, S
 def _accounts_of(changes: Sequence[Change], run: Path) -> dict[str, Account]:
     wanted = {change.result.nodeid for change in changes}
     found = {}
-    for account in read_accounts(accounts_path(run)) if wanted else ():
-        if account.get("nodeid") in wanted:
+    for nodeid, account in read_accounts(accounts_path(run)) if wanted else ():
+        if nodeid in wanted:
             with suppress(DamagedData):
-                found[str(account["nodeid"])] = account_from_json(account)
+                found[nodeid] = account_from_json(account)
     return found
 
 

@@ -102,10 +102,8 @@ def _not_one(name: str, cases: Sequence[tuple[str, str]], results: Sequence[Resu
 def _shown(opened: Run, results: Sequence[Result], marks: Marks) -> list[str]:
     """The accounts of one case under each of its models."""
     wanted = {result.nodeid for result in results}
-    kept: dict[str, Mapping[str, Json]] = {}
-    for each in read_accounts(accounts_path(opened.path)):
-        if (nodeid := each.get("nodeid")) in wanted:
-            kept[str(nodeid)] = each  # of a case that was run again the last one counts
+    accounts = read_accounts(accounts_path(opened.path))
+    kept = {nodeid: each for nodeid, each in accounts if nodeid in wanted}  # of one that was run again, the last
     lines: list[str] = []
     for result in results:
         account = _account(kept.get(result.nodeid), result)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+MOST_ANSWERS: Final = 10**12
+"""Nobody asks a case so often: a larger number is damage."""
 
 
 class Rate(NamedTuple):

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, get_args, overload
 
 from pytest_fcall.core import Json, Outcome, Usage, canonical
+from pytest_fcall.core.rate import MOST_ANSWERS
 from pytest_fcall.reporting.results import (
     AppUsage,
     JudgeUsage,
@@ -23,6 +24,7 @@ from pytest_fcall.reporting.results import (
 )
 
 _T = TypeVar("_T")
+_LARGEST = 2**63
 _NAMES = tuple(field.name for field in fields(Result))
 _VALUES: Callable[[Result], tuple[Any, ...]] = attrgetter(*_NAMES)
 _STATUSES: Mapping[str, Status] = MappingProxyType({status: status for status in get_args(Status)})
@@ -152,6 +154,8 @@ def _missing(data: Json) -> tuple[MissingReply, int]:
 def _checked(value: Json, name: str, kind: type[_T]) -> _T:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise ValueError(f"{name}: expected {kind.__name__}, got {type(value).__name__}")
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise ValueError(f"{name}: the number is too large")
     return value
 
 
@@ -192,7 +196,7 @@ def _pair(data: Mapping[str, Json], name: str) -> tuple[int, int] | None:
     if data.get(name) is None:
         return None
     numbers = [_checked(item, name, int) for item in _list(data, name)]
-    if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] or numbers[1] == 0:
+    if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] or not 0 < numbers[1] <= MOST_ANSWERS:
         raise ValueError(f"{name}: expected [right, asked]")
     return numbers[0], numbers[1]
 

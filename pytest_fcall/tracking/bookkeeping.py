@@ -20,7 +20,7 @@ from pytest_fcall.core.json_fields import (
     required_field,
 )
 from pytest_fcall.core.json_reading import read_own_json
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.rate import MOST_ANSWERS, Rate
 from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.core.whole_file import refuse_link_out, replace_file
 from pytest_fcall.tracking.measurement import NOTHING, Key, Measured
@@ -29,8 +29,6 @@ from pytest_fcall.tracking.stanza import StanzaFields, unreviewed_from_json
 
 SUFFIX: Final = ".measured.jsonl"
 
-_MOST_ANSWERS: Final = 10**12
-"""A larger number of answers to one case is a damaged one."""
 REMOVED: Final = "removed"
 """The digest of no answer. It replaces the answer of a case that was removed, so that no merge brings it back."""
 _NO_WAYS: Final[frozenset[str]] = frozenset()
@@ -145,7 +143,7 @@ def _measured(case: str, row: Mapping[str, Json]) -> Measured | None:
     if "asked" not in row:
         return None
     right, asked = row.get("right"), row["asked"]
-    if not (type(right) is int and type(asked) is int and 0 <= right <= asked and 0 < asked <= _MOST_ANSWERS):
+    if not (type(right) is int and type(asked) is int and 0 <= right <= asked and 0 < asked <= MOST_ANSWERS):
         raise DamagedData("no numbers of answers")
     question, prompt, expectation, until = (row.get(name) for name in ("question", "prompt", "expectation", "until"))
     if not (isinstance(question, str) and isinstance(prompt, str) and isinstance(expectation, str)):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import as_mapping
+from pytest_fcall.core.json_fields import as_mapping, required_field
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import FILE_MODE, make_private_folder, open_private
 from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, bounded_lines, open_regular, read_regular
@@ -77,12 +77,16 @@ class AccountWriter:
                 self.fault = error
 
 
-def read_accounts(path: Path) -> Iterator[Mapping[str, Json]]:
-    """The accounts in a file, none where there is no file. A file that breaks off gives what it has."""
+def read_accounts(path: Path) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """The accounts in a file, each behind the id of its test; none where there is no file.
+
+    A file that breaks off gives what it has.
+    """
     with suppress(OSError, EOFError, zlib.error), open_regular(path) as packed, gzip.GzipFile(fileobj=packed) as file:
         for line in bounded_lines(file):
             with suppress(ValueError):
-                yield as_mapping(read_json(line), "an account")
+                account = as_mapping(read_json(line), "an account")
+                yield required_field(account, "nodeid", str), account
 
 
 def join_accounts(path: Path, parts: Iterable[Path]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from pytest_fcall.core import Call, Calls, Json, Reply, Request
 from pytest_fcall.core.json_fields import as_mapping, optional_field, optional_strings, required_field
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.rate import MOST_ANSWERS, Rate
 from pytest_fcall.tracking.question_digests import TOOL_PREFIX
 
 if TYPE_CHECKING:
@@ -254,7 +254,8 @@ def _samples(fields: Mapping[str, Json]) -> tuple[int, int] | None:
         case None:
             return None
         case [int(right), int(asked)] if type(right) is type(asked) is int and 0 <= right <= asked:
-            return right, asked
+            if 0 < asked <= MOST_ANSWERS:
+                return right, asked
     raise ValueError("`samples` must be [right, asked]")
 
 

@@ -128,11 +128,11 @@ JUDGED = {
 """Answers that are whole, if strange: each gets a verdict, and fails its case, which wants no call."""
 
 
-def attack(exam: Exam, answer: Answer, *more: str, cases: str = CASES) -> pytest.RunResult:
+def attack(exam: Exam, answer: Answer, *more: str, cases: str = CASES, model: str = "") -> pytest.RunResult:
     """Run three cases, the one in the middle of which is answered so."""
     exam.shop.cases(cases, "exam.fc.yaml")
     exam.server.default = lambda asked: answer if ATTACK in asked.body.decode() else echo(asked)
-    result = exam.run(*more)
+    result = exam.shop.run(f"--fc-model={model or exam.named('exam')}", *more)
     assert "Traceback" not in result.stdout.str()
     assert "INTERNALERROR" not in result.stdout.str()
     assert len(result.stdout.str()) < 20_000
@@ -155,6 +155,27 @@ def test_an_answer_that_takes_too_much_memory_is_asked_for_once(exam: Exam, answ
     assert_errors(result, "openai:exam: the server's answer is no model's: it has more than 33,554,432 bytes")
     assert len(exam.server.asked) == 3
     assert exam.kept() == {called("Oslo"), called("Rome")}
+
+
+@pytest.fixture
+def any_model(exam: Exam, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The model, asked by a library of its provider."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    return f"any:openai/exam?base_url={exam.server.url}"
+
+
+@pytest.mark.parametrize("answer", [each for each, _ in UNANSWERED.values()], ids=UNANSWERED)
+def test_an_answer_that_is_none_is_not_kept_of_a_library_either(exam: Exam, answer: Answer, any_model: str) -> None:
+    attack(exam, answer, model=any_model).assert_outcomes(passed=2, errors=1)
+    assert exam.kept() == {called("Oslo"), called("Rome")}
+
+
+@pytest.mark.parametrize("answer", REFUSED.values(), ids=REFUSED)
+def test_no_library_reads_an_answer_that_takes_too_much_memory(exam: Exam, answer: Answer, any_model: str) -> None:
+    result = attack(exam, answer, model=any_model)
+    result.assert_outcomes(passed=2, errors=1)
+    assert_errors(result, "any:openai/exam: the server's answer is no model's: it has more than 33,554,432 bytes")
+    assert len(exam.server.asked) == 3
 
 
 @pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED)
@@ -380,16 +401,16 @@ def elsewhere() -> Iterable[Server]:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("kind", ["openai", "http", "app"])
+@pytest.mark.parametrize("kind", ["openai", "any", "http", "app"])
 def test_nothing_follows_a_redirect_to_another_server(
-    exam: Exam, elsewhere: Server, kind: str, status: int, monkeypatch: pytest.MonkeyPatch
+    exam: Exam, elsewhere: Server, any_model: str, kind: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exam.shop.cases(CASES, "exam.fc.yaml")
     exam.shop.file("asking.py", ASKING)
     monkeypatch.setenv("OPENAI_BASE_URL", exam.server.url)
     exam.always(Answer(b"", status, headers={"location": f"{elsewhere.url}/chat/completions?key=secret"}))
-    models = {"openai": exam.named("exam"), "http": f"http:{exam.server.url}", "app": "python:asking:answer"}
-    result = exam.shop.run(f"--fc-model={models[kind]}")
+    own = {"openai": exam.named("exam"), "http": f"http:{exam.server.url}", "app": "python:asking:answer"}
+    result = exam.shop.run(f"--fc-model={own.get(kind, any_model)}")
     assert "passed" not in result.parseoutcomes()
     result.stdout.fnmatch_lines([f"*a redirect leads to {elsewhere.url}/chat/completions, which is another server*"])
     assert elsewhere.connections == 0

@@ -15,7 +15,8 @@ from inspect import isawaitable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_fcall.backends.failure_kinds import NOT_SENT
+from pytest_fcall.backends.answer_body import TooLong, UnreadableBody
+from pytest_fcall.backends.failure_kinds import LOST_BY_REDIRECT, NOT_SENT, TOO_LONG
 from pytest_fcall.backends.openai import settings as openai_settings
 from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings
@@ -29,6 +30,7 @@ from pytest_fcall.backends.provider_failures import (
     reply_or_raise,
 )
 from pytest_fcall.backends.redaction import secrets_of_request
+from pytest_fcall.backends.redirects import RedirectError
 from pytest_fcall.backends.settings import ModelEntry, Option, SettingsError
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
 from pytest_fcall.core.json_fields import optional_field
@@ -183,12 +185,14 @@ class Provider:
 
     def open_client(self) -> AnyLLM:
         """A client that makes no second attempts. Raises ValueError where the key or the library is missing."""
-        from any_llm import AnyLLM
         from any_llm.exceptions import AnyLLMError, MissingApiKeyError
 
-        retries: dict[str, Any] = {} if self.llm_class.MAX_RETRIES_SUPPORT == "unsupported" else {"max_retries": 0}
+        from pytest_fcall.backends.any.http_client import bounded_client
+
         try:
-            return AnyLLM.create(self.name, self.key(), self.url, unified_exceptions=True, **retries)
+            with suppress(TypeError):  # of a library that takes no client of httpx
+                return self._client(http_client=bounded_client())
+            return self._client()
         except MissingApiKeyError as error:
             variable = error.env_var_name
             message = (
@@ -199,6 +203,12 @@ class Provider:
         except (AnyLLMError, TypeError, OSError) as error:
             message = f"no client for {self.name}: {error}"
         raise ValueError(message)
+
+    def _client(self, **options: Any) -> AnyLLM:
+        from any_llm import AnyLLM
+
+        retries: dict[str, Any] = {} if self.llm_class.MAX_RETRIES_SUPPORT == "unsupported" else {"max_retries": 0}
+        return AnyLLM.create(self.name, self.key(), self.url, unified_exceptions=True, **retries, **options)
 
 
 def provider_of(name: str, settings: Mapping[str, Json]) -> Provider:
@@ -258,6 +268,17 @@ def failure_of(error: Exception) -> ProviderFailure:
     from any_llm.exceptions import AnyLLMError
     from pydantic import ValidationError
 
+    from pytest_fcall.backends.any.http_client import NoAnswer
+
+    for cause in _causes(error):
+        if isinstance(cause, RedirectError):
+            return ProviderFailure(str(cause), codes=frozenset({LOST_BY_REDIRECT}))
+        if isinstance(cause, TooLong):
+            return ProviderFailure(f"it {cause}", codes=frozenset({TOO_LONG}))
+        if isinstance(cause, UnreadableBody):
+            return ProviderFailure(f"the answer {cause}")
+        if isinstance(cause, NoAnswer):
+            return ProviderFailure(str(cause))
     if isinstance(error, AnyLLMError):
         status = error.status_code
         return _failure_without_status(error) if status is None else _failure_with_status(error, status)
@@ -268,6 +289,15 @@ def failure_of(error: Exception) -> ProviderFailure:
     if isinstance(error, ValidationError) and error.title == "CompletionParams":
         return ProviderFailure(_invalid_argument(error), codes=_NOT_SENT_CODES)
     return ProviderFailure(f"the provider's library failed ({type(error).__name__})")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error, and those behind it, which libraries wrap into their own."""
+    seen: set[int] = set()
+    while id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = getattr(error, "original_exception", None) or error.__cause__ or error.__context__ or error
 
 
 def _failure_without_status(error: AnyLLMError) -> ProviderFailure:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from pytest_fcall.backends.answer_body import parse_body
+from pytest_fcall.backends.answer_body import body_fault, parse_body
 from pytest_fcall.backends.openai.wire_request import Endpoint
 from pytest_fcall.backends.provider_failures import ProviderFailure, read_failure
 from pytest_fcall.backends.redirects import REDIRECTS
@@ -36,21 +36,9 @@ def read_answer(answer: ServerAnswer, endpoint: Endpoint, wire_tools: WireTools)
         body = parse_body(answer.body)
     except ValueError as error:
         if succeeded:
-            return ProviderFailure(_not_json(answer.body, str(error)))
+            return ProviderFailure(body_fault(answer.body, str(error)))
         body = answer.body.decode(errors="replace")
     if succeeded and isinstance(body, Mapping) and (reply := endpoint.read_reply(body, wire_tools)) is not None:
         return reply
     failure = read_failure(answer.status, body, answer.headers)
     return failure if failure.text else ProviderFailure("the server's answer is JSON, but not in OpenAI's form")
-
-
-def _not_json(body: bytes, fault: str) -> str:
-    """The message for a body that is not JSON."""
-    start = body.lstrip()[:10]
-    if not start:
-        return "the server's answer is empty"
-    if start.startswith(b"<"):
-        return "the server answered with a web page; `base_url` usually ends in /v1, or is there a proxy in between?"
-    if start.startswith((b"data:", b"event:")):
-        return "the server streams its answer, though the request did not ask for a stream"
-    return f"the server's answer is {fault}"

@@ -37,7 +37,7 @@ def _system_prompts(root: Path) -> Iterator[tuple[str, str]]:
     """Each system prompt of the runs with its digest."""
     seen: set[str] = set()
     accounts = chain.from_iterable(read_accounts(accounts_path(path)) for path in reversed(run_paths(root)))
-    for data in islice(accounts, _MOST_READ):
+    for _, data in islice(accounts, _MOST_READ):
         request = _request(data)
         text = system_prompt(request)
         if text and text not in seen:

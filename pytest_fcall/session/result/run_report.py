@@ -87,7 +87,7 @@ class _Accounts(Mapping[str, Account]):
     @property
     def _lines(self) -> dict[str, Mapping[str, Json]]:
         if self._read is None:
-            self._read = {str(account.get("nodeid")): account for account in read_accounts(self._path)}
+            self._read = dict(read_accounts(self._path))
         return self._read
 
     def __getitem__(self, nodeid: str) -> Account:

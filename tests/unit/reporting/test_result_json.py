@@ -27,7 +27,11 @@ RESULTS = st.builds(
     cost=st.none() | st.floats(0, 100),
     judging=st.none()
     | st.builds(
-        JudgeUsage, replayed=st.integers(0, 9), usage=st.none() | st.builds(Usage), cost=st.none() | st.floats(0, 100)
+        JudgeUsage,
+        questions=st.integers(0, 9),
+        replayed=st.integers(0, 9),
+        usage=st.none() | st.builds(Usage),
+        cost=st.none() | st.floats(0, 100),
     ),
 )
 
@@ -85,6 +89,10 @@ def test_an_earlier_version_only_knew_the_oldest_reply() -> None:
         ({"seconds": "1"}, "seconds: expected float, got str"),
         ({"replayed": 1}, "replayed: expected bool, got int"),
         ({"asked": "1"}, "asked: expected int, got str"),
+        ({"asked": 10**400}, "asked: the number is too large"),
+        ({"before": [1, 10**400]}, "before: the number is too large"),
+        ({"before": [1, 10**13]}, r"before: expected \[right, asked\]"),
+        ({"samples": [0, 0]}, r"samples: expected \[right, asked\]"),
         ({"tags": "ab"}, "tags: expected list, got str"),
         ({"reasons": [["only one"]]}, "reasons: expected pairs"),
         ({"reasons": ["ab"]}, "reasons: expected list, got str"),

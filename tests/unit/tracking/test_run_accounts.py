@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def written(folder: Path, run: str, *nodeids: str) -> Path:
 
 
 def read(path: Path) -> list[object]:
-    return [account["nodeid"] for account in read_accounts(path)]
+    return [nodeid for nodeid, _ in read_accounts(path)]
 
 
 def test_accounts_are_read_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
@@ -55,6 +56,13 @@ def test_a_file_that_is_none_has_no_accounts(tmp_path: Path) -> None:
     path = written(tmp_path, "run", "a")
     path.write_bytes(b"no gzip")
     assert read(path) == []
+
+
+@pytest.mark.parametrize("account", ['{"nodeid": {}}', '{"nodeid": [1]}', "{}", "[]", "{"])
+def test_an_account_of_no_test_is_left_out(tmp_path: Path, account: str) -> None:
+    path = written(tmp_path, "run", "a")
+    path.write_bytes(path.read_bytes() + gzip.compress(account.encode() + b"\n"))
+    assert read(path) == ["a"]
 
 
 def test_what_cannot_be_written_as_json_is_left_out(tmp_path: Path) -> None:

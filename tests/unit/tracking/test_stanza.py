@@ -63,6 +63,8 @@ def test_fields_of_later_versions_are_left_out() -> None:
         ({"case": "oslo", "valid": True, "wire": [{"model": "m", "calls": 1}]}, "`calls` is not a list"),
         ({"case": "oslo", "valid": True, "wire": [{"model": "m", "tools": {"a": 1}}]}, "`tools` is not a mapping to"),
         ({"case": "oslo", "valid": True, "samples": [5, 3]}, r"`samples` must be \[right, asked"),
+        ({"case": "oslo", "valid": True, "samples": [0, 0]}, r"`samples` must be \[right, asked"),
+        ({"case": "oslo", "valid": True, "samples": [1, 10**400]}, r"`samples` must be \[right, asked"),
         ({"case": "oslo", "valid": True, "samples": [False, True]}, r"`samples` must be \[right, asked"),
         ({"case": "oslo", "valid": True, "digests": {"prompt": 7}}, "`digests` is not a mapping to strings"),
         ({"case": "oslo", "valid": True, "provenance": "home"}, "`provenance` is not a mapping"),
