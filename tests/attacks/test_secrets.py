@@ -10,9 +10,9 @@ from functools import partial
 import pytest
 
 from tests.attacks.echoes import ECHOES
-from tests.attacks.planted import KEYS, LOUD, OWN_SETTINGS, PLANTED_IN, leaks, plant, said_back
 from tests.integration.command import fcall
 from tests.integration.exam import Exam
+from tests.integration.planted import KEYS, LOUD, OWN_SETTINGS, PLANTED_IN, leaks, plant, said_back
 from tests.servers import Answer, chat, provider_error
 
 SAID = said_back()

@@ -8,48 +8,20 @@ from dataclasses import replace
 import pytest
 
 from tests.integration.command import fcall
-from tests.integration.exam import Exam, called, files_of, prompt_of
+from tests.integration.exam import Exam, called, prompt_of
+from tests.integration.planted import KEYS, LOUD, OWN_SETTINGS, leaks, plant
 from tests.servers import Answer, Asked, chat, echo, not_openai, provider_error
 
-SECRETS = {
-    "key": "sk-planted-in-the-environment-0001",
-    "header": "planted-in-a-header-0002",
-    "bearer": "planted-in-authorization-0003",
-    "query": "planted-in-the-address-0004",
-    "step": "planted-in-the-path-of-the-address-0005",
-    "body": "planted-in-the-body-0006",
-    "nested": "planted-deep-in-the-body-0007",
-    "case header": "planted-in-a-header-of-a-case-0008",
-    "case body": "planted-in-the-body-of-a-case-0009",
-    "plain": "planted-in-the-settings-of-a-test-0010",
-    "case setting": "planted-in-the-settings-of-a-case-0011",
-}
-EVERYTHING = ("-rA", "--tb=long", "--showlocals", "--log-level=DEBUG", "--log-file=log.txt", "--junitxml=junit.xml")
+NOT_SENT = {"another provider's key", "token of CI", "password of a database", "proxy"}
+SECRETS = {name: key for name, key in KEYS.items() if name not in NOT_SENT}
+SECRETS["plain"] = "planted-in-the-settings-of-a-test-0010"
 
 
 @pytest.fixture
 def planted(exam: Exam, monkeypatch: pytest.MonkeyPatch) -> Exam:
     """A project with a key wherever one may be, and a case for each thing that a server may do with it."""
-    monkeypatch.setenv("SHOP_KEY", SECRETS["key"])
+    plant(exam, monkeypatch)
     monkeypatch.setenv("SECRET", SECRETS["plain"])
-    exam.shop.file(
-        "pyproject.toml",
-        f"""
-        [tool.pytest]
-
-        [tool.fcall.models."openai:exam"]
-        base_url = "{exam.server.url}/{SECRETS["step"]}/v1?sig={SECRETS["query"]}"
-        api_key_env = "SHOP_KEY"
-
-        [tool.fcall.models."openai:exam".headers]
-        X-Shop = "{SECRETS["header"]}"
-        X-Forward = "Bearer {SECRETS["bearer"]}"
-
-        [tool.fcall.models."openai:exam".extra_body]
-        user_token = "{SECRETS["body"]}"
-        provider = {{ credentials = ["{SECRETS["nested"]}"], region = "north" }}
-        """,
-    )
     exam.shop.cases(CASES, "exam.fc.yaml")
     exam.shop.file("test_plain.py", PLAIN)
     exam.server.default = answer
@@ -79,11 +51,7 @@ FAULTS: dict[str, Callable[[str], Answer]] = {
 }
 
 
-OWN = (
-    f"headers: {{X-Case: {SECRETS['case header']}}}, extra_body: {{api-key: {SECRETS['case body']}}}, "
-    f"user_token: {SECRETS['case setting']}, top_k: 3"
-)
-
+OWN = f"{OWN_SETTINGS}, top_k: 3"
 CASES = f"""
 cases:
   - {{id: right, prompt: '{called("Paris")}', expect: [{{get_weather: {{city: Paris}}}}]}}
@@ -112,39 +80,23 @@ def texts_of(value: object) -> Iterator[str]:
             yield from texts_of(item)
 
 
-def leaks(planted: Exam, *results: pytest.RunResult) -> list[tuple[str, str]]:
-    """Where which key can be read, but for the files in which it was planted."""
-    planted_in = {planted.path / name for name in ("pyproject.toml", "cases/exam.fc.yaml")}
-    places = {str(path): path.read_bytes() for path in files_of(planted.path) if path not in planted_in}
-    for number, result in enumerate(results):
-        places |= {f"output {number}": result.stdout.str().encode(), f"errors {number}": result.stderr.str().encode()}
-    return [(place, name) for place, text in places.items() for name, key in SECRETS.items() if key.encode() in text]
-
-
 def test_keys_are_sent_where_they_belong(planted: Exam) -> None:
     planted.shop.run("--fc-model=openai:exam", "-k", "right or own or test_plain")
     sent = " ".join(f"{asked.path} {asked.headers} {asked.body.decode()}" for asked in planted.server.asked)
     assert [name for name, key in SECRETS.items() if key not in sent] == []
 
 
-@pytest.mark.parametrize("args", [(), ("-q",), ("-vv", *EVERYTHING), ("-vv", "--full-trace", *EVERYTHING)])
+@pytest.mark.parametrize("args", [(), ("-q",), LOUD, ("--full-trace", *LOUD)])
 def test_no_key_is_printed_or_written(planted: Exam, args: tuple[str, ...]) -> None:
     result = planted.shop.run("--fc-model=openai:exam", *args)
     assert result.ret == 1
     assert len(planted.server.asked) > 2 * len(FAULTS)
-    assert leaks(planted, result) == []
+    assert leaks(planted.path, result, keys=SECRETS) == []
 
 
 def test_no_key_is_in_what_workers_send(planted: Exam) -> None:
-    assert (
-        leaks(
-            planted,
-            planted.shop.pytester.runpytest(
-                "--fc-model=openai:exam", "-n2", "-vv", *EVERYTHING, "-k", "not broken and not odd"
-            ),
-        )
-        == []
-    )
+    result = planted.shop.pytester.runpytest("--fc-model=openai:exam", "-n2", *LOUD, "-k", "not broken and not odd")
+    assert leaks(planted.path, result, keys=SECRETS) == []
 
 
 def test_no_key_is_in_exported_recordings_or_in_what_says_what_changed(planted: Exam) -> None:
@@ -154,9 +106,9 @@ def test_no_key_is_in_exported_recordings_or_in_what_says_what_changed(planted: 
     assert list(planted.path.glob("cases/__fcall__/*/*.jsonl"))
     cases = planted.path / "cases/exam.fc.yaml"
     cases.write_text(cases.read_text("utf-8").replace("top_k: 3", "top_k: 4"), "utf-8")
-    replayed = planted.shop.run("--fc-model=openai:exam", "--fc-replay", "-vv", *EVERYTHING)
+    replayed = planted.shop.run("--fc-model=openai:exam", "--fc-replay", *LOUD)
     replayed.stdout.fnmatch_lines(["*the settings changed: top_k was 3, is 4*"])
-    assert leaks(planted, replayed) == []
+    assert leaks(planted.path, replayed, keys=SECRETS) == []
 
 
 def test_a_key_on_the_command_line_is_not_repeated(exam: Exam) -> None:
@@ -166,6 +118,6 @@ def test_a_key_on_the_command_line_is_not_repeated(exam: Exam) -> None:
     )
     exam.server.default = lambda asked: provider_error(400, asked.path) if "Paris" in prompt_of(asked) else chat("Hi.")
     query = f"base_url={exam.server.url}?sig={SECRETS['query']}"
-    result = exam.shop.run(f"--fc-model=openai:exam?{query}", "-vv", "--full-trace", *EVERYTHING)
+    result = exam.shop.run(f"--fc-model=openai:exam?{query}", "--full-trace", *LOUD)
     result.assert_outcomes(errors=1, failed=1)
-    assert leaks(exam, result) == []
+    assert leaks(exam.path, result, keys=SECRETS) == []

@@ -4,41 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases.case_file import read_case_file
-from pytest_fcall.core import Case, Operator, WireExpectation
-
-TEXT = """
-tools:
-  - {{name: get_weather, parameters: {{type: object, properties: {{city: {{type: string}}}}}}}}
-  - {{name: get_time}}
-cases:
-  - id: a
-    prompt: Weather?
-    tools: {{only: [get_time]}}
-    {wire}
-"""
-
-
-def read(tmp_path: Path, wire: str) -> tuple[WireExpectation | None, list[str]]:
-    path = tmp_path / "a.fc.yaml"
-    path.write_text(TEXT.format(wire=wire), encoding="utf-8")
-    found = read_case_file(path, root=tmp_path)
-    (entry,) = found.entries
-    return entry.wire if isinstance(entry, Case) else None, [f"{each.code} {each.message}" for each in found.faults]
+from pytest_fcall.core import Operator, WireExpectation
+from tests.unit.cases.weather_case import read_with
 
 
 def test_a_case_may_expect_nothing_else(tmp_path: Path) -> None:
-    wire, faults = read(tmp_path, "wire: {count: {$le: 3}, tools: [get_weather], tokens: 5, cost: 1, models: [m]}")
+    case, faults = read_with(tmp_path, "wire: {count: {$le: 3}, tools: [get_weather], tokens: 5, cost: 1, models: [m]}")
     assert faults == []
-    assert wire == WireExpectation(count=Operator("le", 3), tools=["get_weather"], tokens=5, cost=1, models=["m"])
+    assert case is not None
+    assert case.wire == WireExpectation(count=Operator("le", 3), tools=["get_weather"], tokens=5, cost=1, models=["m"])
 
 
 def test_calls_may_be_of_tools_that_the_case_does_not_offer(tmp_path: Path) -> None:
-    wire, faults = read(tmp_path, "wire: {calls: [get_weather: {city: Oslo}]}")
+    case, faults = read_with(tmp_path, "wire: {calls: [get_weather: {city: Oslo}]}")
     assert faults == []
-    assert wire is not None
-    assert wire.calls is not None
-    assert wire.calls.stages[0][0].tool == "get_weather"
+    assert case is not None
+    assert case.wire is not None
+    assert case.wire.calls is not None
+    assert case.wire.calls.stages[0][0].tool == "get_weather"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +47,7 @@ def test_calls_may_be_of_tools_that_the_case_does_not_offer(tmp_path: Path) -> N
     ],
 )
 def test_a_slip_is_a_fault(tmp_path: Path, wire: str, fault: str) -> None:
-    _, faults = read(tmp_path, wire)
+    _, faults = read_with(tmp_path, wire)
     assert any(each.startswith(fault) for each in faults), faults
     assert len(faults) == 1
 
@@ -73,4 +56,4 @@ def test_a_slip_is_a_fault(tmp_path: Path, wire: str, fault: str) -> None:
     "wire", ["count: 0", "cost: 0.5", "tools: []", "tools: {$contains: a}", "models: [{$regex: gpt}]"]
 )
 def test_what_can_hold_is_none(tmp_path: Path, wire: str) -> None:
-    assert read(tmp_path, f"wire: {{{wire}}}")[1] == []
+    assert read_with(tmp_path, f"wire: {{{wire}}}")[1] == []
