@@ -63,6 +63,11 @@ def bare(checkout: Environment) -> Environment:
     return _with_packages("bare", ["pytest", "PyYAML"], _versions(checkout))
 
 
+def pytest_html() -> Environment:
+    """An environment with pytest-html."""
+    return _with_packages("pytest-html", ["pytest", "pytest-html"], "")
+
+
 def _versions(environment: Environment) -> str:
     return environment.pip("freeze", "--exclude=pytest-fcall")
 
