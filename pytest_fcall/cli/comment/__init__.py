@@ -1,0 +1,131 @@
+"""`fcall comment`: the report of a run as the one comment of a pull request or merge request."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pytest_fcall.cli.command_parser import command_parser, whole_number
+from pytest_fcall.cli.comment.api import ApiError, Forbidden, UnusableEnvironment
+from pytest_fcall.cli.comment.body import NoReport, body_without_report, bounded_body, is_link, report_body, with_links
+from pytest_fcall.cli.comment.github import github_thread
+from pytest_fcall.cli.comment.gitlab import gitlab_thread
+from pytest_fcall.cli.comment.thread import NoThread, Thread, write_comment
+from pytest_fcall.cli.safe_output import machine_secrets
+from pytest_fcall.reporting.safe_text import safe_line
+
+_EXAMPLES = """\
+examples:
+  fcall comment report.md                        what `pytest --fc-report=report.md` has written
+  fcall comment merged.json                      what `fcall merge -o merged.json` has made of all shards
+  fcall comment report.md --name gpt-5.2         one of several jobs, each with a comment of its own
+
+In a job of GitHub or GitLab the environment says where the comment goes; GITHUB_TOKEN or GITLAB_TOKEN lets it write.
+The comment that it wrote before is replaced. Its address is printed.
+"""
+_NAME = re.compile(r"\w(?:[\w .,:/@+]|-(?!-)){0,79}")
+_TOKENS = {"github": ("GITHUB_TOKEN", "GH_TOKEN"), "gitlab": ("GITLAB_TOKEN",)}
+_THREADS = {"github": github_thread, "gitlab": gitlab_thread}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Write the comment; 1 where it cannot be written or there is no report, with `--required` also where none may."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    host = options.host or _host_of(parser, os.environ)
+    secrets = machine_secrets()
+    try:
+        token = _token(options.token_variable, host, os.environ)
+        secrets.add([token])
+        thread = _THREADS[host](os.environ, token, options.pull_request)
+        body, status = _body(options, thread)
+        print(safe_line(asyncio.run(write_comment(thread, bounded_body(secrets.redacted(body))))))
+    except (NoThread, Forbidden) as error:
+        print(f"fcall comment: no comment is written: {safe_line(secrets.redacted(str(error)))}", file=sys.stderr)
+        return 1 if options.required else 0
+    except UnusableEnvironment as error:
+        parser.error(safe_line(str(error)))
+    except ApiError as error:
+        print(f"fcall comment: the comment is not written: {safe_line(secrets.redacted(str(error)))}", file=sys.stderr)
+        return 1
+    return status
+
+
+def _body(options: Namespace, thread: Thread) -> tuple[str, int]:
+    """The text of the comment, and the exit status."""
+    status = 0
+    try:
+        text = report_body(options.report, options.name)
+    except NoReport as error:
+        print(f"fcall comment: {safe_line(str(error))}; the comment says so", file=sys.stderr)
+        text, status = body_without_report(str(error), options.name), 1
+    return with_links(text, {"job": thread.job, "report": options.link}), status
+
+
+def _host_of(parser: ArgumentParser, environment: Mapping[str, str]) -> str:
+    """The host whose job this is. Where there is none, `parser` ends the program."""
+    for host, variable in (("gitlab", "GITLAB_CI"), ("github", "GITHUB_ACTIONS")):
+        if environment.get(variable) == "true":
+            return host
+    return parser.error("this is no job of GitHub or GitLab: --github or --gitlab says which one is meant")
+
+
+def _token(variable: str | None, host: str, environment: Mapping[str, str]) -> str:
+    """The token. Raises NoThread where there is none, and UnusableEnvironment."""
+    variables = (variable,) if variable else _TOKENS[host]
+    token = next((value for name in variables if (value := environment.get(name, "").strip())), "")
+    if not token:
+        raise NoThread(f"{variables[0]} is empty, so there is no token")
+    if not token.isascii() or not token.isprintable():
+        raise UnusableEnvironment(f"{variables[0]}: holds characters that no token has")
+    return token
+
+
+def _name(text: str) -> str:
+    if text and not _NAME.fullmatch(text):
+        raise ArgumentTypeError(f"must be at most 80 letters, digits, spaces and signs of .,:/@+-_, not {text!r}")
+    return text
+
+
+def _link(text: str) -> str:
+    if text and not is_link(text):
+        raise ArgumentTypeError(f"must be an address such as https://example.com/report.html, not {text!r}")
+    return text
+
+
+def _parser() -> ArgumentParser:
+    parser = command_parser(
+        "comment", "Write the report of a run as a comment on a pull request, or replace the one there.", _EXAMPLES
+    )
+    parser.add_argument(
+        "report", type=Path, metavar="REPORT", help="a report in Markdown, or the file of a run (.json)"
+    )
+    host = parser.add_mutually_exclusive_group()
+    for name, title in (("github", "GitHub"), ("gitlab", "GitLab")):
+        host.add_argument(
+            f"--{name}", action="store_const", const=name, dest="host", help=f"on {title} (default: whose job this is)"
+        )
+    parser.add_argument(
+        "--name", type=_name, default="", help="the name of this job, where several comment on the same pull request"
+    )
+    parser.add_argument(
+        "--pull-request",
+        type=whole_number(10**9),
+        metavar="N",
+        help="its number (default: that of the job's event)",
+    )
+    parser.add_argument("--link", type=_link, default="", metavar="URL", help="where the whole report can be seen")
+    parser.add_argument(
+        "--token-variable", metavar="NAME", help="the variable with the token (default: GITHUB_TOKEN or GITLAB_TOKEN)"
+    )
+    parser.add_argument(
+        "--required",
+        action="store_true",
+        help="exit with 1 also where there is no pull request or no token, or where it may not write",
+    )
+    return parser
