@@ -35,6 +35,9 @@ LOWEST_TESTS := test_inside_apps test_items test_xdist test_hooks test_model_ope
 # Pages are looked at in Debian's Chromium.
 BROWSER := .venv-browser
 
+# Linters of workflows and shell scripts.
+WORKFLOWS := .venv-workflows
+
 # Other programs that call a run of a model good or bad, to compare with.
 RIVALS := .venv-rivals
 
@@ -43,7 +46,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-report statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-report statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -52,10 +55,10 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 	$(LOCAL)/bin/python -m pytest cases --fc-live --fc-record=off
 
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
-	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser
+	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows
 
 nightly: $(READY) $(APIBENCH)/.ready test-lowest ## run all of it with all of the data, and try properties on many examples
-	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser
+	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai<2'
@@ -69,6 +72,9 @@ conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers wit
 test-browser: $(BROWSER)/.ready ## look at the pages of reports in a browser
 	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y chromium >/dev/null; }
 	$(BROWSER)/bin/python -m pytest tests/browser --timeout=300
+
+test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflows of the documentation with actionlint and shellcheck
+	PATH="$(abspath $(WORKFLOWS))/bin:$$PATH" $(BIN)/python -m pytest tests/workflows --timeout=300
 
 test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
 	$(BIN)/python -m pytest tests/independent
@@ -147,7 +153,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) .venv-frameworks
+	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -201,6 +207,11 @@ $(RIVALS)/.ready:
 $(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt
 	$(PYTHON) -m venv $(BROWSER)
 	$(BROWSER)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/browser/requirements.txt --editable '.[report]'
+	touch $@
+
+$(WORKFLOWS)/.ready: tests/workflows/requirements.txt
+	$(PYTHON) -m venv $(WORKFLOWS)
+	$(WORKFLOWS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py

@@ -57,11 +57,11 @@ def test_the_first_run_writes_a_comment_and_the_next_one_replaces_it(
 
 
 def test_jobs_with_names_have_comments_of_their_own(folder: Path, server: Server, github: GitHubApi) -> None:
-    for name in ("openai:gpt-5.2", "linux, small", "openai:gpt-5.2", ""):
+    for name in ("openai:gpt-5.2", "linux small", "openai:gpt-5.2", ""):
         assert comment(folder, server, "--name", name).returncode == 0
     assert [body.splitlines()[:2] for body in github.bodies] == [
         ["<!-- pytest-fcall openai:gpt-5.2 -->", "### ✅ fcall: passed (openai:gpt-5.2)"],
-        ["<!-- pytest-fcall linux, small -->", "### ✅ fcall: passed (linux, small)"],
+        ["<!-- pytest-fcall linux small -->", "### ✅ fcall: passed (linux small)"],
         ["<!-- pytest-fcall -->", "### ✅ fcall: passed"],
     ]
 
@@ -247,7 +247,7 @@ def test_a_report_that_is_too_long_is_cut_at_a_line(folder: Path, server: Server
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (None, "report.md cannot be read: No such file or directory"),
+        (None, "report.md was not written"),
         ("# Another text\n", "report.md is no report of pytest-fcall in Markdown"),
         ("", "report.md is no report of pytest-fcall in Markdown"),
     ],

@@ -28,7 +28,7 @@ examples:
 In a job of GitHub or GitLab the environment says where the comment goes; GITHUB_TOKEN or GITLAB_TOKEN lets it write.
 The comment that it wrote before is replaced. Its address is printed.
 """
-_NAME = re.compile(r"\w(?:[\w .,:/@+]|-(?!-)){0,79}")
+_NAME = re.compile(r"\w(?:[\w .:/@+]|-(?!-)){0,79}")
 _TOKENS = {"github": ("GITHUB_TOKEN", "GH_TOKEN"), "gitlab": ("GITLAB_TOKEN",)}
 _THREADS = {"github": github_thread, "gitlab": gitlab_thread}
 
@@ -88,7 +88,7 @@ def _token(variable: str | None, host: str, environment: Mapping[str, str]) -> s
 
 def _name(text: str) -> str:
     if text and not _NAME.fullmatch(text):
-        raise ArgumentTypeError(f"must be at most 80 letters, digits, spaces and signs of .,:/@+-_, not {text!r}")
+        raise ArgumentTypeError(f"must be at most 80 letters, digits, spaces and signs of .:/@+-_, not {text!r}")
     return text
 
 

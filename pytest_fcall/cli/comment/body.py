@@ -85,6 +85,8 @@ def _titled(heading: str, name: str) -> str:
 def _markdown(path: Path) -> str:
     try:
         return read_regular(path, _MOST_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        raise NoReport(f"{path.name} was not written") from None
     except OSError as error:
         raise NoReport(f"{path} cannot be read: {error.strerror}") from None
 
