@@ -196,6 +196,8 @@ def test_an_event_that_names_no_pull_request_leads_to_none(
     for name, value in github_job(tmp_path, server).items():
         monkeypatch.setenv(name, value)
     (tmp_path / "event.json").write_bytes(event)
+    (tmp_path / "report.md").write_text(REPORT, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
     assert main(["comment", "report.md"]) in (0, 2)
     assert "Traceback" not in capsys.readouterr().err
     assert server.asked == []
@@ -235,7 +237,7 @@ def test_a_folder_in_the_place_of_a_report_is_told(post: Post, tmp_path: Path, g
     (tmp_path / "report.md").mkdir()
     status, _, told = post()
     assert status == 1
-    assert "report.md cannot be read: it is a folder, not a regular file; the comment says so" in told
+    assert "report.md cannot be read: it is a folder, not a regular file" in told
     assert "fcall: no report" in github.bodies[0]
 
 

@@ -25,6 +25,7 @@ def github_job(folder: Path, server: Server, event: object = None) -> dict[str, 
         "GITHUB_RUN_ID": "1001",
         "GITHUB_SERVER_URL": "https://github.example",
         "GITHUB_TOKEN": TOKEN,
+        "NO_PROXY": "127.0.0.1",
     }
 
 
@@ -39,4 +40,5 @@ def gitlab_job(server: Server) -> dict[str, str]:
         "CI_MERGE_REQUEST_PROJECT_URL": "https://gitlab.example/octo/shop",
         "CI_PROJECT_ID": "43",
         "GITLAB_TOKEN": TOKEN,
+        "NO_PROXY": "127.0.0.1",
     }

@@ -13,7 +13,7 @@ from tests.integration.ci_job import REPORT, github_job, gitlab_job
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import weather_in
-from tests.servers import Answer, Server, refused_connection
+from tests.servers import Answer, Proxy, Server, refused_connection
 from tests.servers.comment_apis import TOKEN, GitHubApi, GitLabApi, answer, refusal
 
 ELSEWHERE = "https://other.example/api"
@@ -261,7 +261,7 @@ def test_without_a_report_the_comment_says_so_and_no_longer_what_an_earlier_run_
     if text is not None:
         (folder / "report.md").write_text(text, encoding="utf-8")
     done = comment(folder, server)
-    assert (done.returncode, done.stderr) == (1, f"fcall comment: {told}; the comment says so\n")
+    assert (done.returncode, done.stderr) == (1, f"fcall comment: {told}\n")
     assert github.bodies[0].startswith("<!-- pytest-fcall -->\n### ❌ fcall: no report\n\nreport.md ")
 
 
@@ -339,3 +339,26 @@ def test_the_token_goes_to_nobody_by_way_of_a_message(folder: Path, server: Serv
     assert done.returncode == 1
     assert TOKEN not in done.stderr
     assert "[secret left out]" in done.stderr
+
+
+def test_a_report_that_is_missing_counts_also_where_no_comment_may_be_written(
+    folder: Path, server: Server, github: GitHubApi
+) -> None:
+    github.writable = False
+    (folder / "report.md").unlink()
+    done = comment(folder, server)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == "fcall comment: report.md was not written"
+
+
+def test_the_proxy_of_the_environment_is_used(folder: Path, server: Server, github: GitHubApi) -> None:
+    with Proxy() as proxy:
+        done = comment(folder, server, HTTP_PROXY=f"http://{proxy.host}", NO_PROXY="")
+    assert (done.returncode, len(github.comments)) == (0, 1), done.stderr
+    assert proxy.passed[0].target == f"http://{server.host}/api/graphql"
+
+
+def test_a_proxy_of_another_kind_is_refused(folder: Path, server: Server) -> None:
+    done = comment(folder, server, ALL_PROXY="socks5://127.0.0.1:1", NO_PROXY="")
+    assert done.returncode == 2
+    assert "ALL_PROXY: must be an address such as http://127.0.0.1:3128" in done.stderr

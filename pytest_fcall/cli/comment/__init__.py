@@ -15,7 +15,7 @@ from pytest_fcall.cli.comment.api import ApiError, Forbidden, UnusableEnvironmen
 from pytest_fcall.cli.comment.body import NoReport, body_without_report, bounded_body, is_link, report_body, with_links
 from pytest_fcall.cli.comment.github import github_thread
 from pytest_fcall.cli.comment.gitlab import gitlab_thread
-from pytest_fcall.cli.comment.thread import NoThread, Thread, write_comment
+from pytest_fcall.cli.comment.thread import NoThread, write_comment
 from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.reporting.safe_text import safe_line
 
@@ -29,7 +29,7 @@ In a job of GitHub or GitLab the environment says where the comment goes; GITHUB
 The comment that it wrote before is replaced. Its address is printed.
 """
 _NAME = re.compile(r"\w(?:[\w .:/@+]|-(?!-)){0,79}")
-_TOKENS = {"github": ("GITHUB_TOKEN", "GH_TOKEN"), "gitlab": ("GITLAB_TOKEN",)}
+_TOKENS = {"github": "GITHUB_TOKEN", "gitlab": "GITLAB_TOKEN"}
 _THREADS = {"github": github_thread, "gitlab": gitlab_thread}
 
 
@@ -38,33 +38,36 @@ def run(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     host = options.host or _host_of(parser, os.environ)
+    text, status = _text(options)
     secrets = machine_secrets()
     try:
-        token = _token(options.token_variable, host, os.environ)
+        token = _token(options.token_variable or _TOKENS[host], os.environ)
         secrets.add([token])
         thread = _THREADS[host](os.environ, token, options.pull_request)
-        body, status = _body(options, thread)
-        print(safe_line(asyncio.run(write_comment(thread, bounded_body(secrets.redacted(body))))))
+        body = bounded_body(secrets.redacted(with_links(text, {"job": thread.job, "report": options.link})))
+        print(safe_line(asyncio.run(write_comment(thread, body))))
     except (NoThread, Forbidden) as error:
-        print(f"fcall comment: no comment is written: {safe_line(secrets.redacted(str(error)))}", file=sys.stderr)
-        return 1 if options.required else 0
+        _tell(f"no comment is written: {secrets.redacted(str(error))}")
+        return 1 if options.required else status
     except UnusableEnvironment as error:
-        parser.error(safe_line(str(error)))
+        parser.error(safe_line(secrets.redacted(str(error))))
     except ApiError as error:
-        print(f"fcall comment: the comment is not written: {safe_line(secrets.redacted(str(error)))}", file=sys.stderr)
+        _tell(f"the comment is not written: {secrets.redacted(str(error))}")
         return 1
     return status
 
 
-def _body(options: Namespace, thread: Thread) -> tuple[str, int]:
-    """The text of the comment, and the exit status."""
-    status = 0
+def _text(options: Namespace) -> tuple[str, int]:
+    """The text of the comment, and the exit status where it is written."""
     try:
-        text = report_body(options.report, options.name)
+        return report_body(options.report, options.name), 0
     except NoReport as error:
-        print(f"fcall comment: {safe_line(str(error))}; the comment says so", file=sys.stderr)
-        text, status = body_without_report(str(error), options.name), 1
-    return with_links(text, {"job": thread.job, "report": options.link}), status
+        _tell(str(error))
+        return body_without_report(str(error), options.name), 1
+
+
+def _tell(text: str) -> None:
+    print(f"fcall comment: {safe_line(text)}", file=sys.stderr)
 
 
 def _host_of(parser: ArgumentParser, environment: Mapping[str, str]) -> str:
@@ -75,14 +78,13 @@ def _host_of(parser: ArgumentParser, environment: Mapping[str, str]) -> str:
     return parser.error("this is no job of GitHub or GitLab: --github or --gitlab says which one is meant")
 
 
-def _token(variable: str | None, host: str, environment: Mapping[str, str]) -> str:
-    """The token. Raises NoThread where there is none, and UnusableEnvironment."""
-    variables = (variable,) if variable else _TOKENS[host]
-    token = next((value for name in variables if (value := environment.get(name, "").strip())), "")
+def _token(variable: str, environment: Mapping[str, str]) -> str:
+    """The token in a variable. Raises NoThread where there is none, and UnusableEnvironment."""
+    token = environment.get(variable, "").strip()
     if not token:
-        raise NoThread(f"{variables[0]} is empty, so there is no token")
+        raise NoThread(f"{variable} is empty, so there is no token")
     if not token.isascii() or not token.isprintable():
-        raise UnusableEnvironment(f"{variables[0]}: holds characters that no token has")
+        raise UnusableEnvironment(f"{variable}: holds characters that no token has")
     return token
 
 

@@ -55,27 +55,28 @@ class Api:
         self._host = host
 
     async def ask(self, task: str, method: str, address: str, data: Json = None) -> Json:
-        """The answer to a request; `task` says in words what it is for. Raises ApiError."""
+        """The answer to a request; `task` says in words what it is for. Raises ApiError, and UnusableEnvironment."""
         from aiohttp import ClientError
         from yarl import URL
 
         refused = f"{self._host} does not {task}"
         try:
             status, headers, content = await self._answer(method, URL(address), data)
-            if status >= 400:
-                raise _error(refused, status, headers, content)
-            return parse_body(content) if content.strip() else None
         except RedirectError as error:
             raise ApiError(f"{refused}: {error}") from None
-        except TimeoutError:
-            raise Unavailable(f"{refused}: there is no answer within {REQUEST_SECONDS:g} s") from None
         except UnreadableBody as error:
             raise ApiError(f"{refused}: its answer {error}") from None
+        except TimeoutError:
+            raise Unavailable(f"{refused}: there is no answer within {REQUEST_SECONDS:g} s") from None
+        except (ClientError, OSError) as error:
+            reason = str(error)[:_SHOWN] or type(error).__name__
+            raise Unavailable(f"{refused}: there is no connection ({reason})") from None
+        if status >= 400:
+            raise _error(refused, status, headers, content)
+        try:
+            return parse_body(content) if content.strip() else None
         except ValueError as error:
             raise ApiError(f"{refused}: its answer is {error}") from None
-        except (ClientError, OSError) as error:
-            reason = getattr(error, "strerror", None) or type(error).__name__
-            raise Unavailable(f"{refused}: there is no connection ({reason})") from None
 
     async def _answer(self, method: str, url: URL, data: Json) -> tuple[int, Mapping[str, str], bytes]:
         for _ in range(_MOST_REDIRECTS):
@@ -124,10 +125,15 @@ def api_address(text: str, variable: str) -> str:
 
 
 def _proxy_for(url: URL) -> str | None:
-    if proxy_bypass(f"{url.host}:{url.port}"):
+    """The proxy that the environment names for an address. Raises UnusableEnvironment."""
+    named = getproxies()
+    variable = url.scheme if url.scheme in named else "all"
+    if variable not in named or proxy_bypass(f"{url.host}:{url.port}"):
         return None
-    address = getproxies().get(url.scheme) or getproxies().get("all")
-    return address if address is None or "://" in address else f"http://{address}"
+    address = named[variable] if "://" in named[variable] else f"http://{named[variable]}"
+    if not address.startswith(("http://", "https://")):
+        raise UnusableEnvironment(f"{variable.upper()}_PROXY: must be an address such as http://127.0.0.1:3128")
+    return address
 
 
 def _error(refused: str, status: int, headers: Mapping[str, str], content: bytes) -> ApiError:

@@ -18,8 +18,6 @@ MOST_CHARACTERS: Final = 65_000
 """GitHub takes 65,536."""
 _MOST_BYTES: Final = 2**22
 _CUT: Final = "*The report goes on: it is longer than a comment may be.*"
-
-
 _LINK: Final = re.compile(r"https?://[^\s<>()\[\]\"'`\\]+")
 
 
