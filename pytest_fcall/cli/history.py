@@ -1,84 +1,119 @@
-"""`fcall history`: accuracy over the recorded runs."""
+"""`fcall history`: accuracy over the recorded runs, on the terminal or as a page."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.rate import Rate
-from pytest_fcall.reporting.answer_origin import origin_text
+from pytest_fcall.reporting.answer_origin import is_asked, origin_text
 from pytest_fcall.reporting.history import HistoricRun, Series, history_lines, last_outcome_lines
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.result.kept_run import Run, load_run
-from pytest_fcall.tracking.run_file import RunFileError, run_paths
+from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.result.kept_run import Run
+from pytest_fcall.session.result.kept_runs import RunFiles, find_runs
+from pytest_fcall.session.result.report_files import usable_kind, write_portions
+from pytest_fcall.tracking.run_file import run_paths
 
 _EXAMPLES = """\
 examples:
   fcall history                                  all models, over the last 20 runs
   fcall history --categories --model '*gpt*'     with their categories
   fcall history -n 100 archive/*.json            run files, such as artifacts of CI
+  fcall history -n 100 artifacts -o history.html a folder of such artifacts, as a page for a browser
 
 Single shards and interrupted runs are left out.
 """
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Print a chart; 1 where there is nothing to show."""
-    options = _parser().parse_args(arguments)
-    paths = options.files or run_paths(root_of([Path.cwd()]))
-    runs = sorted(_complete_runs(paths), key=lambda each: (each.file.started, each.file.id))[-options.number :]
-    series = list(_series(runs, options.model, options.categories))
-    if not series:
-        print("fcall history: no complete run with an answer is recorded: run pytest first", file=sys.stderr)
+    """Print a chart or write the page; 1 where there is nothing to show."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    _check(parser, options.output, options.paths)
+    found = find_runs(options.paths or run_paths(root_of([Path.cwd()])), options.number)
+    for reason in found.unread:
+        print(f"fcall history: {safe_line(reason)}", file=sys.stderr)
+    if options.paths:
+        for line in found.left_out:
+            print(f"fcall history: {safe_line(line)}", file=sys.stderr)
+    runs = [_of_models(each, options.model) for each in found.runs]
+    if not any(result.answered for each in runs for result in each.results.results):
+        where = "there" if options.paths else "recorded: run pytest first"
+        print(f"fcall history: no complete run with an answer is {where}", file=sys.stderr)
         return 1
+    if options.output:
+        _write_page(options.output, found._replace(runs=runs), by_category=options.categories)
+        print(safe_line(str(options.output)))
+        return 0
+    series = list(_series(runs, by_category=options.categories))
     width = shutil.get_terminal_size((100, 24)).columns
-    newest = [result for result in runs[-1].results.results if glob_matches(options.model, result.model)]
-    lines = history_lines(series, [*map(_historic, runs)], width, sys.stdout.encoding)
-    print(*lines, *last_outcome_lines(newest), sep="\n")
+    lines = history_lines(series, [*map(_historic, found.runs)], width, sys.stdout.encoding)
+    print(*lines, *last_outcome_lines(runs[-1].results.results), sep="\n")
     return 0
 
 
+def _write_page(path: Path, found: RunFiles, *, by_category: bool) -> None:
+    from pytest_fcall.reporting.reports.history.page import write
+    from pytest_fcall.session.result.kept_runs import history_of
+
+    # A run without the models that are shown is left out, so that the last run of the page is one.
+    runs = [each for each in found.runs if any(result.answered for result in each.results.results)]
+    write_portions(path, write(history_of(found._replace(runs=runs), path, by_category=by_category)))
+
+
+def _of_models(run: Run, glob: str) -> Run:
+    """The run with the results of some models alone."""
+    found = tuple(result for result in run.results.results if glob_matches(glob, result.model))
+    return replace(run, results=replace(run.results, results=found))
+
+
 def _historic(run: Run) -> HistoricRun:
-    results = run.results.results
-    asked = any(result.asked for result in results) or not any(result.replays for result in results)
-    return HistoricRun(run.file.started.replace("T", " ")[:16], origin_text(run.results), asked)
+    return HistoricRun(run.file.started.replace("T", " ")[:16], origin_text(run.results), is_asked(run.results))
+
+
+def _check(parser: ArgumentParser, output: Path | None, paths: Sequence[Path]) -> None:
+    """End the program where the page cannot be written, or a file or folder is not there."""
+    for path in paths:
+        if not path.exists():
+            parser.error(f"no such file or folder: {safe_line(str(path))}")
+    if output is None:
+        return
+    if output.suffix.lower() != ".html":
+        parser.error(f"-o: {safe_line(str(output))}: the history is a page: give it a name that ends in .html")
+    try:
+        usable_kind("html")
+    except SettingError as error:
+        parser.error(safe_line(str(error)).removeprefix("--fc-report: "))
 
 
 def _parser() -> ArgumentParser:
     parser = command_parser("history", "Show accuracy over the recorded runs, by model and category.", _EXAMPLES)
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="run files (default: those in .fcall/runs)")
+    parser.add_argument(
+        "paths", nargs="*", type=Path, metavar="PATH", help="run files, and folders of them (default: .fcall/runs)"
+    )
     parser.add_argument(
         "-n", "--number", type=whole_number(1000), default=20, metavar="N", help="the last N runs (default: 20)"
     )
     parser.add_argument("--model", default="*", metavar="GLOB", help="only models whose names match")
     parser.add_argument("--categories", action="store_true", help="show each category as well")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE.html", help="write a page with cost, time and what changed, too"
+    )
     return parser
 
 
-def _complete_runs(paths: Iterable[Path]) -> Iterator[Run]:
-    """The runs that cover all cases. Prints why a file cannot be read, and skips it."""
-    for path in paths:
-        try:
-            run = load_run(path)
-        except RunFileError as error:
-            print(f"fcall history: {safe_line(str(error))}", file=sys.stderr)
-        else:
-            complete = run.file.shard is None and not run.file.broken_off
-            if complete and any(result.answered for result in run.results.results):
-                yield run
-
-
-def _series(runs: Sequence[Run], models: str, by_category: bool) -> Iterator[Series]:
+def _series(runs: Sequence[Run], *, by_category: bool) -> Iterator[Series]:
     points = [_points_of(run.results.results) for run in runs]
-    names = sorted({name for own in points for name in own if glob_matches(models, name[0])})
-    for model, category in names:
+    for model, category in sorted({name for own in points for name in own}):
         if category == "" or by_category:
             yield Series(model, category or "all", tuple(own.get((model, category)) for own in points))
 

@@ -23,6 +23,11 @@ def origin_text(results: Results) -> str:
     return ", ".join([*([f"{asked:,} asked"] if asked else []), f"{every}{replayed:,} replayed{ages}"])
 
 
+def is_asked(results: Results) -> bool:
+    """Whether any answer was asked for in the run; one of a version that did not note it counts as such."""
+    return any(result.asked for result in results.results) or not any(result.replays for result in results.results)
+
+
 def ages_text(results: Results) -> str:
     """Write how old the replies were that were replayed, oldest and newest; nothing where none was, or none has an age.
 

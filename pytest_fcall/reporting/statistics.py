@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, comb, sqrt
 from typing import NamedTuple, TypeVar
 
@@ -100,6 +101,43 @@ def wilson_interval(right: int, answered: int) -> tuple[float, float]:
     margin = _Z * sqrt(rate * (1 - rate) / answered + _Z**2 / (4 * answered**2))
     scale = 1 + _Z**2 / answered
     return max((middle - margin) / scale, 0.0), min((middle + margin) / scale, 1.0)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Student's 95 % interval of a mean; None for fewer than four values, of which it would say nothing."""
+    if len(values) < 4:
+        return None
+    free = len(values) - 1
+    mean = sum(values) / len(values)
+    margin = _student_quantile(free) * sqrt(sum((value - mean) ** 2 for value in values) / free / len(values))
+    return mean - margin, mean + margin
+
+
+def _student_quantile(free: int) -> float:
+    """What `_Z` is for Student's distribution, by Cornish and Fisher: within 1 % from three degrees on."""
+    first = (_Z**3 + _Z) / 4
+    second = (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96
+    third = (3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384
+    return _Z + first / free + second / free**2 + third / free**3
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """A 95 % interval of the median, whatever the distribution; None for fewer than six values, which have none."""
+    place = _median_place(len(values))
+    ordered = sorted(values)
+    return (ordered[place], ordered[-1 - place]) if place is not None else None
+
+
+@lru_cache(maxsize=256)
+def _median_place(count: int) -> int | None:
+    """How many of the lowest and of the highest values lie outside of the interval: by binomial chances, exactly."""
+    below, term = 0, 1
+    for place in range(count):
+        below += term
+        if 40 * below > 2**count:
+            return place - 1 if place else None
+        term = term * (count - place) // (place + 1)
+    return None
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:

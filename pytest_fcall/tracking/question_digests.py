@@ -21,7 +21,7 @@ TOOL_PREFIX = "tool:"
 SYSTEM = "system"
 PROMPT = "prompt"
 SETTINGS = "settings"
-_ORDER = "tools"
+TOOLS = "tools"
 """Name of the digest of the names of the tools, in their order."""
 EXPECTATION = "expectation"
 """Name of the digest of what is expected, which is no part of the question."""
@@ -81,16 +81,25 @@ _EXPECTED: Final = json.JSONEncoder(sort_keys=True, default=_fields_of)
 
 def question_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     """A line for each change between two questions; none where one of them has no digests."""
+    return [line for _, line in changed_parts(old, new)]
+
+
+def changed_parts(old: Mapping[str, str], new: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The same, each line behind the part that it is about: `system`, `prompt`, `settings` or `tools`."""
     if not old or not new:
         return []
-    plain = [f"{name} changed" for part, name in _NAMES.items() if old.get(part) != new.get(part)]
+    plain = [(part, f"{name} changed") for part, name in _NAMES.items() if old.get(part) != new.get(part)]
+    return [*plain, *((TOOLS, line) for line in _catalogue_changes(old, new))]
+
+
+def _catalogue_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     renamed = renamed_tools(old, new)
     named = {TOOL_PREFIX + tool for pair in renamed.items() for tool in pair}
     tools = [*chain.from_iterable(_tool_changes(name, old, new) for name in sorted({*old, *new} - named))]
     names = [f"the tool {before} is {after} now" for before, after in renamed.items()]
-    both_orders = _ORDER in old and _ORDER in new
-    order = ["the order of the tools changed"] if both_orders and old[_ORDER] != new[_ORDER] else []
-    return [*plain, *names, *tools, *(order if not (tools or names) else [])]
+    both_orders = TOOLS in old and TOOLS in new
+    order = ["the order of the tools changed"] if both_orders and old[TOOLS] != new[TOOLS] else []
+    return [*names, *tools, *(order if not (tools or names) else [])]
 
 
 def renamed_tools(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
@@ -122,7 +131,7 @@ def provenance_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list
 @lru_cache(maxsize=1024)
 def _tool_digests(tools: IdentityKey[tuple[Tool, ...]]) -> dict[str, str]:
     names: list[Json] = [tool.name for tool in tools.value]
-    return ({_ORDER: _short_digest(names)} if len(names) > 1 else {}) | {
+    return ({TOOLS: _short_digest(names)} if len(names) > 1 else {}) | {
         f"{TOOL_PREFIX}{tool.name}": _short_digest(tool.description) + _short_digest(tool.parameters)
         for tool in tools.value
     }

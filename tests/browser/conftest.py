@@ -6,11 +6,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from pytest_fcall.reporting.reports.report import Report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
@@ -68,14 +66,17 @@ class Looking:
 
 @pytest.fixture
 def look(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Looking]]:
-    """Write a report as a page, and open it. There must be no trouble at the end."""
-    from pytest_fcall.reporting.reports.page.page import write
+    """Write something as a page, a report unless another writer is named, and open it.
+
+    There must be no trouble at the end.
+    """
+    from pytest_fcall.reporting.reports.page import page
 
     opened: list[Looking] = []
 
-    def look_at(report: Report, **settings: object) -> Looking:
+    def look_at(shown: Any, write: Callable[[Any], Iterator[str]] = page.write, **settings: object) -> Looking:
         path = tmp_path / "report.html"
-        path.write_text("".join(write(report)), encoding="utf-8")
+        path.write_text("".join(write(shown)), encoding="utf-8")
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 1000}} | settings)
         opened.append(Looking(context.new_page(), path.as_uri()))
         return opened[-1]

@@ -115,6 +115,77 @@ def test_a_file_that_cannot_be_read_is_told_and_passed_over(folder: Path) -> Non
     assert "1 run," in done.stdout
 
 
+def test_a_folder_of_artifacts_is_read_as_it_is(folder: Path) -> None:
+    for day in (1, 2, 3):
+        artifact = folder / f"artifacts/run {day}/.fcall/runs"
+        artifact.mkdir(parents=True)
+        keep(folder, day, 3 * day).rename(artifact / "run.json")
+    (artifact / "again.json").write_bytes((artifact / "run.json").read_bytes())
+    (artifact / "coverage.json").write_text('{"totals": {}}')
+    (artifact / "cut.json").write_text('{"fcall_run": 1, ')
+    keep(folder, 4, 0, shard=(1, 2)).rename(artifact / "shard.json")
+    done = fcall(folder, "history", "artifacts")
+    assert done.returncode == 0
+    assert "3 runs, from 2026-11-01 09:00 to 2026-11-03 09:00" in done.stdout
+    assert done.stderr.splitlines() == [
+        "fcall history: artifacts/run 3/.fcall/runs/cut.json: not a run file: not JSON: "
+        "Expecting property name enclosed in double quotes at character 18",
+        "fcall history: 1 shard left out: `fcall merge` puts those of a run together",
+        "fcall history: 1 JSON file passed over: no runs",
+    ]
+
+
+def test_a_folder_without_runs_is_told(folder: Path) -> None:
+    (folder / "empty").mkdir()
+    done = fcall(folder, "history", "empty")
+    assert (done.returncode, done.stderr) == (1, "fcall history: no complete run with an answer is there\n")
+
+
+def test_a_page_is_written(folder: Path) -> None:
+    for day in (1, 2):
+        keep(folder, day, 5 * day)
+    (folder / "artifacts").mkdir()
+    keep(folder, 3, 4).rename(folder / "artifacts/run.json")
+    (folder / "artifacts/report.html").write_text("")
+    (folder / "artifacts/broken.json").write_text("{")
+    done = fcall(folder, "history", ".fcall/runs", "artifacts", "-o", "out/history.html")
+    assert (done.returncode, done.stdout) == (0, "out/history.html\n")
+    page = (folder / "out/history.html").read_text(encoding="utf-8")
+    assert "<title>fcall: history of 3 runs</title>" in page
+    assert "artifacts/broken.json: not a run file" in page
+    assert "report of this run" not in page, "of two files in a folder it is not known whose report it is"
+    (folder / "artifacts/broken.json").unlink()
+    fcall(folder, "history", "artifacts", "-o", "out/history.html")
+    page = (folder / "out/history.html").read_text(encoding="utf-8")
+    assert '<a href="../artifacts/report.html">report of this run</a>' in page
+
+
+def test_a_page_says_what_changed_between_runs_of_pytest(weather: Shop) -> None:
+    weather.ask()
+    path = weather.pytester.path / "cases/weather.fc.yaml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("Current weather", "Weather").replace("unit: fahrenheit", "unit: celsius"))
+    weather.ask()
+    assert fcall(weather.pytester.path, "history", "-o", "h.html").returncode == 0
+    page = (weather.pytester.path / "h.html").read_text(encoding="utf-8")
+    assert "<b>tools</b>: the description of get_weather changed (2 cases)" in page
+    assert "<b>case files</b>: what is expected changed (1 case)" in page
+    assert "1 wrong before, right now" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-o", "history.md"], "-o: history.md: the history is a page: give it a name that ends in .html"),
+        (["nowhere"], "no such file or folder: nowhere"),
+    ],
+)
+def test_a_wrong_command_line_is_told(folder: Path, arguments: list[str], told: str) -> None:
+    done = fcall(folder, "history", *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
 def test_without_runs_it_says_how_to_get_one(folder: Path) -> None:
     done = fcall(folder, "history")
     assert (done.returncode, done.stdout) == (1, "")

@@ -61,15 +61,16 @@ def parse_report(text: str, folder: Path, added: Iterable[str] = (), suites: Ite
     known = (*KINDS, *added)
     kind, colon, name = text.partition(":")
     if text in known:
-        return ReportFile(_usable(text), None)
+        return ReportFile(usable_kind(text), None)
     if not colon or len(kind) == 1:  # `C:` is a drive
         kind, name = _kind_of_suffix(text, known), text
     elif kind not in known:
         return _of_suite(kind, name, folder, known, suites)
-    return ReportFile(_usable(kind), None if name in ("", "-") else folder / name)
+    return ReportFile(usable_kind(kind), None if name in ("", "-") else folder / name)
 
 
-def _usable(kind: str) -> str:
+def usable_kind(kind: str) -> str:
+    """The kind. Raises SettingError where what it needs is not installed."""
     if kind in KINDS and (package := KINDS[kind].package) and find_spec(package) is None:
         raise SettingError(f"--fc-report: {kind} needs {package}: pip install 'pytest-fcall[report]'")
     return kind
@@ -96,8 +97,13 @@ def check_folder(folder: Path) -> None:
 
 def write_report(path: Path, report: Report, writer: ReportWriter) -> None:
     """Replace the file as a whole. Raises OSError."""
+    write_portions(path, writer(report))
+
+
+def write_portions(path: Path, portions: Iterable[str]) -> None:
+    """Replace a file as a whole, and make its folder where it is missing. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, (portion.encode("utf-8", "backslashreplace") for portion in writer(report)))
+    replace_file(path, (portion.encode("utf-8", "backslashreplace") for portion in portions))
 
 
 def writer_of(kind: str, added: Mapping[str, ReportWriter]) -> ReportWriter:

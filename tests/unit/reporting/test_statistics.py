@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from pytest_fcall.core import Usage
 from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, seconds_text, speed_text
 from pytest_fcall.reporting.results import Result, Status
-from pytest_fcall.reporting.statistics import percentile, statistics_of, wilson_interval
+from pytest_fcall.reporting.statistics import (
+    mean_interval,
+    median_interval,
+    percentile,
+    statistics_of,
+    wilson_interval,
+)
 
 
 def result(
@@ -128,3 +134,27 @@ def test_a_plus_stands_for_what_is_of_unknown_cost(cost: float | None, text: str
 @pytest.mark.parametrize(("speed", "text"), [(None, ""), (3.14, "3.1"), (1234.5, "1,234")])
 def test_speeds_are_short(speed: float | None, text: str) -> None:
     assert speed_text(speed) == text
+
+
+@pytest.mark.parametrize(("count", "place"), [(5, None), (6, 0), (10, 1), (20, 5), (100, 39), (1000, 468)])
+def test_the_interval_of_a_median_lies_between_the_values_that_binomial_chances_name(
+    count: int, place: int | None
+) -> None:
+    values = [float(each) for each in range(count)]
+    assert median_interval(values[::-1]) == (None if place is None else (place, count - 1 - place))
+
+
+@pytest.mark.parametrize(
+    ("values", "quantile"), [([0.0, 0, 1, 1], 3.182), ([0.0, 1] * 5, 2.262), ([0.0, 1] * 50, 1.984)]
+)
+def test_the_interval_of_a_mean_is_that_of_students_distribution(values: list[float], quantile: float) -> None:
+    found = mean_interval(values)
+    assert found is not None
+    free = len(values) - 1
+    deviation = (sum((each - 0.5) ** 2 for each in values) / free) ** 0.5
+    assert found[1] - 0.5 == pytest.approx(quantile * deviation / len(values) ** 0.5, rel=0.015)
+    assert found[0] + found[1] == pytest.approx(1)
+
+
+def test_of_few_values_no_interval_of_a_mean_is_known() -> None:
+    assert mean_interval([1.0, 2.0, 3.0]) is None

@@ -1,0 +1,55 @@
+"""Pages of HTML in one file: a template with its style and script, and what a browser may do with them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+STYLE: Final = Path(__file__).parent / "page/style.css"
+"""The style that all pages share."""
+
+
+class HtmlFile:
+    """A template, and the text that stands in each page that is made of it."""
+
+    def __init__(self, template: Path, styles: Sequence[Path], script: Path) -> None:
+        self._template = _environment(template.parent).get_template(template.name)
+        self._style = "".join(path.read_text(encoding="utf-8") for path in styles)
+        self._script = script.read_text(encoding="utf-8")
+
+    def text(self, **values: object) -> Iterator[str]:
+        """The text of a page with these values, portion by portion."""
+        yield from self._template.generate(
+            policy=_policy(self._style, self._script),
+            style=Markup(self._style),  # noqa: S704  # a file of this package
+            script=Markup(self._script),  # noqa: S704  # a file of this package
+            **values,
+        )
+
+
+def _environment(folder: Path) -> Environment:
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    """What a browser may do with the page: run this script and use this style, and ask nobody for anything."""
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,146 @@
+"""Runs in files and folders: those of a project, and those that another machine wrote."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from pytest_fcall.core import Json
+from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.reporting.answer_origin import is_asked, origin_text
+from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.reporting.reports.history.run_history import Change, KeptRun, RunHistory, key_of
+from pytest_fcall.session.result.kept_run import Run, load_run
+from pytest_fcall.tracking.run_changes import RunChanges
+from pytest_fcall.tracking.run_file import RunFileError
+
+
+class RunFiles(NamedTuple):
+    """Whole runs, oldest first, and what is not among them."""
+
+    runs: Sequence[Run]
+    unread: Sequence[str]
+    """Why files cannot be read."""
+    left_out: Sequence[str]
+    """What else is left out, in sentences."""
+
+
+def find_runs(paths: Iterable[Path], number: int) -> RunFiles:
+    """The newest runs, so many, in these files, and in all files of these folders and of those in them.
+
+    A run that is there twice counts once. Of parts of runs nothing is known that holds for the whole.
+    """
+    search = _Search()
+    runs = nlargest(number, search.runs(paths), key=lambda run: (run.file.started, run.file.id))
+    return RunFiles(runs[::-1], search.unread, [*search.left_out()])
+
+
+class _Search:
+    """What is found on the way besides runs."""
+
+    def __init__(self) -> None:
+        self.unread: list[str] = []
+        self._others = 0
+        """JSON in folders that is nothing of ours."""
+        self._parts: Counter[str] = Counter()
+        self._seen: set[str] = set()
+
+    def runs(self, paths: Iterable[Path]) -> Iterator[Run]:
+        for path in paths:
+            for file in _json_files(path) if path.is_dir() else [path]:
+                try:
+                    run = load_run(file)
+                except RunFileError as error:
+                    if path != file and _is_other(file):
+                        self._others += 1
+                    else:
+                        self.unread.append(str(error))
+                else:
+                    if self._is_new_and_whole(run):
+                        yield run
+
+    def _is_new_and_whole(self, run: Run) -> bool:
+        """Whether the run counts; why not is counted."""
+        if run.file.id in self._seen:
+            return False
+        self._seen.add(run.file.id)
+        part = "shard" if run.file.shard else "run that was broken off" if run.file.broken_off else ""
+        if not part and not any(result.answered for result in run.results.results):
+            part = "run without an answer"
+        self._parts[part] += 1
+        return not part
+
+    def left_out(self) -> Iterator[str]:
+        for part, title in (
+            ("shard", "`fcall merge` puts those of a run together"),
+            ("run that was broken off", "it covers a part of its cases"),
+            ("run without an answer", "there is nothing to compare"),
+        ):
+            if count := self._parts[part]:
+                yield f"{_plural(count, part)} left out: {title}"
+        if self._others:
+            yield f"{plural_text(self._others, 'JSON file')} passed over: no runs"
+
+
+def _plural(count: int, noun: str) -> str:
+    first, _, rest = noun.partition(" ")
+    return f"{plural_text(count, first)}{f' {rest}' if rest else ''}"
+
+
+def _json_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*.json") if not path.is_dir())
+
+
+def _is_other(path: Path) -> bool:
+    """Whether a file is JSON, and does not say that it is a run."""
+    try:
+        found: Json = read_json(read_regular(path, MOST_KEPT_BYTES))
+    except (OSError, ValueError):
+        return False
+    return not (isinstance(found, dict) and "fcall_run" in found)
+
+
+def history_of(files: RunFiles, page: Path, *, by_category: bool) -> RunHistory:
+    """What the page at `page` shows of runs, with what changed from run to run and the reports that lie beside them."""
+    changes = RunChanges()
+    runs = [_kept(run, changes, page) for run in files.runs]
+    return RunHistory(runs, by_category, (*files.unread, *files.left_out))
+
+
+def _kept(run: Run, changes: RunChanges, page: Path) -> KeptRun:
+    file, results = run.file, run.results.results
+    found = changes.add((key_of(each), each.stanza) for each in results)
+    return KeptRun(
+        file.id,
+        file.started,
+        results,
+        origin_text(run.results),
+        is_asked(run.results),
+        [Change(*each) for each in found],
+        file.provenance,
+        str(run.path),
+        _report_beside(run.path, page),
+    )
+
+
+def _report_beside(path: Path, page: Path) -> str:
+    """The address of the page of the same name beside a run, or of the only page in a folder with one run; or none."""
+    folder = path.absolute().parent
+    named = folder / f"{path.stem}.html"
+    pages = [each for each in folder.glob("*.html") if each != page.absolute()]
+    others = [each for each in folder.glob("*.json") if each.name != path.name]
+    found = named if named in pages else pages[0] if len(pages) == 1 and not others else None
+    if found is None:
+        return ""
+    try:
+        return quote(
+            Path(os.path.relpath(found, page.absolute().parent)).as_posix(), safe="/", errors="surrogateescape"
+        )
+    except ValueError:  # on another drive
+        return ""

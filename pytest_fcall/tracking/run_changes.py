@@ -1,0 +1,108 @@
+"""What changed from run to run in what was asked, and in what answered, as far as the files of runs show it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from pytest_fcall.core import Json
+from pytest_fcall.tracking.history import CaseName
+from pytest_fcall.tracking.question_digests import (
+    EXPECTATION,
+    PROMPT,
+    SETTINGS,
+    SYSTEM,
+    TOOL_PREFIX,
+    changed_parts,
+    provenance_changes,
+)
+from pytest_fcall.tracking.stanza import Stanza, WireRequest, parse_stanza
+
+Side: TypeAlias = Literal["prompt", "tools", "model", "engine", "cases"]
+"""What a change is about: system prompts, tools, models, what serves them, or case files."""
+
+_SIDES: Final[Mapping[str, Side]] = {SYSTEM: "prompt", PROMPT: "cases", SETTINGS: "model"}
+_MODEL: Final = "engine.model: "
+"""How the line begins that says that a server names another model."""
+_EXPECTATION_CHANGED: Final = "what is expected changed"
+_NEW_CASE: Final = "the case is new"
+
+
+class SideChange(NamedTuple):
+    """A change since earlier runs, and the number of cases that it concerns."""
+
+    side: Side
+    text: str
+    cases: int
+
+
+class RunChanges:
+    """Finds the changes of each run. Runs are added oldest first.
+
+    A case is compared with the last run that had it, so that a run of a part of the cases hides nothing.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[CaseName, str] = {}
+        """The last stanza of each case; empty where no run has kept one."""
+
+    def add(self, cases: Iterable[tuple[CaseName, str | None]]) -> list[SideChange]:
+        """The changes of a run of these cases, with the stanzas that it has kept; of the first run, none is known."""
+        is_first, models = not self._known, {model for _, model, _ in self._known}
+        found: Counter[tuple[Side, str]] = Counter()
+        for name, stanza in cases:
+            before = self._known.get(name)
+            self._known[name] = stanza or before or ""
+            if is_first:
+                continue
+            if name[1] not in models:
+                found["model", f"{name[1] or 'no model'} is new"] += 1
+            elif before is None:
+                found["cases", _NEW_CASE] += 1
+            elif before and stanza:
+                found.update(_changes(before, stanza))
+        return [SideChange(side, text, count) for (side, text), count in found.items()]
+
+
+def _changes(before: str, now: str) -> Iterable[tuple[Side, str]]:
+    """The changes between two stanzas of a case, each once; those that cannot be read show none."""
+    if before == now:
+        return ()
+    try:
+        return [*dict.fromkeys(_differences(parse_stanza(before), parse_stanza(now)))]
+    except ValueError:
+        return ()
+
+
+def _differences(old: Stanza, new: Stanza) -> Iterator[tuple[Side, str]]:
+    yield from _question(old.digests, new.digests)
+    if old.digests and new.digests and old.digests.get(EXPECTATION) != new.digests.get(EXPECTATION):
+        yield "cases", _EXPECTATION_CHANGED
+    for side, line in _question(_inside(old.wire), _inside(new.wire)):
+        yield side, f"inside the app: {line}"
+    if old.wire and new.wire:
+        models = [", ".join(sorted({each.model for each in wire})) for wire in (old.wire, new.wire)]
+        if models[0] != models[1]:
+            yield "model", f"inside the app: {models[0]} → {models[1]}"
+    for line in provenance_changes(_engine(old), _engine(new)):
+        is_model = line.startswith(_MODEL)
+        yield ("model" if is_model else "engine"), line.removeprefix(_MODEL if is_model else "engine.")
+
+
+def _question(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[Side, str]]:
+    for part, line in changed_parts(old, new):
+        yield _SIDES.get(part, "tools"), line
+
+
+def _inside(wire: Iterable[WireRequest] | None) -> dict[str, str]:
+    """The digests of all requests of an app together, without prompts: these hold what models said before."""
+    systems, found = set[str](), dict[str, str]()
+    for request in wire or ():
+        systems.add(request.digests.get(SYSTEM, ""))
+        found |= {name: each for name, each in request.digests.items() if name.startswith(TOOL_PREFIX)}
+    return {**found, SYSTEM: " ".join(sorted(systems))} if wire else {}
+
+
+def _engine(stanza: Stanza) -> Mapping[str, Json]:
+    return {"engine": stanza.provenance["engine"]} if "engine" in stanza.provenance else {}
