@@ -50,6 +50,13 @@ def _register(config: pytest.Config, shard: Shard | None) -> None:
         from pytest_fcall.plugin.suite_files import write_suite_files
 
         write_suite_files(config)
+        from pytest_fcall.plugin.run_reports import reports_of
+        from pytest_fcall.session.result.report_files import LIVE
+
+        if any(file.kind == LIVE for file in reports_of(config)):
+            from pytest_fcall.plugin.live_page import write_live_pages
+
+            write_live_pages(config)
     if shard:
         from pytest_fcall.plugin.sharding import Sharding
 

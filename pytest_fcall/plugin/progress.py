@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import pytest
 
@@ -18,7 +18,10 @@ from pytest_fcall.session.ask.costs import Costs
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.dispatch.job import Progress
+    from pytest_fcall.plugin.live_page import LivePage
 
+LIVE_PAGE: Final = "fcall-live-page"
+"""The name by which the page is registered that shows the progress in a browser, in the process that writes it."""
 
 _PATIENCE = 0.5
 """Seconds of waiting before the line is shown."""
@@ -34,6 +37,7 @@ class LiveLine:
         # Without pytest's plugin `terminal` there is no writer.
         self._writer = config.get_terminal_writer() if getattr(reporter, "isatty", False) else None
         self._capture = config.pluginmanager.getplugin("capturemanager")
+        self._page: LivePage | None = config.pluginmanager.getplugin(LIVE_PAGE)
         self._progress = progress
         self._expected = expected
         self._started = time.monotonic()
@@ -50,6 +54,8 @@ class LiveLine:
             try:
                 while not wait((future,), _AGAIN).done:
                     self._show(self._text(self._progress()))
+                    if self._page:
+                        self._page.tick()
             finally:
                 self._show("")
         return future.result()

@@ -80,3 +80,12 @@ def p_value_text(p_value: float) -> str:
 def p_equation_text(p_value: float) -> str:
     """Write `p = 0.031`, or `p < 0.001`."""
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def duration_text(seconds: float) -> str:
+    """Write how long something takes or took: `45 s`, `3 min 20 s`, `2 h 05 min`."""
+    whole = max(round(seconds), 0)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
+    from pytest_fcall.backends.dispatch.job import Progress
     from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.core import Backend, Reply
     from pytest_fcall.core.extension import Decoder
@@ -231,6 +232,10 @@ class Replies:
     def left_out(self, nodeid: str) -> LeftOut:
         """What was left out of the keys of requests of a test and of its app."""
         return tuple(dict.fromkeys((*self._volatile.left_out(nodeid), *self._transport.left_out(nodeid))))
+
+    def progress(self) -> Progress | None:
+        """How far the requests of this process are; None where none was sent."""
+        return self._transport.progress()
 
     def throughputs(self) -> dict[str, tuple[int, str]]:
         """Speed of each model that runs on this machine, and the number of requests that it was measured on."""

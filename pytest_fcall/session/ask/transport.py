@@ -92,6 +92,10 @@ class Transport:
         self.expected = 0
         """Number of requests to come, as far as that is known."""
 
+    def progress(self) -> Progress | None:
+        """How far the requests of the dispatcher are; None where there is none."""
+        return self._dispatcher.progress() if self._dispatcher else None
+
     def is_under_way(self, digest: str) -> bool:
         """Whether a reply was asked for ahead, and no test has taken it yet."""
         return digest in self._ahead

@@ -31,9 +31,15 @@ class ReportKind(NamedTuple):
     """What it needs beside what every installation has: the extra `report` brings it."""
 
 
+LIVE: Final = "live"
+"""The kind of page that is written while the run goes on, too; a file of this name is of this kind."""
+
 KINDS: Final[Mapping[str, ReportKind]] = MappingProxyType(
     {
         "html": ReportKind("page.page", ".html", "a page in one file, for a browser", "jinja2"),
+        LIVE: ReportKind(
+            "page.page", "", "the same, and while the run goes on a page that shows how far it is", "jinja2"
+        ),
         "md": ReportKind("markdown", ".md", "Markdown, for the summary of a job and comments on pull requests"),
         "json": ReportKind("run_data", ".json", "all data of the run, as in .fcall/runs"),
         "csv": ReportKind("rows", ".csv", "a table, a row for each answer"),
@@ -115,7 +121,9 @@ def writer_of(kind: str, added: Mapping[str, ReportWriter]) -> ReportWriter:
 
 
 def _kind_of_suffix(path: str, known: Iterable[str]) -> str:
-    suffix = Path(path).suffix.lower()
+    suffix, name = Path(path).suffix.lower(), Path(path).name.lower()
+    if name == f"{LIVE}{KINDS['html'].suffix}":
+        return LIVE
     kinds = [name for name, kind in KINDS.items() if suffix and kind.suffix == suffix]
     if not kinds:
         raise SettingError(f"--fc-report: the suffix of {path!r} names no kind of report; {_listed(known)}")
