@@ -196,6 +196,7 @@ def _add_results(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         default=[],
         metavar="PATH",
         help="write a report of the run to PATH.md, .json or .csv, or KIND:PATH, as `fcall report --help` lists them; "
+        "live.html says how far the run is, too, while it goes on; "
         "bfcl:DIR writes answers and verdicts as the suite's own tools keep them",
     )
     group.addoption(

@@ -109,7 +109,8 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
         return None
     free = len(values) - 1
     mean = sum(values) / len(values)
-    margin = _student_quantile(free) * sqrt(sum((value - mean) ** 2 for value in values) / free / len(values))
+    squares = sum((value - mean) * (value - mean) for value in values)  # unlike a power, of any size
+    margin = _student_quantile(free) * sqrt(squares / free / len(values))
     return mean - margin, mean + margin
 
 

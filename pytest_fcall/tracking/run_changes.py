@@ -37,6 +37,20 @@ class SideChange(NamedTuple):
     cases: int
 
 
+class _Kept:
+    """The stanza of a case in a run, read when it is needed: most are the same from run to run."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._stanza: Stanza | None = None
+
+    def read(self) -> Stanza:
+        """The stanza. Raises ValueError."""
+        if self._stanza is None:
+            self._stanza = parse_stanza(self.text)
+        return self._stanza
+
+
 class RunChanges:
     """Finds the changes of each run. Runs are added oldest first.
 
@@ -44,50 +58,51 @@ class RunChanges:
     """
 
     def __init__(self) -> None:
-        self._known: dict[CaseName, str] = {}
-        """The last stanza of each case; empty where no run has kept one."""
+        self._known: dict[CaseName, _Kept | None] = {}
+        """The last stanza of each case; None where no run has kept one."""
 
     def add(self, cases: Iterable[tuple[CaseName, str | None]]) -> list[SideChange]:
         """The changes of a run of these cases, with the stanzas that it has kept; of the first run, none is known."""
         is_first, models = not self._known, {model for _, model, _ in self._known}
         found: Counter[tuple[Side, str]] = Counter()
         for name, stanza in cases:
-            before = self._known.get(name)
-            self._known[name] = stanza or before or ""
+            is_new, before = name not in self._known, self._known.get(name)
+            now = before if before and stanza == before.text else _Kept(stanza) if stanza else None
+            self._known[name] = now or before
             if is_first:
                 continue
             if name[1] not in models:
                 found["model", f"{name[1] or 'no model'} is new"] += 1
-            elif before is None:
+            elif is_new:
                 found["cases", _NEW_CASE] += 1
-            elif before and stanza:
-                found.update(_changes(before, stanza))
+            elif before and now and before is not now:
+                found.update(_changes(before, now))
         return [SideChange(side, text, count) for (side, text), count in found.items()]
 
 
-def _changes(before: str, now: str) -> Iterable[tuple[Side, str]]:
+def _changes(before: _Kept, now: _Kept) -> list[tuple[Side, str]]:
     """The changes between two stanzas of a case, each once; those that cannot be read show none."""
-    if before == now:
-        return ()
     try:
-        return [*dict.fromkeys(_differences(parse_stanza(before), parse_stanza(now)))]
+        return [*dict.fromkeys(_differences(before.read(), now.read()))]
     except ValueError:
-        return ()
+        return []
 
 
 def _differences(old: Stanza, new: Stanza) -> Iterator[tuple[Side, str]]:
-    yield from _question(old.digests, new.digests)
-    if old.digests and new.digests and old.digests.get(EXPECTATION) != new.digests.get(EXPECTATION):
-        yield "cases", _EXPECTATION_CHANGED
-    for side, line in _question(_inside(old.wire), _inside(new.wire)):
-        yield side, f"inside the app: {line}"
+    if old.digests != new.digests:
+        yield from _question(old.digests, new.digests)
+        if old.digests and new.digests and old.digests.get(EXPECTATION) != new.digests.get(EXPECTATION):
+            yield "cases", _EXPECTATION_CHANGED
     if old.wire and new.wire:
+        for side, line in _question(_inside(old.wire), _inside(new.wire)):
+            yield side, f"inside the app: {line}"
         models = [", ".join(sorted({each.model for each in wire})) for wire in (old.wire, new.wire)]
         if models[0] != models[1]:
             yield "model", f"inside the app: {models[0]} → {models[1]}"
-    for line in provenance_changes(_engine(old), _engine(new)):
-        is_model = line.startswith(_MODEL)
-        yield ("model" if is_model else "engine"), line.removeprefix(_MODEL if is_model else "engine.")
+    if old.provenance != new.provenance:
+        for line in provenance_changes(_engine(old), _engine(new)):
+            is_model = line.startswith(_MODEL)
+            yield ("model" if is_model else "engine"), line.removeprefix(_MODEL if is_model else "engine.")
 
 
 def _question(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[Side, str]]:
@@ -95,13 +110,13 @@ def _question(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[
         yield _SIDES.get(part, "tools"), line
 
 
-def _inside(wire: Iterable[WireRequest] | None) -> dict[str, str]:
+def _inside(wire: Iterable[WireRequest]) -> dict[str, str]:
     """The digests of all requests of an app together, without prompts: these hold what models said before."""
     systems, found = set[str](), dict[str, str]()
-    for request in wire or ():
+    for request in wire:
         systems.add(request.digests.get(SYSTEM, ""))
         found |= {name: each for name, each in request.digests.items() if name.startswith(TOOL_PREFIX)}
-    return {**found, SYSTEM: " ".join(sorted(systems))} if wire else {}
+    return {**found, SYSTEM: " ".join(sorted(systems))}
 
 
 def _engine(stanza: Stanza) -> Mapping[str, Json]:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from pytest_fcall.cli.history import run
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Result, Results
@@ -158,6 +160,26 @@ def test_a_page_is_written(folder: Path) -> None:
     fcall(folder, "history", "artifacts", "-o", "out/history.html")
     page = (folder / "out/history.html").read_text(encoding="utf-8")
     assert '<a href="../artifacts/report.html">report of this run</a>' in page
+
+
+def test_a_page_has_the_models_that_are_wanted_and_the_runs_that_have_them(folder: Path) -> None:
+    keep(folder, 1, 5)
+    keep(folder, 2, 5, model="local:smollm2")
+    assert fcall(folder, "history", "--model", "openai:*", "-o", "h.html").returncode == 0
+    page = (folder / "h.html").read_text(encoding="utf-8")
+    assert "<title>fcall: history of 1 run</title>" in page
+    assert "smollm2" not in page
+
+
+def test_without_the_extra_the_page_names_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(folder, 1, 5)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit, match="2"):
+        run(["-o", "h.html"])
+    assert "html needs jinja2: pip install 'pytest-fcall[report]'" in capsys.readouterr().err
 
 
 def test_a_page_says_what_changed_between_runs_of_pytest(weather: Shop) -> None:

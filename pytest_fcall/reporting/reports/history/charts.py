@@ -24,6 +24,8 @@ _NAME: Final = 20
 _MOST_LABELS: Final = 420
 """So many units of width have room for labels below the plot."""
 _LETTER: Final = 6.5
+_LEAST: Final = 1e-12
+"""Dollars and seconds below count as none."""
 
 
 class Point(NamedTuple):
@@ -117,7 +119,7 @@ def _scale(points: Sequence[Point], unit: str) -> _Scale | None:
         low = min(floor(10 * min(point.low for point in points)) / 10, 0.9)
         return _Scale(low, 1.0, 0.02 if low > 0.85 else 0.1 if low > 0.45 else 0.2 if low in (0, 0.2, 0.4) else 0.1)
     greatest = max(point.value for point in points)
-    if greatest <= 0:
+    if greatest < _LEAST:
         return None
     top = max(min(point.high, 2 * greatest) for point in points)
     step = _round_step(top / 4)

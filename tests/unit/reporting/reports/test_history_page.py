@@ -5,6 +5,7 @@ import json
 import re
 import zlib
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -143,3 +144,9 @@ def test_each_run_has_all_of_its_results_packed() -> None:
         [[0, "passed", "", "", "", 0.1235, None], [1, "error", "", "", "", None, None]],
         [[0, "failed", "passed", "", "no_call", None, 0.5]],
     ]
+
+
+@pytest.mark.parametrize("figure", [1e308, -1e308, 5e-324, 0.0])
+def test_a_figure_of_any_size_leaves_a_page(figure: float) -> None:
+    results = [result(f"c{n}", "passed", cost=figure * (n % 2), seconds=figure) for n in range(6)]
+    assert "History" in text_of(kept(1, *results), kept(2, *results))
