@@ -17,16 +17,20 @@ from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, called, weather_in
 
 WATCH = """
-    import os, shutil
+    import shutil
     import pytest
 
-    states = []
+    class Watch:
+        states = 0
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_runtest_logfinish(nodeid):
-        if "PYTEST_XDIST_WORKER" not in os.environ:
-            states.append(nodeid)
-            shutil.copy("live.html", f"state-{len(states)}.html")
+        @pytest.hookimpl(trylast=True)
+        def pytest_runtest_logfinish(self):
+            self.states += 1
+            shutil.copy("live.html", f"state-{self.states}.html")
+
+    def pytest_configure(config):
+        if not hasattr(config, "workerinput"):
+            config.pluginmanager.register(Watch())
 """
 """Keeps the state of the page at the end of each test, in the process where reports arrive."""
 
