@@ -1,6 +1,6 @@
 """What a page of HTML about a run costs: bytes, CPU, and until a browser has painted it: `make bench-report`.
 
-pytest-html writes a page about as many tests, and promptfoo one about as many cases where `--promptfoo` says where it is.
+pytest-html writes a page about as many tests; so does promptfoo, where `--promptfoo` says what its program is.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Page(NamedTuple):
     """A page about a run, and the commands that make the run with it and without."""
 
     name: str
-    count: int
+    cases: int
     path: Path
     with_page: Callable[[], Run]
     without: Callable[[], Run]
@@ -80,7 +80,7 @@ def _row(page: Page, browser: Browser, rounds: int) -> str:
     size = page.path.stat().st_size / _MILLION
     paint = median(_first_paint(browser, page.path) for _ in range(_LOADS))
     return (
-        f"| {page.name} | {page.count:,} | {size:.2f} | {without:.2f} s | {more:.2f} s | {more / without:.0%} | "
+        f"| {page.name} | {page.cases:,} | {size:.2f} | {without:.2f} s | {more:.2f} s | {more / without:.0%} | "
         f"{paint:.0f} ms |"
     )
 
