@@ -42,6 +42,17 @@ def test_operators_and_tool_sources_of_a_conftest_can_be_named(tmp_path: Path) -
     assert not Draft202012Validator(json.loads(fcall(tmp_path, "schema").stdout)).is_valid(file)
 
 
+def test_that_of_run_files_is_the_published_one(tmp_path: Path) -> None:
+    published = Path(__file__).parents[2] / "docs/reference/run-file.schema.json"
+    assert fcall(tmp_path, "schema", "run").stdout == published.read_text(encoding="utf-8")
+
+
+def test_options_for_case_files_are_refused_for_run_files(tmp_path: Path) -> None:
+    done = fcall(tmp_path, "schema", "run", "--operator=iban")
+    assert done.returncode == 2
+    assert "--operator and --tool-source are for case files" in done.stderr
+
+
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     done = fcall(tmp_path, "schema", "-o", "missing/cases.schema.json")
     assert done.returncode == 2
