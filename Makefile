@@ -38,6 +38,9 @@ BROWSER := .venv-browser
 # Linters of workflows and shell scripts.
 WORKFLOWS := .venv-workflows
 
+# Logs of inspect_ai are written and read by its own library.
+INSPECT := .venv-inspect
+
 # Other programs that call a run of a model good or bad, to compare with.
 RIVALS := .venv-rivals
 
@@ -46,7 +49,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-report statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows test-inspect nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-report statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -57,7 +60,7 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
 	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows
 
-nightly: $(READY) $(APIBENCH)/.ready test-lowest ## run all of it with all of the data, and try properties on many examples
+nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect ## run all of it with all of the data, and try properties on many examples
 	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
@@ -75,6 +78,9 @@ test-browser: $(BROWSER)/.ready ## look at the pages of reports in a browser
 
 test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflows of the documentation with actionlint and shellcheck
 	PATH="$(abspath $(WORKFLOWS))/bin:$$PATH" $(BIN)/python -m pytest tests/workflows --timeout=300
+
+test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own library
+	$(INSPECT)/bin/python -m pytest --timeout=300 -k 'inspect or eval or packed' tests/unit/reporting/reports/test_inspect_log.py tests/unit/traces/test_exports.py tests/integration/test_command_score_own_cases.py tests/integration/test_option_fc_report.py
 
 test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
 	$(BIN)/python -m pytest tests/independent
@@ -153,7 +159,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) .venv-frameworks
+	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -212,6 +218,11 @@ $(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt
 $(WORKFLOWS)/.ready: tests/workflows/requirements.txt
 	$(PYTHON) -m venv $(WORKFLOWS)
 	$(WORKFLOWS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+$(INSPECT)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(INSPECT)
+	$(INSPECT)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev,inspect]'
 	touch $@
 
 $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py

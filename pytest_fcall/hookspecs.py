@@ -61,7 +61,8 @@ def pytest_fcall_suites(config: pytest.Config) -> Mapping[str, Suite] | None:
 def pytest_fcall_report_kinds(config: pytest.Config) -> Mapping[str, ReportWriter] | None:
     """Return kinds of reports by name: `{"mine": write}` makes `--fc-report=mine:PATH` work.
 
-    `write(report)` returns or yields text. It is called once, where results are gathered, when the run has ended.
+    `write(report)` returns or yields text or bytes. It is called once, where results are gathered, when the run has
+    ended.
     """
 
 

@@ -20,7 +20,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.result.kept_run import Run
 from pytest_fcall.session.result.kept_runs import RunFiles, find_runs
-from pytest_fcall.session.result.report_files import usable_kind, write_portions
+from pytest_fcall.session.result.report_files import ReportFile, usable_report, write_portions
 from pytest_fcall.tracking.run_file import run_paths
 
 _EXAMPLES = """\
@@ -90,7 +90,7 @@ def _check(parser: ArgumentParser, output: Path | None, paths: Sequence[Path]) -
     if output.suffix.lower() != ".html":
         parser.error(f"-o: {safe_line(str(output))}: the history is a page: give it a name that ends in .html")
     try:
-        usable_kind("html")
+        usable_report(ReportFile("html", output))
     except SettingError as error:
         parser.error(safe_line(str(error)).removeprefix("--fc-report: "))
 

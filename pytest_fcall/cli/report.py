@@ -13,7 +13,7 @@ from pytest_fcall.cli.runs import run_path
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.result.kept_run import load_run
-from pytest_fcall.session.result.report_files import KINDS, parse_report, write_report, writer_of
+from pytest_fcall.session.result.report_files import KINDS, parse_report, report_text, write_report, writer_of
 from pytest_fcall.session.result.run_report import MOST_EARLIER, report_of
 from pytest_fcall.suites.builtin import SUITES
 from pytest_fcall.tracking.run_file import RunFileError, run_paths
@@ -49,10 +49,9 @@ def run(arguments: Sequence[str]) -> int:
     for file in files:
         writer = writer_of(file.kind, {})
         if file.path is None:
-            sys.stdout.writelines(writer(report))
+            sys.stdout.write(report_text(report, writer))
         else:
-            write_report(file.path, report, writer)
-            print(safe_line(str(file.path)))
+            print(*(safe_line(str(path)) for path in write_report(file, report, writer)), sep="\n")
     return 0
 
 

@@ -20,6 +20,7 @@ from pytest_fcall.session.result.report_files import (
     ReportWriter,
     check_folder,
     parse_report,
+    report_text,
     write_report,
     writer_of,
 )
@@ -75,13 +76,13 @@ def write_reports(config: pytest.Config, path: Path, suites: Suites) -> list[str
 def _written(config: pytest.Config, file: ReportFile, report: Report, writer: ReportWriter) -> list[str]:
     try:
         if file.path is None:
-            return "".join(writer(report)).splitlines()
-        write_report(file.path, report, writer)
+            return report_text(report, writer).splitlines()
+        paths = write_report(file, report, writer)
     except OSError as error:
-        return [f"the report is not written: {error.strerror}: {safe_line(str(file.path))}"]
+        return [f"the report is not written: {error.strerror or error}: {safe_line(str(file.path))}"]
     except Exception as error:  # the code of another package
         return [f"the report {file.kind} is not written: {type(error).__name__}: {safe_line(str(error))}"]
-    return [f"report: {safe_line(_shown(file.path, config.invocation_params.dir))}"]
+    return [f"report: {safe_line(_shown(path, config.invocation_params.dir))}" for path in paths]
 
 
 def _shown(path: Path, folder: Path) -> str:
@@ -92,7 +93,7 @@ def _added_to_summary(path: Path, report: Report) -> list[str]:
     """Add the report to what other steps of the job have written."""
     try:
         with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.writelines(writer_of("md", {})(report))
+            file.write(report_text(report, writer_of("md", {})))
     except OSError as error:
         return [f"the summary of the job is not written: {error.strerror}: {safe_line(str(path))}"]
     return []

@@ -38,7 +38,7 @@ def account_lines(account: Account, result: Result, marks: Marks) -> list[str]:
         ("why", safe(account.error, _MOST).splitlines()),
         ("reasons", [*_reason_lines(answer.reasons)] if answer else []),
         ("notes", [safe_line(note) for note in answer.notes] if answer else []),
-        ("all answers", [*_answers_in_brief(account.answers, marks)] if len(account.answers) > 1 else []),
+        ("all answers", answers_in_brief(account.answers, marks) if len(account.answers) > 1 else []),
         ("since the baseline", [whole_line(line) for line in (*result.since, *result.causes)]),
         ("figures", [figures] if (figures := ", ".join(_figures(result))) else []),
     )
@@ -69,7 +69,7 @@ def passed_text(account: Account, result: Result, marks: Marks) -> str:
     inside = [*_inside_lines(answer.inside, marks), *way_remarks(result)]
     blocks = [*_said(answer, marks), ("inside the app", inside)]
     if len(account.answers) > 1:
-        blocks.append(("all answers", [*_answers_in_brief(account.answers, marks)]))
+        blocks.append(("all answers", answers_in_brief(account.answers, marks)))
     return "\n".join(line.removeprefix("  ") for title, block in blocks for line in _block(title, block)) + "\n"
 
 
@@ -131,11 +131,14 @@ def _reason_lines(reasons: Iterable[tuple[str, str, str]]) -> Iterator[str]:
         yield f"{safe_line(kind)} at {safe_line(path)}" + (f": {safe_line(message)}" if message else "")
 
 
-def _answers_in_brief(answers: Iterable[AccountAnswer], marks: Marks) -> Iterator[str]:
+def answers_in_brief(answers: Iterable[AccountAnswer], marks: Marks) -> list[str]:
+    """A line for each answer, with a mark of its verdict."""
+    found = list[str]()
     for answer in answers:
         calls = [call for step in answer.steps for call in step.calls]
         text = answer.steps[-1].text if answer.steps else ""
-        yield f"{marks.right if answer.valid else marks.wrong} {brief_answer(calls, text)}"
+        found.append(f"{marks.right if answer.valid else marks.wrong} {brief_answer(calls, text)}")
+    return found
 
 
 def brief_answer(calls: Sequence[Call], text: str = "") -> str:

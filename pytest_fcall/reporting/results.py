@@ -156,6 +156,11 @@ class Result:
         return self.status in ("passed", "xpassed")
 
     @property
+    def reason_texts(self) -> list[str]:
+        """Each reason as `wrong_value at calls[0].args.city`."""
+        return [f"{kind} at {path}" if path else kind for kind, path in self.reasons]
+
+    @property
     def flaky(self) -> bool:
         """Whether some of its answers are right and others wrong."""
         return self.outcome is Outcome.FLAKY or (self.samples is not None and 0 < self.samples[0] < self.samples[1])

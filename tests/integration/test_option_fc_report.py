@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from tests.integration.command import fcall, run_pytest
 from tests.integration.conftest import Shop
 from tests.integration.exam import called, weather_in
 
-KINDS = ("html", "md", "json", "csv")
+KINDS = ("html", "md", "json", "csv", "xml", "svg")
 
 
 @pytest.fixture
@@ -43,11 +45,11 @@ def test_a_run_writes_the_reports_that_it_is_told_to(two: Shop) -> None:
 
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
 def test_a_run_and_its_file_give_the_same_bytes(two: Shop, workers: str) -> None:
-    two.ask(workers, *(f"--fc-report=run.{kind}" for kind in KINDS))
+    two.ask(workers, *(f"--fc-report=run.{kind}" for kind in KINDS), "--fc-report=ctrf:run.ctrf")
     (two.pytester.path / "merged.json").write_bytes(run_paths(two.pytester.path)[0].read_bytes())
-    done = fcall(two.pytester.path, "report", *(f"--output=file.{kind}" for kind in KINDS))
+    done = fcall(two.pytester.path, "report", *(f"--output=file.{kind}" for kind in KINDS), "-o", "ctrf:file.ctrf")
     assert done.returncode == 0, done.stderr
-    for kind in KINDS:
+    for kind in (*KINDS, "ctrf"):
         written, again = ((two.pytester.path / f"{name}.{kind}").read_bytes() for name in ("run", "file"))
         assert written == again
 
@@ -74,6 +76,25 @@ def test_gates_stand_first_and_those_that_do_not_hold_before_others(two: Shop) -
     gates = [line for line in lines if line.startswith("| <code>")]
     assert gates[0] == "| <code>accuracy&#62;=0.9</code> | 50.0 % | **does not hold** |"
     assert gates[1] == "| <code>cases&#62;=1</code> | 2 | holds |"
+
+
+def test_a_merged_run_is_junit_xml_with_the_suites_of_all_parts(two: Shop) -> None:
+    for shard in ("1/2", "2/2"):
+        two.ask(f"--fc-shard={shard}")
+    shards = [str(path) for path in run_paths(two.pytester.path)]
+    fcall(two.pytester.path, "merge", *shards, "-o", "merged.json")
+    assert fcall(two.pytester.path, "report", "merged.json", "-o", "junit:merged.txt").returncode == 0
+    root = ET.parse(two.pytester.path / "merged.txt").getroot()
+    found = {case.get("name"): [each.tag for each in case] for case in root.iter("testcase")}
+    assert found == {"Oslo": ["properties", "system-out"], "wrong": ["properties", "failure", "system-out"]}
+
+
+@pytest.mark.parametrize("name", ["badge:b.svg", "b.svg", "svg:b.txt"])
+def test_a_badge_is_a_picture_where_the_suffix_or_the_kind_says_so(two: Shop, name: str) -> None:
+    two.ask()
+    assert fcall(two.pytester.path, "report", "-o", name).returncode == 0
+    (path,) = two.pytester.path.glob("b.*")
+    assert 'aria-label="tool calls: 50.0 %"' in path.read_text(encoding="utf-8")
 
 
 def test_annotations_stand_at_the_lines_of_the_cases(two: Shop) -> None:
@@ -122,6 +143,7 @@ def test_a_run_without_cases_writes_nothing_into_the_summary_of_a_job(shop: Shop
         ("out.pdf", "ERROR: --fc-report: the suffix of 'out.pdf' names no kind of report; suffixes: .html, .md, *"),
         ("out", "ERROR: --fc-report: the suffix of 'out' names no kind of report; *"),
         ("cvs:out", "ERROR: --fc-report: 'cvs' is no kind of report; did you mean `csv`?; suffixes: *"),
+        ("inspect", "ERROR: --fc-report: inspect*"),
         ("echo.py/r.md", "ERROR: --fc-report: nothing can be written to */echo.py: File exists"),
     ],
 )
@@ -129,6 +151,26 @@ def test_what_cannot_be_written_is_refused_before_anything_runs(two: Shop, repor
     result = two.ask(f"--fc-report={report}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([line])
+
+
+def test_a_kind_whose_package_is_missing_names_the_extra(two: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)  # as if it were not installed
+    result = two.ask("--fc-report=run.eval")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    wanted = "ERROR: --fc-report: inspect needs inspect_ai: pip install 'pytest-fcall[[]inspect[]]'"
+    result.stderr.fnmatch_lines([wanted])
+
+
+def test_a_log_of_inspect_ai_is_written_for_each_model(two: Shop) -> None:
+    log = pytest.importorskip("inspect_ai.log", reason="inspect_ai is an extra")
+    told = two.ask("--fc-model=python:echo:answer_async", "--fc-report=logs/run.eval")
+    names = ("run.python-echo-answer.eval", "run.python-echo-answer_async.eval")
+    told.stdout.fnmatch_lines([f"report: logs/{name}" for name in names])
+    for name in names:
+        samples = log.read_eval_log(str(two.pytester.path / "logs" / name)).samples
+        assert [(each.id, each.scores["fcall"].value) for each in samples] == [("Oslo", "C"), ("wrong", "I")]
+    done = fcall(two.pytester.path, "score", "--cases", "cases", f"logs/{names[0]}")
+    assert "wrong_value" in done.stdout
 
 
 def test_a_file_that_cannot_be_written_in_the_end_is_told(two: Shop) -> None:
@@ -147,6 +189,18 @@ def test_another_package_adds_a_kind(two: Shop) -> None:
     )
     two.ask("--fc-report=count:count.txt")
     assert (two.pytester.path / "count.txt").read_text(encoding="utf-8") == "2 results"
+
+
+def test_a_kind_of_another_package_may_be_bytes(two: Shop) -> None:
+    two.pytester.makeconftest(
+        """
+        def pytest_fcall_report_kinds(config):
+            return {"raw": lambda report: [b"\\xff", "é"]}
+        """
+    )
+    result = two.ask("--fc-report=raw:raw.bin", "--fc-report=raw")
+    assert (two.pytester.path / "raw.bin").read_bytes() == b"\xff\xc3\xa9"
+    result.stdout.fnmatch_lines(["\\xffé"])
 
 
 def test_a_writer_of_another_package_that_fails_costs_its_own_report_only(two: Shop) -> None:

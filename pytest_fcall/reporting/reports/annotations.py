@@ -32,8 +32,7 @@ def _kind(result: Result) -> str:
 
 
 def _command(kind: str, result: Result, report: Report) -> str:
-    model = f" ({result.model})" if len(report.models) > 1 else ""
-    title = f"{result.outcome or result.status}: {result.case}{model}"
+    title = f"{result.outcome or result.status}: {report.named(result)}"
     where = f"file={_property(result.file)},line={result.line},title={_property(title)}"
     return f"::{kind} {where}::{_message(report.why(result))}\n"
 

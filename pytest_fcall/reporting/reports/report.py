@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
 
 from pytest_fcall.core import Json, Outcome
 from pytest_fcall.reporting.account import Account
@@ -12,6 +13,9 @@ from pytest_fcall.reporting.gates import JudgedGate
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, Results, Status, results_with_outcome
 from pytest_fcall.reporting.statistics import statistics_of
+
+_MOST_SECONDS: Final = 1e9
+"""A run takes no longer, whatever its file says."""
 
 
 class EarlierResult(NamedTuple):
@@ -62,6 +66,21 @@ class Report:
         return {0: "passed", 1: "failed", 10: "inconclusive"}.get(self.status, f"exit status {self.status}")
 
     @property
+    def moment(self) -> datetime:
+        """When it started; 1970 where its file does not say."""
+        try:
+            found = datetime.fromisoformat(self.started)
+        except ValueError:
+            return datetime.fromtimestamp(0, UTC)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+    @property
+    def latest_end(self) -> datetime:
+        """When it would have ended if one case had followed another: its file does not say when it did."""
+        seconds = sum(result.seconds or 0 for result in self.results.results)
+        return self.moment + timedelta(seconds=min(seconds, _MOST_SECONDS))
+
+    @property
     def sentences(self) -> Sequence[str]:
         """Why the run ended so; of one without a fault, how much was judged."""
         if self.conclusions:
@@ -89,12 +108,20 @@ class Report:
             return "; ".join(result.since)
         account = self.accounts.get(result.nodeid)
         if account and account.error:
-            return account.error
+            return _raised(account.error)
         wrong = next((answer for answer in account.answers if answer.reasons), None) if account else None
         if wrong:
             return wrong.reasons[0][2]
-        kind, path = result.reasons[0] if result.reasons else ("", "")
-        return f"{kind} at {path}" if path else kind
+        return next(iter(result.reason_texts), "")
+
+    def named(self, result: Result) -> str:
+        """The case of a result, with its model where the run has several."""
+        return f"{result.case} ({result.model})" if len(self.models) > 1 and result.model else result.case
+
+
+def _raised(error: str) -> str:
+    """What was raised, of an error that is shown with its source code, where `E` marks it; else all of it."""
+    return next((line[1:].strip() for line in error.splitlines() if line.startswith("E  ")), error)
 
 
 def other_failures(results: Sequence[Result]) -> list[Result]:

@@ -33,8 +33,8 @@ _COLUMNS: Final = (
     "cost",
     "replayed",
 )
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""How a text begins that a spreadsheet would compute."""
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""How a text begins that a spreadsheet would compute; in some countries by a wide sign, too."""
 
 
 def write(report: Report) -> Iterator[str]:
@@ -42,7 +42,9 @@ def write(report: Report) -> Iterator[str]:
     yield _line(_COLUMNS)
     for result in report.results.results:
         account = report.accounts.get(result.nodeid)
-        answers: Sequence[AccountAnswer | None] = account.answers if account and account.answers else (None,)
+        # Of a case without a verdict the account has the question alone.
+        is_kept = account is not None and account.answers and result.answered
+        answers: Sequence[AccountAnswer | None] = account.answers if account and is_kept else (None,)
         for number, answer in enumerate(answers, 1):
             yield _line([report.id, *_case_cells(result), number if answer else "", *_answer_cells(result, answer)])
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,11 +14,15 @@ from typing import Final, NamedTuple, TypeAlias
 
 from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.reporting.reports.report import Report
+from pytest_fcall.reporting.run_table import models_of
 from pytest_fcall.schema.value_text import did_you_mean
 from pytest_fcall.session.outcomes import SettingError
 
-ReportWriter: TypeAlias = Callable[[Report], Iterable[str]]
+ReportWriter: TypeAlias = Callable[[Report], Iterable[str | bytes]]
 """Writes a report, portion by portion."""
+
+_LONGEST_NAME: Final = 60
+"""Characters of a model in the name of its file."""
 
 
 class ReportKind(NamedTuple):
@@ -28,7 +34,12 @@ class ReportKind(NamedTuple):
     """The suffix of files that are of this kind if nothing else is said; empty for none."""
     title: str
     package: str = ""
-    """What it needs beside what every installation has: the extra `report` brings it."""
+    """What it needs beside what every installation has; `extra` brings it."""
+    extra: str = ""
+    kinds_by_suffix: Mapping[str, str] = MappingProxyType({})
+    """The kinds that it stands for where the suffix of a file says so."""
+    has_one_model: bool = False
+    """Whether a file is about one model, so that each has a file of its own; it is no text to be printed."""
 
 
 LIVE: Final = "live"
@@ -36,15 +47,23 @@ LIVE: Final = "live"
 
 KINDS: Final[Mapping[str, ReportKind]] = MappingProxyType(
     {
-        "html": ReportKind("page.page", ".html", "a page in one file, for a browser", "jinja2"),
+        "html": ReportKind("page.page", ".html", "a page in one file, for a browser", "jinja2", "report"),
         LIVE: ReportKind(
-            "page.page", "", "the same, and while the run goes on a page that shows how far it is", "jinja2"
+            "page.page", "", "the same, and while the run goes on a page that shows how far it is", "jinja2", "report"
         ),
         "md": ReportKind("markdown", ".md", "Markdown, for the summary of a job and comments on pull requests"),
         "json": ReportKind("run_data", ".json", "all data of the run, as in .fcall/runs"),
         "csv": ReportKind("rows", ".csv", "a table, a row for each answer"),
         "github": ReportKind("annotations", "", "commands that GitHub shows at the lines of case files"),
-        "badge": ReportKind("badge", "", "what shields.io draws a badge of, as JSON"),
+        "junit": ReportKind("junit", ".xml", "JUnit XML, a suite for each file and model"),
+        "ctrf": ReportKind("ctrf", "", "JSON in the Common Test Report Format"),
+        "badge": ReportKind(
+            "badge", "", "what shields.io draws a badge of, as JSON", kinds_by_suffix=MappingProxyType({".svg": "svg"})
+        ),
+        "svg": ReportKind("badge_image", ".svg", "a badge as a picture"),
+        "inspect": ReportKind(
+            "inspect_log", ".eval", "a log of inspect_ai for each model", "inspect_ai", "inspect", has_one_model=True
+        ),
     }
 )
 
@@ -67,19 +86,24 @@ def parse_report(text: str, folder: Path, added: Iterable[str] = (), suites: Ite
     known = (*KINDS, *added)
     kind, colon, name = text.partition(":")
     if text in known:
-        return ReportFile(usable_kind(text), None)
+        return usable_report(ReportFile(text, None))
     if not colon or len(kind) == 1:  # `C:` is a drive
         kind, name = _kind_of_suffix(text, known), text
     elif kind not in known:
         return _of_suite(kind, name, folder, known, suites)
-    return ReportFile(usable_kind(kind), None if name in ("", "-") else folder / name)
+    elif kind in KINDS:
+        kind = KINDS[kind].kinds_by_suffix.get(Path(name).suffix.lower(), kind)
+    return usable_report(ReportFile(kind, None if name in ("", "-") else folder / name))
 
 
-def usable_kind(kind: str) -> str:
-    """The kind. Raises SettingError where what it needs is not installed."""
-    if kind in KINDS and (package := KINDS[kind].package) and find_spec(package) is None:
-        raise SettingError(f"--fc-report: {kind} needs {package}: pip install 'pytest-fcall[report]'")
-    return kind
+def usable_report(file: ReportFile) -> ReportFile:
+    """The report. Raises SettingError where what it needs is not installed, and where it cannot be printed."""
+    kind = KINDS.get(file.kind)
+    if kind and kind.package and find_spec(kind.package) is None:
+        raise SettingError(f"--fc-report: {file.kind} needs {kind.package}: pip install 'pytest-fcall[{kind.extra}]'")
+    if kind and kind.has_one_model and file.path is None:
+        raise SettingError(f"--fc-report: {file.kind}: needs a file, such as {file.kind}:run{kind.suffix}")
+    return file
 
 
 def _of_suite(kind: str, name: str, folder: Path, known: Sequence[str], suites: Iterable[str]) -> ReportFile:
@@ -101,15 +125,55 @@ def check_folder(folder: Path) -> None:
         raise SettingError(f"--fc-report: nothing can be written to {folder}: {error.strerror or error}") from None
 
 
-def write_report(path: Path, report: Report, writer: ReportWriter) -> None:
-    """Replace the file as a whole. Raises OSError."""
-    write_portions(path, writer(report))
+def write_report(file: ReportFile, report: Report, writer: ReportWriter) -> list[Path]:
+    """Write a report into its file, or into one for each model; each is replaced as a whole. Raises OSError."""
+    paths = list[Path]()
+    for path, part in _parts(file, report):
+        write_portions(path, writer(part))
+        paths.append(path)
+    return paths
 
 
-def write_portions(path: Path, portions: Iterable[str]) -> None:
+def write_portions(path: Path, portions: Iterable[str | bytes]) -> None:
     """Replace a file as a whole, and make its folder where it is missing. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, (portion.encode("utf-8", "backslashreplace") for portion in portions))
+    replace_file(path, map(_as_bytes, portions))
+
+
+def report_text(report: Report, writer: ReportWriter) -> str:
+    """A report that is printed."""
+    return b"".join(map(_as_bytes, writer(report))).decode("utf-8", "backslashreplace")
+
+
+def _as_bytes(portion: str | bytes) -> bytes:
+    return portion if isinstance(portion, bytes) else portion.encode("utf-8", "backslashreplace")
+
+
+def _parts(file: ReportFile, report: Report) -> Iterator[tuple[Path, Report]]:
+    """The files of a report, each with what it is about."""
+    if file.path is None:
+        return
+    models = models_of(report.results.results)
+    if file.kind not in KINDS or not KINDS[file.kind].has_one_model or len(models) < 2:
+        yield file.path, report
+        return
+    for model, name in zip(models, _names(models), strict=True):
+        yield file.path.with_stem(f"{file.path.stem}.{name}"), _of_model(report, model)
+
+
+def _of_model(report: Report, model: str) -> Report:
+    """The report with the results of one model, and with those that no model could give: of faulty cases."""
+    own = tuple(result for result in report.results.results if result.model in (model, ""))
+    return replace(report, models=(model,), results=replace(report.results, results=own))
+
+
+def _names(models: Iterable[str]) -> list[str]:
+    """Each model as a part of the name of a file; equal ones are numbered."""
+    names = list[str]()
+    for model in models:
+        name = re.sub(r"[^\w.-]+", "-", model, flags=re.ASCII).strip("-.")[:_LONGEST_NAME]
+        names.append(f"{name}-{len(names) + 1}" if name in (*names, "") else name)
+    return names
 
 
 def writer_of(kind: str, added: Mapping[str, ReportWriter]) -> ReportWriter:

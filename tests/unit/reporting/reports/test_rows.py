@@ -39,7 +39,14 @@ def test_a_case_of_which_no_answer_is_kept_has_a_row() -> None:
     ]
 
 
+def test_a_case_without_a_verdict_is_neither_right_nor_wrong() -> None:
+    lost = result(status="error", no_reply=True)
+    made = report(lost, accounts={lost.nodeid: account(lost.nodeid, "")})
+    assert [(row["answer"], row["right"], row["status"]) for row in rows(made)] == [("", "", "error")]
+
+
 def test_a_text_that_a_spreadsheet_would_compute_is_text() -> None:
     wrong = result()
-    made = report(wrong, accounts={wrong.nodeid: account(wrong.nodeid, "=1+1")})
-    assert [row["text"] for row in rows(made)] == ["'=1+1"]
+    texts = ["=1+1", "+1", "-1", "@A1", "\t=1", "\r=1", "\n=1", "\uff1d1+1"]
+    made = report(wrong, accounts={wrong.nodeid: account(wrong.nodeid, *texts)})
+    assert [row["text"] for row in rows(made)] == [f"'{text}" for text in texts]
