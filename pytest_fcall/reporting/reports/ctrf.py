@@ -14,7 +14,7 @@ from pytest_fcall.reporting.account_text import account_lines
 from pytest_fcall.reporting.gates import verdict_word
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.reporting.safe_text import laid_out, safe_line
+from pytest_fcall.reporting.safe_text import laid_out, safe, safe_line
 from pytest_fcall.reporting.terminal import UNICODE
 
 _VERSION: Final = "0.0.0"
@@ -116,8 +116,8 @@ def _extra(result: Result) -> dict[str, Json]:
             "category": safe_line(result.category),
             "outcome": result.outcome.value if result.outcome else "",
             "reasons": [safe_line(each) for each in result.reason_texts],
-            "since": [laid_out(line) for line in result.since],
-            "causes": [laid_out(line) for line in result.causes],
+            "since": [safe(line) for line in result.since],
+            "causes": [safe(line) for line in result.causes],
             "samples": [*result.samples] if result.samples else None,
             "cost": result.cost,
             "inputTokens": usage.input_tokens if usage else None,

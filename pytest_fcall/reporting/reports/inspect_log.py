@@ -110,7 +110,8 @@ def _spec(report: Report, model: str, ids: Sequence[str], epochs: int) -> EvalSp
 
 
 def _model(report: Report) -> str:
-    return next((_text(result.model) for result in report.results.results if result.model), "none")
+    asked = (result.model for result in report.results.results if result.model)
+    return _text(next(asked, None) or next(iter(report.models), "none"))
 
 
 def _ids(results: Sequence[Result]) -> list[str]:

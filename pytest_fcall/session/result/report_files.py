@@ -58,9 +58,12 @@ KINDS: Final[Mapping[str, ReportKind]] = MappingProxyType(
         "junit": ReportKind("junit", ".xml", "JUnit XML, a suite for each file and model"),
         "ctrf": ReportKind("ctrf", "", "JSON in the Common Test Report Format"),
         "badge": ReportKind(
-            "badge", "", "what shields.io draws a badge of, as JSON", kinds_by_suffix=MappingProxyType({".svg": "svg"})
+            "badge",
+            "",
+            "what shields.io draws a badge of, as JSON; badge:PATH.svg is a picture",
+            kinds_by_suffix=MappingProxyType({".svg": "svg"}),
         ),
-        "svg": ReportKind("badge_image", ".svg", "a badge as a picture"),
+        "svg": ReportKind("badge_image", ".svg", "the badge as a picture"),
         "inspect": ReportKind(
             "inspect_log", ".eval", "a log of inspect_ai for each model", "inspect_ai", "inspect", has_one_model=True
         ),
