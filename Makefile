@@ -80,7 +80,7 @@ test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflow
 	PATH="$(abspath $(WORKFLOWS))/bin:$$PATH" $(BIN)/python -m pytest tests/workflows --timeout=300
 
 test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own library
-	$(INSPECT)/bin/python -m pytest --timeout=300 -k 'inspect or eval or packed' tests/unit/reporting/reports/test_inspect_log.py tests/unit/traces/test_exports.py tests/integration/test_command_score_own_cases.py tests/integration/test_option_fc_report.py
+	$(INSPECT)/bin/python -m pytest --timeout=300 -k 'inspect or eval or packed or log_of' tests/unit/reporting/reports/test_inspect_log.py tests/unit/session/result/test_report_files.py tests/unit/traces/test_exports.py tests/integration/test_command_score_own_cases.py tests/integration/test_option_fc_report.py
 
 test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
 	$(BIN)/python -m pytest tests/independent

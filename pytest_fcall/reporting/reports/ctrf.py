@@ -19,6 +19,8 @@ from pytest_fcall.reporting.terminal import UNICODE
 
 _VERSION: Final = "0.0.0"
 """Of the specification: https://github.com/ctrf-io/ctrf/blob/main/spec/ctrf.md."""
+_MOST_SECONDS: Final = 1e9
+"""No case takes longer, whatever a file says."""
 _STATUSES: Final = ("passed", "failed", "skipped", "pending", "other")
 
 
@@ -168,4 +170,4 @@ def _uuid(name: str) -> str:
 
 
 def _milliseconds(result: Result) -> int:
-    return round((result.seconds or 0) * 1000)
+    return round(min(result.seconds or 0, _MOST_SECONDS) * 1000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from pytest_fcall.core import Json, Outcome
 from pytest_fcall.reporting.account import Account
@@ -13,9 +13,6 @@ from pytest_fcall.reporting.gates import JudgedGate
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, Results, Status, results_with_outcome
 from pytest_fcall.reporting.statistics import statistics_of
-
-_MOST_SECONDS: Final = 1e9
-"""A run takes no longer, whatever its file says."""
 
 
 class EarlierResult(NamedTuple):
@@ -70,15 +67,17 @@ class Report:
         """When it started; 1970 where its file does not say."""
         try:
             found = datetime.fromisoformat(self.started)
-        except ValueError:
+            return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        except (ValueError, OverflowError):
             return datetime.fromtimestamp(0, UTC)
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
 
     @property
     def latest_end(self) -> datetime:
         """When it would have ended if one case had followed another: its file does not say when it did."""
-        seconds = sum(result.seconds or 0 for result in self.results.results)
-        return self.moment + timedelta(seconds=min(seconds, _MOST_SECONDS))
+        try:
+            return self.moment + timedelta(seconds=sum(result.seconds or 0 for result in self.results.results))
+        except OverflowError:
+            return self.moment
 
     @property
     def sentences(self) -> Sequence[str]:

@@ -43,9 +43,8 @@ def write(report: Report) -> Iterator[str]:
     for result in report.results.results:
         account = report.accounts.get(result.nodeid)
         # Of a case without a verdict the account has the question alone.
-        is_kept = account is not None and account.answers and result.answered
-        answers: Sequence[AccountAnswer | None] = account.answers if account and is_kept else (None,)
-        for number, answer in enumerate(answers, 1):
+        answers = account.answers if account and result.answered else ()
+        for number, answer in enumerate(answers or (None,), 1):
             yield _line([report.id, *_case_cells(result), number if answer else "", *_answer_cells(result, answer)])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import MappingProxyType
@@ -171,12 +172,14 @@ def _of_model(report: Report, model: str) -> Report:
 
 
 def _names(models: Iterable[str]) -> list[str]:
-    """Each model as a part of the name of a file; equal ones are numbered."""
-    names = list[str]()
+    """Each model as a part of the name of a file; those that some system takes for equal are numbered."""
+    names = dict[str, str]()
     for model in models:
-        name = re.sub(r"[^\w.-]+", "-", model, flags=re.ASCII).strip("-.")[:_LONGEST_NAME]
-        names.append(f"{name}-{len(names) + 1}" if name in (*names, "") else name)
-    return names
+        plain = re.sub(r"[^\w.-]+", "-", model, flags=re.ASCII).strip("-.")[:_LONGEST_NAME] or "model"
+        numbered = (plain if number == 1 else f"{plain}-{number}" for number in count(1))
+        name = next(each for each in numbered if each.lower() not in names)
+        names[name.lower()] = name
+    return [*names.values()]
 
 
 def writer_of(kind: str, added: Mapping[str, ReportWriter]) -> ReportWriter:

@@ -155,6 +155,12 @@ def test_a_run_without_a_time_began_in_1970(started: str) -> None:
     assert written(report(started=started))["summary"]["start"] == 0
 
 
+def test_numbers_that_make_no_sense_are_written() -> None:
+    late, long = "9999-12-31T23:59:59-23:00", result(seconds=1e308)
+    assert written(report(long, long, started=late))["summary"]["stop"] == 0
+    assert written(report(long, started="9999-12-31"))["summary"]["stop"] > 0
+
+
 def test_text_from_outside_is_text_that_every_reader_takes() -> None:
     flood = "x" * 1_000_000 + HOSTILE
     wrong = result(flood, since=(flood,), causes=(flood,), tags=(flood,), file=flood, model=flood)
