@@ -233,7 +233,7 @@ class CaseItem(pytest.Function):
             judged=judged is not None and report.when == "call",
             reused=run.answers.reused if run and run.is_complete else None,
             changes=tuple(run.changes) if run and self.context.shows_changes else (),
-            account=account_line(account_to_json(account)) if account and session.settings.keeps_run else "",
+            account=self._account_lines(account) if account and session.settings.keeps_run else "",
         )
         if account and shows_calls:
             from pytest_fcall.reporting.account_text import passed_text
@@ -346,6 +346,12 @@ class CaseItem(pytest.Function):
         session = self.context.session
         left_out = session.replies.left_out(self.nodeid)
         return account_of(self.nodeid, self.run, error, session.registry.decoders, left_out)
+
+    def _account_lines(self, account: Account) -> str:
+        """The account, behind the tools that nobody has written yet."""
+        tools = self.run.answers.request.tools if self.run else ()
+        name, lines = self.context.session.offered_tools.name(tools)
+        return "\n".join(filter(None, (*lines, account_line(account_to_json(account._replace(offered=name))))))
 
     def _facts(self, run: CaseRun | None) -> CaseItemFacts:
         file, line, _ = self.location

@@ -42,7 +42,8 @@ class CaseReport(NamedTuple):
     changes: tuple[str, ...] = ()
     """What the backend changed in the request before it sent it."""
     account: str = ""
-    """The account of the case, a line of JSON; empty where no run is kept, and once it is written."""
+    """The account of the case, behind tools that it offers: lines of JSON. Empty where no run is kept, or once it is
+    written."""
     remark: str = ""
     """What is to be told of a plain test that passed."""
 

@@ -100,6 +100,9 @@ class Summary:
             self._count_failure(attached)
         if report.when == "teardown":
             self._price(report)
+        if attached and attached.account:  # also of a test that is run again: tools are in the first account only
+            self._accounts.add(attached.account)
+            attach(report, attached := attached._replace(account=""))
         if attached is None or report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of pytest-rerunfailures
             return
         if attached.unanswered:
@@ -110,9 +113,6 @@ class Summary:
         if attached.result is None:  # of a plain test
             self._remarks[report.nodeid] = attached.remark
             return
-        if attached.account:
-            self._accounts.add(attached.account)
-            attach(report, attached._replace(account=""))
         self._results[report.nodeid] = self._priced(attached.result)
         if attached.reused:
             self._reused[report.nodeid] = attached.reused

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_fcall.core import Call, Json, Message
+from pytest_fcall.core.expectation_json import expectation_from_json, expectation_to_json, pattern_from_json
 from pytest_fcall.core.json_fields import (
     DamagedData,
     as_mapping,
@@ -16,7 +17,7 @@ from pytest_fcall.core.json_fields import (
 )
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import CallResult
+    from pytest_fcall.core import CallResult, Expectation, Pattern
 
 
 class AskedStep(NamedTuple):
@@ -33,6 +34,17 @@ class AskedStep(NamedTuple):
     """The model that an app asked; empty for a request to the model under test."""
 
 
+class AnsweredTurn(NamedTuple):
+    """A turn of an answer: which of its calls the verdict paired with which expected call."""
+
+    calls: int
+    """How many calls it has."""
+    pairs: tuple[tuple[int, int], ...] = ()
+    """Indices of an expected call, and of the call that was made for it."""
+    alternative: int | None = None
+    """The number of the alternative that the verdict chose."""
+
+
 class AccountAnswer(NamedTuple):
     """One answer to a case, step by step, and the verdict on it."""
 
@@ -43,6 +55,29 @@ class AccountAnswer(NamedTuple):
     notes: tuple[str, ...] = ()
     inside: tuple[AskedStep, ...] = ()
     """The requests that an app sent to its models meanwhile."""
+    turns: tuple[AnsweredTurn, ...] = ()
+
+
+class ExpectedTurn(NamedTuple):
+    """What a turn of a case expects."""
+
+    calls: Expectation | None = None
+    answer: Pattern = None
+    """What the text must be; None for any."""
+
+
+class Accepted(NamedTuple):
+    """The answer that was accepted, and what was different in the question then."""
+
+    valid: bool
+    calls: tuple[Call, ...] = ()
+    turns: tuple[int, ...] = ()
+    """The number of calls of each turn; empty for a single reply."""
+    date: str = ""
+    system: str | None = None
+    """The system prompt, where it was another one."""
+    tools: Mapping[str, Json] = MappingProxyType({})
+    """By name, description and parameters of tools that were different."""
 
 
 class Account(NamedTuple):
@@ -58,6 +93,11 @@ class Account(NamedTuple):
     """Why there is no verdict."""
     left_out: tuple[tuple[str, str], ...] = ()
     """Patterns of what is no part of the keys of requests, each with a text that it matched."""
+    expected: tuple[ExpectedTurn, ...] = ()
+    """Turn by turn."""
+    accepted: Accepted | None = None
+    offered: str = ""
+    """The name of the set of tools; `offered_tools` has their descriptions and parameters."""
 
 
 def account_to_json(account: Account) -> dict[str, Json]:
@@ -70,7 +110,24 @@ def account_to_json(account: Account) -> dict[str, Json]:
         "left_out": account.left_out,
         "shown": account.shown,
         "answers": [_answer_to_json(each) for each in account.answers],
+        "expected": [_expected_to_json(each) for each in account.expected],
+        "accepted": _accepted_to_json(account.accepted) if account.accepted else None,
+        "offered": account.offered,
     }
+
+
+def _expected_to_json(turn: ExpectedTurn) -> dict[str, Any]:
+    data = expectation_to_json(turn.calls) if turn.calls else {}
+    return data if turn.answer is None else data | {"answer": turn.answer}
+
+
+def _accepted_to_json(accepted: Accepted) -> dict[str, Json]:
+    found: dict[str, Json] = {**accepted._asdict(), "calls": _calls_to_json(accepted.calls)}
+    return {name: value for name, value in found.items() if value or name == "valid"}
+
+
+def _calls_to_json(calls: Sequence[Call]) -> list[Json]:
+    return [{"name": call.name, "arguments": call.arguments} for call in calls]
 
 
 def _answer_to_json(answer: AccountAnswer) -> dict[str, Json]:
@@ -80,14 +137,20 @@ def _answer_to_json(answer: AccountAnswer) -> dict[str, Json]:
         "notes": answer.notes,
         "steps": [_step_to_json(each) for each in answer.steps],
         "inside": [_step_to_json(each) for each in answer.inside],
+        "turns": [_turn_to_json(each) for each in answer.turns],
     }
+
+
+def _turn_to_json(turn: AnsweredTurn) -> dict[str, Json]:
+    data: dict[str, Json] = {"calls": turn.calls, "pairs": turn.pairs}
+    return data if turn.alternative is None else data | {"alternative": turn.alternative}
 
 
 def _step_to_json(step: AskedStep) -> dict[str, Json]:
     found: dict[str, Json] = {
         "model": step.model,
         "messages": step.messages,
-        "calls": [{"name": call.name, "arguments": call.arguments} for call in step.calls],
+        "calls": _calls_to_json(step.calls),
         "results": [_result_to_json(each) for each in step.results],
         "text": step.text,
         "remark": step.remark,
@@ -104,6 +167,13 @@ _REASON = ("kind", "path", "message")
 
 def account_from_json(data: Mapping[str, Json]) -> Account:
     """Read what `account_to_json` wrote. Raises DamagedData for other data."""
+    try:
+        return _account(data)
+    except RecursionError:
+        raise DamagedData("it is nested too deeply") from None
+
+
+def _account(data: Mapping[str, Json]) -> Account:
     return Account(
         nodeid=required_field(data, "nodeid", str),
         answers=tuple(_answer(as_mapping(each, "an answer")) for each in required_field(data, "answers", list)),
@@ -111,7 +181,46 @@ def account_from_json(data: Mapping[str, Json]) -> Account:
         tools=tuple(optional_list_of_strings(data, "tools")),
         settings=optional_field(data, "settings", dict) or {},
         error=optional_field(data, "error", str) or "",
-        left_out=tuple(_pair(each) for each in optional_field(data, "left_out", list) or ()),
+        left_out=tuple(_pair(each) for each in _list(data, "left_out")),
+        expected=tuple(_expected(as_mapping(each, "what is expected")) for each in _list(data, "expected")),
+        accepted=_accepted(accepted) if (accepted := optional_field(data, "accepted", dict)) is not None else None,
+        offered=optional_field(data, "offered", str) or "",
+    )
+
+
+def _list(data: Mapping[str, Json], name: str) -> Sequence[Json]:
+    return optional_field(data, name, list) or ()
+
+
+def _expected(data: Mapping[str, Json]) -> ExpectedTurn:
+    calls = expectation_from_json(data) if {"kind", "stages"} & data.keys() else None
+    return ExpectedTurn(calls, pattern_from_json(data.get("answer")))
+
+
+def _accepted(data: Mapping[str, Json]) -> Accepted:
+    return Accepted(
+        valid=required_field(data, "valid", bool),
+        calls=_calls(data),
+        turns=_numbers(_list(data, "turns")),
+        date=optional_field(data, "date", str) or "",
+        system=optional_field(data, "system", str),
+        tools=optional_field(data, "tools", dict) or {},
+    )
+
+
+def _numbers(values: Sequence[Json]) -> tuple[int, ...]:
+    found = tuple(each for each in values if isinstance(each, int))
+    if len(found) != len(values):
+        raise DamagedData("numbers are needed")
+    return found
+
+
+def _turn(data: Mapping[str, Json]) -> AnsweredTurn:
+    pairs = (_numbers(pair) for pair in _list(data, "pairs") if isinstance(pair, list))
+    return AnsweredTurn(
+        required_field(data, "calls", int),
+        tuple((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and min(pair) >= 0),
+        optional_field(data, "alternative", int),
     )
 
 
@@ -129,6 +238,7 @@ def _answer(data: Mapping[str, Json]) -> AccountAnswer:
         reasons=tuple(_reason(as_mapping(each, "a reason")) for each in required_field(data, "reasons", list)),
         notes=tuple(optional_list_of_strings(data, "notes")),
         inside=_steps(data, "inside"),
+        turns=tuple(_turn(as_mapping(each, "a turn")) for each in _list(data, "turns")),
     )
 
 
@@ -138,17 +248,21 @@ def _reason(data: Mapping[str, Json]) -> tuple[str, str, str]:
 
 
 def _steps(data: Mapping[str, Json], name: str) -> tuple[AskedStep, ...]:
-    return tuple(_step(as_mapping(each, "a step")) for each in optional_field(data, name, list) or ())
+    return tuple(_step(as_mapping(each, "a step")) for each in _list(data, name))
+
+
+def _calls(data: Mapping[str, Json]) -> tuple[Call, ...]:
+    calls = (as_mapping(each, "a call") for each in _list(data, "calls"))
+    return tuple(Call(required_field(call, "name", str), required_field(call, "arguments", dict)) for call in calls)
 
 
 def _step(data: Mapping[str, Json]) -> AskedStep:
     from pytest_fcall.core import CallResult
 
-    calls = (as_mapping(each, "a call") for each in optional_field(data, "calls", list) or ())
-    results = (as_mapping(each, "a result") for each in optional_field(data, "results", list) or ())
+    results = (as_mapping(each, "a result") for each in _list(data, "results"))
     return AskedStep(
-        messages=tuple(as_mapping(each, "a message") for each in optional_field(data, "messages", list) or ()),
-        calls=tuple(Call(required_field(call, "name", str), required_field(call, "arguments", dict)) for call in calls),
+        messages=tuple(as_mapping(each, "a message") for each in _list(data, "messages")),
+        calls=_calls(data),
         results=tuple(CallResult(each.get("value"), optional_field(each, "error", str)) for each in results),
         text=optional_field(data, "text", str) or "",
         remark=optional_field(data, "remark", str) or "",

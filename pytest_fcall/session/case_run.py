@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.core import Case, Request, Verdict
+from pytest_fcall.core import Case, Json, Request, Verdict
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import way_of
 from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, stanza_of, way_of_failing
@@ -14,6 +14,7 @@ from pytest_fcall.session.judge.verdict import CaseJudge
 from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pytest_fcall.session.session import Session
@@ -176,7 +177,7 @@ class CaseRun:
         stanza = result.stanza(stanza_of(answers.case, answers.request, shown, wire))
         if self._baseline is None:
             return BaselineComparison(stanza, None)
-        from pytest_fcall.session.judge.baseline_comparison import compare_with_baseline, with_changed_words
+        from pytest_fcall.session.judge.baseline_comparison import compare_with_baseline, with_former_parts
         from pytest_fcall.tracking.comparison import Judged, Known
         from pytest_fcall.tracking.measurement import Key
 
@@ -200,12 +201,15 @@ class CaseRun:
             partial(doubt.test, model, answers.samples.count + self._further, is_asked=answers.model.is_asked),
             session.settings.baseline,
         )
-        return with_changed_words(found, answers.request, self._former_system_prompt)
+        return with_former_parts(found, answers.request, self._former_system_prompt, self._former_tool)
 
     def _former_system_prompt(self, digest: str) -> str | None:
         """The system prompt with this digest, where a recording or the account of an earlier run has it."""
         recorded = self.answers.model.recorded_system_prompts(self.answers.request)
-        return recorded.get(digest) or self._session.former_prompts.find(digest)
+        return recorded.get(digest) or self._session.former_questions.system_prompt(digest)
+
+    def _former_tool(self, name: str, digest: str) -> Mapping[str, Json] | None:
+        return self._session.former_questions.tool(name, digest)
 
 
 def _accepted(baseline: Baseline, case: Case) -> Stanza | None:

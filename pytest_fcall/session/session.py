@@ -14,11 +14,12 @@ from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Case
+    from pytest_fcall.session.ask.offered_tools import OfferedTools
     from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
     from pytest_fcall.session.ask.transport import ProgressDisplayFactory
     from pytest_fcall.session.ask.types import Asker
     from pytest_fcall.session.extensions import Registry
-    from pytest_fcall.session.judge.former_prompts import FormerPrompts
+    from pytest_fcall.session.judge.former_questions import FormerQuestions
     from pytest_fcall.session.judge.llm_judge import JudgeOpinions
     from pytest_fcall.session.models import NamedModel
     from pytest_fcall.session.settings import Settings
@@ -45,11 +46,18 @@ class Session:
         self.doubt = Doubt(settings, self.baselines)
 
     @cached_property
-    def former_prompts(self) -> FormerPrompts:
-        """The system prompts of earlier runs."""
-        from pytest_fcall.session.judge.former_prompts import FormerPrompts
+    def former_questions(self) -> FormerQuestions:
+        """The system prompts and tools of earlier runs."""
+        from pytest_fcall.session.judge.former_questions import FormerQuestions
 
-        return FormerPrompts(self.settings.root)
+        return FormerQuestions(self.settings.root)
+
+    @cached_property
+    def offered_tools(self) -> OfferedTools:
+        """The tools that cases offer, as accounts name them."""
+        from pytest_fcall.session.ask.offered_tools import OfferedTools
+
+        return OfferedTools()
 
     def model(self, named: NamedModel | None, asker: Asker) -> AskModel:
         """The model as this test asks it. Raises CaseError where its settings cannot be used."""

@@ -128,6 +128,17 @@ def provenance_changes(old: Mapping[str, Json], new: Mapping[str, Json]) -> list
     ]
 
 
+def tools_of(digests: Mapping[str, str]) -> Mapping[str, str]:
+    """The digests of the tools among those of a question, by name."""
+    return {name.removeprefix(TOOL_PREFIX): value for name, value in digests.items() if name.startswith(TOOL_PREFIX)}
+
+
+def tool_digests(tools: tuple[Tool, ...]) -> Sequence[tuple[str, str]]:
+    """Each tool by its name and its digest, in their order."""
+    digests = _tool_digests(IdentityKey(tools))
+    return [(tool.name, digests[TOOL_PREFIX + tool.name]) for tool in tools]
+
+
 @lru_cache(maxsize=1024)
 def _tool_digests(tools: IdentityKey[tuple[Tool, ...]]) -> dict[str, str]:
     names: list[Json] = [tool.name for tool in tools.value]

@@ -1,7 +1,7 @@
 """The accounts of a run's cases: `.fcall/runs/<id>.accounts.jsonl.gz`, a line a case, beside the file of the run.
 
 They take much more room than results, and only people read them, so that they are kept apart, compressed, and for the
-newest runs only.
+newest runs only. Tools have lines of their own, without a node id, so that cases that share them do not repeat them.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import as_mapping, required_field
+from pytest_fcall.core.expectation_json import json_of_object
+from pytest_fcall.core.json_fields import as_mapping
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import FILE_MODE, make_private_folder, open_private
 from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, bounded_lines, open_regular, read_regular
@@ -28,12 +29,52 @@ _MOST_BYTES: Final = 100_000_000
 """Accounts beyond this size are removed, but for those of the last run."""
 _FASTEST: Final = 1
 
-_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=str)
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=json_of_object)
 
 
 def accounts_path(run: Path) -> Path:
     """The accounts that belong to the file of a run."""
     return run.with_name(run.name.removesuffix(".json") + _SUFFIX)
+
+
+class KeptTool(NamedTuple):
+    """A tool as a line of accounts has it. Its digest is the one of `question_digests`."""
+
+    name: str
+    digest: str
+    description: str
+    parameters: Mapping[str, Json]
+
+
+def tool_line(tool: KeptTool) -> str:
+    """The line of a tool."""
+    return account_line({"tool": tool._asdict()})
+
+
+def tool_of_line(line: Mapping[str, Json]) -> KeptTool | None:
+    """The tool in a line; None for other lines, and for one that is damaged."""
+    match line.get("tool"):
+        case {
+            "name": str(name),
+            "digest": str(digest),
+            "description": str(description),
+            "parameters": dict(parameters),
+        }:
+            return KeptTool(name, digest, description, parameters)
+    return None
+
+
+def tool_set_line(name: str, tools: Iterable[tuple[str, str]]) -> str:
+    """The line of the tools that cases offer together, each by its name and digest."""
+    return account_line({"offered": name, "tools": [*tools]})
+
+
+def tool_set_of_line(line: Mapping[str, Json]) -> tuple[str, Sequence[tuple[str, str]]] | None:
+    """The name of the set in a line, and its tools; None for other lines."""
+    match line:
+        case {"offered": str(name), "tools": list(tools)} if "nodeid" not in line:
+            return name, [(tool[0], tool[1]) for tool in tools if isinstance(tool, list) and len(tool) == 2]
+    return None
 
 
 def account_line(account: Mapping[str, Json]) -> str:
@@ -78,15 +119,18 @@ class AccountWriter:
 
 
 def read_accounts(path: Path) -> Iterator[tuple[str, Mapping[str, Json]]]:
-    """The accounts in a file, each behind the id of its test; none where there is no file.
+    """The accounts in a file, each behind the id of its test; none where there is no file."""
+    for line in read_account_lines(path):
+        if isinstance(nodeid := line.get("nodeid"), str):
+            yield nodeid, line
 
-    A file that breaks off gives what it has.
-    """
+
+def read_account_lines(path: Path) -> Iterator[Mapping[str, Json]]:
+    """The accounts in a file, and the tools. A file that breaks off gives what it has."""
     with suppress(OSError, EOFError, zlib.error), open_regular(path) as packed, gzip.GzipFile(fileobj=packed) as file:
         for line in bounded_lines(file):
             with suppress(ValueError):
-                account = as_mapping(read_json(line), "an account")
-                yield required_field(account, "nodeid", str), account
+                yield as_mapping(read_json(line), "an account")
 
 
 def join_accounts(path: Path, parts: Iterable[Path]) -> None:

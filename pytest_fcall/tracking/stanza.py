@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 from pytest_fcall.core import Call, Calls, Json, Reply, Request
 from pytest_fcall.core.json_fields import as_mapping, optional_field, optional_strings, required_field
 from pytest_fcall.core.rate import MOST_ANSWERS, Rate
-from pytest_fcall.tracking.question_digests import TOOL_PREFIX
+from pytest_fcall.tracking.question_digests import TOOL_PREFIX, tools_of
 
 if TYPE_CHECKING:
     from pytest_fcall.core import CallResult, Transcript
@@ -30,11 +30,7 @@ class WireRequest:
     @property
     def tools(self) -> Mapping[str, str]:
         """The digests of the offered tools, by name."""
-        return {
-            name.removeprefix(TOOL_PREFIX): short
-            for name, short in self.digests.items()
-            if name.startswith(TOOL_PREFIX)
-        }
+        return tools_of(self.digests)
 
 
 @dataclass(frozen=True, slots=True)

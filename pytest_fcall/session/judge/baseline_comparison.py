@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Call, Case, Outcome, Request, Verdict, canonical
+from pytest_fcall.core import Call, Case, Json, Outcome, Request, Verdict, canonical
 from pytest_fcall.tracking.question_digests import (
     EXPECTATION,
     SYSTEM,
@@ -16,6 +17,7 @@ from pytest_fcall.tracking.question_digests import (
     expectation_digest,
     question_digests,
     system_prompt,
+    tools_of,
 )
 from pytest_fcall.tracking.stanza import Stanza, WireRequest, call_counts_of, call_results_of, stanza_to_json
 
@@ -29,8 +31,18 @@ _INCOMPLETE = frozenset({"malformed", "truncated", "refused"})
 _WITHOUT_CAUSE = frozenset({Outcome.DRIFTED, Outcome.FIXED, Outcome.EDITED, Outcome.FLAKY})
 """Outcomes that need no cause, or are one."""
 _UNSEEN_APP = "nothing that is seen: the code of an app is not, nor are requests that pass by the proxy"
+_UNCHANGED = frozenset({Outcome.OK, Outcome.NEW, Outcome.KNOWN_FAILURE})
+"""Outcomes for which nobody looks for what changed in the question."""
 _MOST_SHOWN = 3
 """Number of differences that are shown for one case."""
+
+
+class FormerParts(NamedTuple):
+    """Parts of the accepted question that are others now, as far as an earlier run has them."""
+
+    system: str | None = None
+    tools: Mapping[str, Json] = MappingProxyType({})
+    """Description and parameters, by name."""
 
 
 class BaselineComparison(NamedTuple):
@@ -46,6 +58,7 @@ class BaselineComparison(NamedTuple):
     """Changes in the requests that the app sends to models."""
     complaint: str | None = None
     """The reason why the test fails although the answer is right."""
+    former: FormerParts = FormerParts()
 
     @property
     def outcome(self) -> Outcome | None:
@@ -214,16 +227,34 @@ def compare_with_baseline(
     return BaselineComparison(stanza, found, _difference(found, before, stanza), changed, wire, complaint)
 
 
-def with_changed_words(
-    comparison: BaselineComparison, request: Request, former: Callable[[str], str | None]
+def with_former_parts(
+    comparison: BaselineComparison,
+    request: Request,
+    system: Callable[[str], str | None],
+    tool: Callable[[str, str], Mapping[str, Json] | None],
 ) -> BaselineComparison:
-    """Show the changed sentences of the system prompt, where `former` knows the accepted one by its digest."""
-    baseline = comparison.comparison.baseline if comparison.comparison else None
-    if baseline is None or SYSTEM_CHANGED not in comparison.changed:
+    """Show the changed sentences of the system prompt, and keep the accepted question as far as it was another one.
+
+    `system` knows a system prompt by its digest, and `tool` a tool by its name and digest.
+    """
+    found = comparison.comparison
+    if found is None or found.baseline is None or found.outcome in _UNCHANGED:
         return comparison
-    accepted = baseline.digests.get(SYSTEM)
-    before = former(accepted) if accepted else None
-    if before is None:
+    before, now = found.baseline.digests, comparison.stanza.digests
+    former = FormerParts(
+        system(before[SYSTEM]) if SYSTEM in before and before[SYSTEM] != now.get(SYSTEM) else None,
+        {
+            name: definition
+            for name, accepted in tools_of(before).items()
+            if name in tools_of(now) and accepted != tools_of(now)[name] and (definition := tool(name, accepted))
+        },
+    )
+    return _with_changed_words(comparison._replace(former=former), request)
+
+
+def _with_changed_words(comparison: BaselineComparison, request: Request) -> BaselineComparison:
+    before = comparison.former.system
+    if before is None or SYSTEM_CHANGED not in comparison.changed:
         return comparison
     from pytest_fcall.reporting.word_diff import word_diff
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
+from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AnsweredTurn, AskedStep, ExpectedTurn
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.core import AppExchange, Calls, Message, Reply, Request, Transcript
     from pytest_fcall.core.extension import Decoder
     from pytest_fcall.session.case_run import CaseRun
+    from pytest_fcall.session.judge.baseline_comparison import BaselineComparison
     from pytest_fcall.session.judge.samples import JudgedAnswer
 
 _USUAL_ENDS = ("stop", "tool_calls")
@@ -39,6 +40,24 @@ def account_of(
         without_secrets(request.settings),
         error,
         left_out,
+        tuple(ExpectedTurn(turn.expect, turn.answer) for turn in run.case.turns),
+        _accepted(run.judged.comparison) if run.judged else None,
+    )
+
+
+def _accepted(comparison: BaselineComparison) -> Accepted | None:
+    """What was accepted of the case; None where nothing was."""
+    baseline = comparison.comparison.baseline if comparison.comparison else None
+    if baseline is None:
+        return None
+    date, former = baseline.provenance.get("date"), comparison.former
+    return Accepted(
+        baseline.valid,
+        baseline.calls or (),
+        tuple(map(sum, baseline.steps)) if baseline.steps else (),
+        date if isinstance(date, str) else "",
+        former.system,
+        former.tools,
     )
 
 
@@ -51,7 +70,17 @@ def _answer(request: Request, judged: JudgedAnswer, decoders: Mapping[str, Decod
         reasons=tuple((reason.kind, reason.path, reason.message) for reason in verdict.reasons),
         notes=tuple(dict.fromkeys((*judged.calls.notes, *verdict.notes))),
         inside=tuple(_inside(judged.answer.exchanges or (), decoders)),
+        turns=tuple(_turns(judged)),
     )
+
+
+def _turns(judged: JudgedAnswer) -> Iterator[AnsweredTurn]:
+    transcript, verdict = judged.answer.transcript, judged.verdict
+    if transcript is None or not verdict.turns:
+        yield AnsweredTurn(len(judged.calls.calls), verdict.pairs, verdict.alternative)
+        return
+    for held, own in zip(transcript.turns, verdict.turns, strict=False):
+        yield AnsweredTurn(len(held.calls), own.pairs, own.alternative)
 
 
 def _steps(transcript: Transcript) -> Iterator[AskedStep]:

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core import Json, Request
+from pytest_fcall.core import Json, Request, Tool
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, account_to_json
-from pytest_fcall.session.judge.former_prompts import FormerPrompts
+from pytest_fcall.session.ask.offered_tools import OfferedTools
+from pytest_fcall.session.judge.former_questions import FormerQuestions
 from pytest_fcall.tracking.question_digests import question_digests
-from pytest_fcall.tracking.run_accounts import AccountWriter, account_line, accounts_path
+from pytest_fcall.tracking.run_accounts import AccountWriter, account_line, accounts_path, read_accounts, tool_of_line
 from pytest_fcall.tracking.run_file import runs_folder
 
 
@@ -39,15 +41,15 @@ def account(system: str) -> dict[str, Json]:
 def test_a_prompt_of_any_run_that_is_kept_is_found_by_its_digest(tmp_path: Path) -> None:
     keep_run(tmp_path, 1, account("Be polite."))
     keep_run(tmp_path, 2, account("Be brief."), account("Be kind."))
-    prompts = FormerPrompts(tmp_path)
+    prompts = FormerQuestions(tmp_path)
 
-    found = [prompts.find(digest_of(each)) for each in ("Be polite.", "Be brief.", "Be rude.", "Be kind.")]
+    found = [prompts.system_prompt(digest_of(each)) for each in ("Be polite.", "Be brief.", "Be rude.", "Be kind.")]
 
     assert found == ["Be polite.", "Be brief.", None, "Be kind."]
 
 
 def test_without_runs_none_is_found(tmp_path: Path) -> None:
-    assert FormerPrompts(tmp_path).find(digest_of("Be brief.")) is None
+    assert FormerQuestions(tmp_path).system_prompt(digest_of("Be brief.")) is None
 
 
 @pytest.mark.parametrize(
@@ -69,9 +71,9 @@ def test_without_runs_none_is_found(tmp_path: Path) -> None:
 def test_an_account_that_cannot_be_read_is_passed_over(tmp_path: Path, damaged: dict[str, Json]) -> None:
     keep_run(tmp_path, 1, account("Be brief."))
     keep_run(tmp_path, 2, damaged, account("Be kind."))
-    prompts = FormerPrompts(tmp_path)
+    prompts = FormerQuestions(tmp_path)
 
-    assert [prompts.find(digest_of(each)) for each in ("Be kind.", "Be brief.")] == ["Be kind.", "Be brief."]
+    assert [prompts.system_prompt(digest_of(each)) for each in ("Be kind.", "Be brief.")] == ["Be kind.", "Be brief."]
 
 
 def test_a_file_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
@@ -79,4 +81,16 @@ def test_a_file_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
     path = keep_run(tmp_path, 2, account("Be kind."))
     path.write_bytes(path.read_bytes()[:-9])
 
-    assert FormerPrompts(tmp_path).find(digest_of("Be brief.")) == "Be brief."
+    assert FormerQuestions(tmp_path).system_prompt(digest_of("Be brief.")) == "Be brief."
+
+
+def test_a_tool_of_a_run_that_is_kept_is_found_by_its_digest(tmp_path: Path) -> None:
+    _, lines = OfferedTools().name((Tool("find", "Finds.", {"type": "object"}),))
+    path = keep_run(tmp_path, 1, *map(json.loads, lines), {"tool": {"name": "find"}}, {"tool": 5}, account("Be kind."))
+    (digest,) = (tool.digest for line in read_accounts(path) if (tool := tool_of_line(line)))
+    questions = FormerQuestions(tmp_path)
+
+    assert questions.tool("find", digest) == {"description": "Finds.", "parameters": {"type": "object"}}
+    assert questions.tool("find", "0" * 16) is None
+    assert questions.tool("book", digest) is None
+    assert questions.system_prompt(digest_of("Be kind.")) == "Be kind."

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import json
+
+from pytest_fcall.core import Tool
+from pytest_fcall.session.ask.offered_tools import OfferedTools
+from pytest_fcall.tracking.run_accounts import tool_of_line, tool_set_of_line
+
+FIND, BOOK = Tool("find", "Finds.", {"type": "object"}), Tool("book", "Books.", {"type": "object"})
+
+
+def test_a_set_and_its_tools_are_written_once() -> None:
+    tools, offered = (FIND, BOOK), OfferedTools()
+
+    name, lines = offered.name(tools)
+    again, more = offered.name(tools)
+    other, fewer = offered.name((FIND,))
+
+    found = [tool_of_line(json.loads(line)) for line in lines]
+    assert [tool and (tool.name, tool.description, tool.parameters) for tool in found] == [
+        ("find", "Finds.", {"type": "object"}),
+        ("book", "Books.", {"type": "object"}),
+        None,
+    ]
+    assert lines
+    named = tool_set_of_line(json.loads(lines[-1]))
+    assert named == (name, [(tool.name, tool.digest) for tool in found if tool])
+    assert (again, more) == (name, ())
+    assert other != name
+    assert [tool_set_of_line(json.loads(line)) for line in fewer] == [(other, named[1][:1])]
+
+
+def test_equal_sets_have_one_name_in_all_processes() -> None:
+    same = Tool("find", "Finds.", {"type": "object"}, source="elsewhere")
+    assert OfferedTools().name((FIND, BOOK))[0] == OfferedTools().name((same, BOOK))[0]
+
+
+def test_no_tools_need_no_name() -> None:
+    assert OfferedTools().name(()) == ("", ())
+
+
+def test_many_sets_do_not_pile_up() -> None:
+    offered = OfferedTools()
+    tools = [(Tool(f"tool {number}"), FIND) for number in range(3000)]
+    names = [offered.name(each)[0] for each in tools]
+    assert len({*names}) == 3000
+    assert offered.name(tools[0]) == (names[0], [])
