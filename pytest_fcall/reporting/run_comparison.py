@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.number_text import accuracy_text, p_equation_text, p_value_text, plural_text, points_text
@@ -33,11 +34,21 @@ class ComparedGroup:
     """Of the difference, with 95 % confidence."""
     p_value: float
     """The probability that chance alone makes a difference as large as this one, adjusted for the number of tests."""
+    is_significant: bool = False
+    """Whether that is so little that chance is no explanation."""
 
     @property
     def difference(self) -> float:
         """The difference in accuracy, from -1 to 1."""
         return (self.now - self.before) / self.cases if self.cases else 0.0
+
+
+class ModelPair(NamedTuple):
+    """Two models of one run."""
+
+    before: str
+    now: str
+    group: ComparedGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +85,7 @@ def comparison_lines(comparison: RunComparison, width: int = 100, most: int | No
         *_changed("won", comparison.won, width, most),
         *_changed("edited", comparison.edited, width, most),
         *(_mixed_up(*each) for each in comparison.mixed_up),
-        *_unpaired_lines(comparison),
+        *unpaired_lines(comparison),
         *_last_lines(comparison),
     ]
 
@@ -127,7 +138,8 @@ def _changed(what: str, results: Sequence[Result], width: int, most: int | None)
         yield f"{what:4}  {len(results) - most:,} more: --all lists them"
 
 
-def _unpaired_lines(comparison: RunComparison) -> Iterator[str]:
+def unpaired_lines(comparison: RunComparison) -> Iterator[str]:
+    """What is in no group, and why."""
     if comparison.edited:
         yield f"{plural_text(len(comparison.edited), 'case')} edited in between: not compared"
     for count, where in ((comparison.only_before, "before"), (comparison.only_now, "now")):
@@ -138,12 +150,22 @@ def _unpaired_lines(comparison: RunComparison) -> Iterator[str]:
 def _last_lines(comparison: RunComparison) -> Iterator[str]:
     several = len(comparison.models) > 1
     for model in comparison.models:
-        yield f"fcall: {f'{safe_line(model.model)} ' if several else ''}{_change_text(model)}"
+        yield f"fcall: {f'{safe_line(model.model)} ' if several else ''}{change_text(model)}"
     if not comparison.models:
         yield "fcall: the runs have no answered case in common" + (" that was not edited" if comparison.edited else "")
 
 
-def _change_text(group: ComparedGroup) -> str:
+def conclusion_text(group: ComparedGroup) -> str:
+    """What the test comes to, in a sentence."""
+    if not (group.lost or group.won or group.difference):
+        return "No case has another verdict."
+    if not group.is_significant:
+        return "Chance may explain the difference."
+    return f"{'Better' if group.difference > 0 else 'Worse'}, and hardly by chance."
+
+
+def change_text(group: ComparedGroup) -> str:
+    """The figures of a group, and the paired test."""
     change = f"{points_text(group.difference)} points {_interval(group)}, {group.lost:,} lost, {group.won:,} won"
     rates = f"{accuracy_text(group.before, group.cases)} → {accuracy_text(group.now, group.cases)}"
     return f"{plural_text(group.cases, 'case')}, {rates} right: {change}, {p_equation_text(group.p_value)}"

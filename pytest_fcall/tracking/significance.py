@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, fsum, sqrt
+from typing import TypeVar
 
 from pytest_fcall.core.rate import Rate
+
+Name = TypeVar("Name")
 
 SIGNIFICANCE_LEVEL = 0.05
 """A p-value up to this level counts as a change."""
@@ -109,13 +112,13 @@ def _convolve(chances: Sequence[float], dealt: Sequence[float], weight: int) -> 
     return sums
 
 
-def adjust_by_holm(p_values: Mapping[str, float]) -> dict[str, float]:
+def adjust_by_holm(p_values: Mapping[Name, float]) -> dict[Name, float]:
     """Adjust the p-value of each test by Holm's method.
 
     Of twenty categories, one looks significant by chance. Adjusted values can be compared with a level as if there
     were one test: the probability of any false alarm stays below it.
     """
-    adjusted: dict[str, float] = {}
+    adjusted: dict[Name, float] = {}
     largest = 0.0
     for place, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
         largest = max(largest, min(1.0, p_values[name] * (len(p_values) - place)))
