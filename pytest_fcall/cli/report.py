@@ -18,6 +18,8 @@ from pytest_fcall.session.result.run_report import MOST_EARLIER, report_of
 from pytest_fcall.suites.builtin import SUITES
 from pytest_fcall.tracking.run_file import RunFileError, run_paths
 
+_MOST_COMPARED = 5
+"""So many of the runs that are named are held beside the last one, case by case."""
 _EXAMPLES = f"""\
 examples:
   fcall report -o report.md                      the last run, for a comment on a pull request
@@ -43,7 +45,8 @@ def run(arguments: Sequence[str]) -> int:
     earlier = named[:-1] or [path for path in recorded if path.name < named[-1].name]
     try:
         files = [parse_report(text, Path.cwd()) for text in options.output or ["md"]]
-        report = report_of(load_run(named[-1]), earlier[-MOST_EARLIER:], SUITES)
+        compared = min(max(len(named) - 1, 1), _MOST_COMPARED)
+        report = report_of(load_run(named[-1]), earlier[-MOST_EARLIER:], SUITES, compared)
     except (SettingError, RunFileError) as error:
         parser.error(safe_line(str(error)).removeprefix("--fc-report: "))
     for file in files:

@@ -86,16 +86,22 @@ def _said(answer: AccountAnswer, marks: Marks, *, is_answered: bool = True) -> I
     yield "said", lines
 
 
+def message_text(message: Message, limit: int) -> tuple[str, str]:
+    """The role of a message, and its text or what it has instead."""
+    role, text = message.get("role"), content_text(message.get("content"))
+    if role is None:  # an item of OpenAI's Responses, such as the result of a call
+        role = message.get("type")
+        text = value_text({name: value for name, value in message.items() if name != "type"}, limit)
+    elif not text and (calls := message.get("tool_calls")):
+        text = value_text(calls, limit)
+    return safe_line(str(role)), safe(text, limit)
+
+
 def _messages(messages: Iterable[Message]) -> Iterator[str]:
     for message in messages:
-        role, text = message.get("role"), content_text(message.get("content"))
-        if role is None:  # an item of OpenAI's Responses, such as the result of a call
-            role = message.get("type")
-            text = value_text({name: value for name, value in message.items() if name != "type"}, _MOST)
-        elif not text and (calls := message.get("tool_calls")):
-            text = value_text(calls, _MOST)
-        first, *rest = safe(text, _MOST).split("\n")
-        yield f"{safe_line(str(role))}: {first}"
+        role, text = message_text(message, _MOST)
+        first, *rest = text.split("\n")
+        yield f"{role}: {first}"
         yield from (f"  {line}" for line in rest)
 
 

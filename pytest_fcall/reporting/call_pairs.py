@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcall.core import Call, Expectation, ExpectedCall, Reason, Verdict
+from pytest_fcall.reporting.value_text import value_text
 
 _CALL_PATH = re.compile(r"calls\[(\d{1,9})\](?:\.args\.?)?(.*)", re.DOTALL)
 _QUOTED_KEY = r"""\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\]"""
@@ -116,6 +117,16 @@ def argument_names(pair: CallPair) -> list[str]:
     """The names of all arguments of both calls, expected ones first."""
     expected = (pair.expected.arguments if pair.expected else None) or {}
     return list(dict.fromkeys((*expected, *(pair.called.arguments if pair.called else ()))))
+
+
+def argument_texts(pair: CallPair, name: str, limit: int = 2000) -> tuple[str, str]:
+    """What is expected of an argument, and what was given."""
+    patterns = (pair.expected.arguments if pair.expected else None) or {}
+    values = pair.called.arguments if pair.called else {}
+    return (
+        value_text(patterns[name], limit) if name in patterns else "(any value)",
+        value_text(values[name], limit) if name in values else "(left out)",
+    )
 
 
 def call_index(reason: Reason) -> int | None:

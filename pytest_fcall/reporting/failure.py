@@ -9,7 +9,15 @@ from typing import NamedTuple
 from pytest_fcall.core import Calls, Case, Expectation, Message, Reason, Reply, Turn, Verdict
 from pytest_fcall.core.expectation import chosen_alternative
 from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.reporting.call_pairs import CallPair, WrongPlace, argument_names, call_index, pair_calls, wrong_places
+from pytest_fcall.reporting.call_pairs import (
+    CallPair,
+    WrongPlace,
+    argument_names,
+    argument_texts,
+    call_index,
+    pair_calls,
+    wrong_places,
+)
 from pytest_fcall.reporting.faults import location_text
 from pytest_fcall.reporting.safe_text import safe, safe_line
 from pytest_fcall.reporting.side_by_side import Row, side_by_side, visibly_different
@@ -161,10 +169,7 @@ def _wrong_row(spot: WrongPlace, pair: CallPair, marks: Marks) -> Row:
 
 
 def _other_row(name: str, pair: CallPair, mark: str) -> Row:
-    patterns, values = _patterns(pair), _values(pair)
-    expected = value_text(patterns[name]) if name in patterns else "(any value)"
-    got = value_text(values[name]) if name in values else "(left out)"
-    return Row(mark, f"  {safe_line(name)}", expected, got)
+    return Row(mark, f"  {safe_line(name)}", *argument_texts(pair, name))
 
 
 def _expected(pair: CallPair) -> str:

@@ -1,4 +1,4 @@
-"""The changed sentences of a text on one line, in the manner of `git diff --word-diff`."""
+"""The changed words of a text: in its sentences, in the manner of `git diff --word-diff`, or in all of it."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _MOST_COMPARED = 2000
 """Words between the first and the last change that are compared. The time grows with the square of their number."""
 _LONGEST_WORD = 100
 """Characters of a word: in some scripts nothing stands between words."""
+_WORD = re.compile(r"\s+(?=\S)|\S+\s*")
 _END = re.compile(r"[.!?:;。！？]['\"”’»)\]*]*$")
 
 
@@ -118,3 +119,18 @@ def _changed_text(opened: str, words: Sequence[str], closed: str) -> str:
 
 def _shown_word(word: str) -> str:
     return safe_line(word, _LONGEST_WORD)
+
+
+def marked_changes(old: str, new: str) -> list[tuple[str, str]]:
+    """Both texts as one, in pieces: `-` before what is gone, `+` before what is new, and else a blank.
+
+    Spaces and newlines belong to the word before them.
+    """
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    if before == after:
+        return [(" ", new)]
+    kept, changes = _parts(before, after)
+    pieces = [(" ", "".join(kept[0]))]
+    for change, words in zip(changes, kept[1:], strict=True):
+        pieces += [("-", "".join(change.removed)), ("+", "".join(change.added)), (" ", "".join(words))]
+    return [piece for piece in pieces if piece[1]]

@@ -16,12 +16,11 @@ STYLE: Final = Path(__file__).parent / "page/style.css"
 
 
 class HtmlFile:
-    """A template, and the text that stands in each page that is made of it."""
+    """A template with its styles and scripts."""
 
-    def __init__(self, template: Path, styles: Sequence[Path], script: Path) -> None:
+    def __init__(self, template: Path, styles: Sequence[Path], scripts: Sequence[Path]) -> None:
         self._template = _environment(template.parent).get_template(template.name)
-        self._style = "".join(path.read_text(encoding="utf-8") for path in styles)
-        self._script = script.read_text(encoding="utf-8")
+        self._style, self._script = _joined(styles), _joined(scripts)
 
     def text(self, **values: object) -> Iterator[str]:
         """The text of a page with these values, portion by portion."""
@@ -31,6 +30,10 @@ class HtmlFile:
             script=Markup(self._script),  # noqa: S704  # a file of this package
             **values,
         )
+
+
+def _joined(paths: Sequence[Path]) -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
 def _environment(folder: Path) -> Environment:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from pytest_fcall.core import Json, Outcome
+from pytest_fcall.core import Call, Json, Outcome, Tool
 from pytest_fcall.reporting.account import Account
 from pytest_fcall.reporting.gates import JudgedGate
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, Results, Status, results_with_outcome
+from pytest_fcall.reporting.run_comparison import ModelPair, RunComparison
 from pytest_fcall.reporting.statistics import statistics_of
 
 
@@ -30,6 +31,27 @@ class EarlierRun:
     started: str
     results: Mapping[str, EarlierResult]
     """By node id."""
+
+
+class EarlierAnswer(NamedTuple):
+    """The answer to a case in an earlier run."""
+
+    right: bool
+    calls: tuple[Call, ...] | None = None
+    """None where they are those of this run."""
+    was_edited: bool = False
+    """Whether the case was edited in between, so that the two are no pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """An earlier run beside this one, case by case."""
+
+    id: str
+    started: str
+    comparison: RunComparison
+    answers: Mapping[str, EarlierAnswer]
+    """By the node ids of this run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +74,12 @@ class Report:
     """What was asked and answered, by node id, as far as it is kept."""
     earlier: Sequence[EarlierRun] = ()
     """The runs before, oldest first."""
+    models_compared: Sequence[ModelPair] = ()
+    """Each model beside each other one."""
+    runs_compared: Sequence[ComparedRun] = ()
+    """The earlier runs that this one is compared with, the newest first."""
+    offered: Mapping[str, Sequence[Tool]] = field(default_factory=dict)
+    """Sets of tools that cases offered, by the names in their accounts."""
     provenance: Mapping[str, Json] = field(default_factory=dict)
     """Versions, revision and settings."""
     data: Mapping[str, Json] = field(default_factory=dict)

@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
+from typing import TypeVar, overload
 
-from pytest_fcall.core import Json, Outcome
-from pytest_fcall.core.json_fields import DamagedData
-from pytest_fcall.reporting.account import Account, account_from_json
+from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.number_text import plural_text
-from pytest_fcall.reporting.reports.report import EarlierResult, EarlierRun, Report, other_failures
+from pytest_fcall.reporting.reports.report import (
+    ComparedRun,
+    EarlierAnswer,
+    EarlierResult,
+    EarlierRun,
+    Report,
+    other_failures,
+)
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.session.result.compared_runs import (
+    answered_pairs,
+    calls_of,
+    compare_models,
+    compare_runs,
+    is_same_case,
+)
 from pytest_fcall.session.result.judged_run import JudgedRun, judge_run
+from pytest_fcall.session.result.kept_accounts import KeptAccounts, OfferedTools
 from pytest_fcall.session.result.kept_run import Run, load_run
+from pytest_fcall.session.result.model_change import answered_rightly
 from pytest_fcall.session.result.suite_scores import Suites
-from pytest_fcall.tracking.run_accounts import accounts_path, read_accounts
+from pytest_fcall.tracking.differences import same_calls
 from pytest_fcall.tracking.run_file import RunFile, RunFileError, run_data
+
+T = TypeVar("T")
 
 MOST_EARLIER = 20
 """Of so many runs before, the report says how each case ended."""
+_MOST_MODELS = 8
+"""So many models are held beside each other, two by two."""
 
 
-def report_of(run: Run, earlier: Sequence[Path], suites: Suites) -> Report:
+def report_of(run: Run, earlier: Sequence[Path], suites: Suites, compared: int = 1) -> Report:
     """The report of a run. Raises RunFileError where its gates cannot be read.
 
-    Those of the earlier runs that cannot be read are left out.
+    Those of the earlier runs that cannot be read are left out. The last `compared` of them are held beside this run
+    case by case.
     """
-    file = run.file
+    file, accounts = run.file, KeptAccounts(run.path)
+    before = deque[Run](maxlen=compared)
+    seen = tuple(_earlier_runs(_noted(_loaded(earlier, file), before)))
     judged = judge_run(file, run.results, suites)
     return Report(
         id=file.id,
@@ -37,8 +62,11 @@ def report_of(run: Run, earlier: Sequence[Path], suites: Suites) -> Report:
         conclusions=tuple(_conclusions(run, judged)),
         gates=judged.gates,
         unjudged=judged.unjudged,
-        accounts=_Accounts(accounts_path(run.path)),
-        earlier=tuple(_earlier_runs(earlier, file)),
+        accounts=accounts,
+        offered=OfferedTools(accounts),
+        earlier=seen,
+        models_compared=_Lazy(lambda: compare_models(run.results.results, _MOST_MODELS)),
+        runs_compared=_Lazy(lambda: [_compared_run(each, run) for each in reversed(before)]),
         provenance=file.provenance,
         data=run_data(file),
     )
@@ -68,36 +96,58 @@ def _conclusions(run: Run, judged: JudgedRun) -> Iterator[str]:
     yield from judged.notes
 
 
-def _earlier_runs(paths: Sequence[Path], file: RunFile) -> Iterator[EarlierRun]:
+def _earlier_runs(runs: Iterable[Run]) -> Iterator[EarlierRun]:
+    for run in runs:
+        found = {each.nodeid: EarlierResult(each.status, each.outcome) for each in run.results.results}
+        yield EarlierRun(run.file.id, run.file.started, found)
+
+
+def _noted(runs: Iterable[Run], last: deque[Run]) -> Iterator[Run]:
+    """The runs as they come: all of them in memory at once would take too much of it."""
+    for run in runs:
+        last.append(run)
+        yield run
+
+
+def _loaded(paths: Iterable[Path], file: RunFile) -> Iterator[Run]:
     for path in paths:
         with suppress(RunFileError):
             run = load_run(path)
             if run.file.id < file.id:
-                found = {each.nodeid: EarlierResult(each.status, each.outcome) for each in run.results.results}
-                yield EarlierRun(run.file.id, run.file.started, found)
+                yield run
 
 
-class _Accounts(Mapping[str, Account]):
-    """The accounts in a file, which is read when the first is asked for, and each account when it is."""
+def _compared_run(before: Run, now: Run) -> ComparedRun:
+    pairs = answered_pairs(before.results.results, now.results.results)
+    answers = {new.nodeid: _earlier_answer(old, new) for old, new in pairs}
+    return ComparedRun(before.file.id, before.file.started, compare_runs(before, now), answers)
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._read: dict[str, Mapping[str, Json]] | None = None
 
-    @property
-    def _lines(self) -> dict[str, Mapping[str, Json]]:
-        if self._read is None:
-            self._read = dict(read_accounts(self._path))
-        return self._read
+def _earlier_answer(old: Result, new: Result) -> EarlierAnswer:
+    right = answered_rightly(old)
+    if old.stanza == new.stanza:
+        return EarlierAnswer(right)
+    before, now = calls_of(old), calls_of(new)
+    same = before is not None and now is not None and same_calls(before, now)
+    return EarlierAnswer(right, None if same else before, was_edited=not is_same_case(old, new))
 
-    def __getitem__(self, nodeid: str) -> Account:
-        try:
-            return account_from_json(self._lines[nodeid])
-        except DamagedData as error:
-            return Account(nodeid, error=f"what was asked and answered cannot be read: {error}")
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
+class _Lazy(Sequence[T]):
+    """What is made when somebody asks for it: most kinds of reports do not."""
+
+    def __init__(self, make: Callable[[], Sequence[T]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Sequence[T]:
+        return self._make()
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        return self._made[place]
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._made)

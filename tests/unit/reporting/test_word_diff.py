@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.reporting.word_diff import word_diff
+from pytest_fcall.reporting.word_diff import marked_changes, word_diff
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,28 @@ def test_control_characters_are_not_printed() -> None:
 @given(st.text(), st.text())
 def test_any_two_texts_make_one_printable_line(old: str, new: str) -> None:
     assert "\n" not in word_diff(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pieces"),
+    [
+        (
+            "You are kind.\nBe brief.",
+            "You are rude.\nBe brief.",
+            [(" ", "You are "), ("-", "kind.\n"), ("+", "rude.\n"), (" ", "Be brief.")],
+        ),
+        ("same", "same", [(" ", "same")]),
+        ("", "new words", [("+", "new words")]),
+        ("gone", "", [("-", "gone")]),
+        ("  a b", "  a c", [(" ", "  a "), ("-", "b"), ("+", "c")]),
+    ],
+)
+def test_a_whole_text_is_marked_where_it_changed(old: str, new: str, pieces: list[tuple[str, str]]) -> None:
+    assert marked_changes(old, new) == pieces
+
+
+@given(st.text("ab \n", max_size=40), st.text("ab \n", max_size=40))
+def test_marked_pieces_are_both_texts(old: str, new: str) -> None:
+    pieces = marked_changes(old, new)
+    assert "".join(text for sign, text in pieces if sign != "+").split() == old.split()
+    assert "".join(text for sign, text in pieces if sign != "-").split() == new.split()

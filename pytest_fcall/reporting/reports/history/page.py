@@ -24,7 +24,7 @@ def write(history: RunHistory) -> Iterator[str]:
     """The text of the page."""
     rows = figures.run_rows(history)
     styles = [STYLE, _FOLDER / "history.css"]
-    yield from HtmlFile(_FOLDER / "history.html.jinja", styles, _FOLDER / "history.js").text(
+    yield from HtmlFile(_FOLDER / "history.html.jinja", styles, [_FOLDER / "history.js"]).text(
         count=plural_text(len(rows), "run"),
         replays=sum(not run.asked for run in history.runs),
         rows=rows,

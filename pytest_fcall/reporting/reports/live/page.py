@@ -45,7 +45,7 @@ class LiveWriter:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = max(round(seconds), 1)
-        self._file = HtmlFile(_FOLDER / "live.html.jinja", [STYLE, _FOLDER / "live.css"], _FOLDER / "live.js")
+        self._file = HtmlFile(_FOLDER / "live.html.jinja", [STYLE, _FOLDER / "live.css"], [_FOLDER / "live.js"])
 
     def write(self, state: RunProgress) -> Iterator[str]:
         """The text of the page."""

@@ -2,48 +2,96 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from pytest_fcall.core import Json
-from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
+from pytest_fcall.core import Json, Tool
+from pytest_fcall.reporting.reports.page.case_detail import definition_text, detail_of
+from pytest_fcall.reporting.reports.page.packing import packed
+from pytest_fcall.reporting.reports.page.pairs import pairs_data
+from pytest_fcall.reporting.reports.page.source_links import source_prefix
 from pytest_fcall.reporting.reports.report import EarlierRun, Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe, safe_line
 from pytest_fcall.reporting.statistics import token_count
-from pytest_fcall.reporting.transcript import content_text
-from pytest_fcall.reporting.value_text import value_text
 
 _PORTION: Final = 200
 """So many cases are packed together; a browser unpacks those that somebody opens."""
-_LONGEST: Final = 50_000
-"""Of longer texts the middle is left out."""
-_LONGEST_VALUE: Final = 5_000
+_LONGEST_TOOL: Final = 20_000
 
 
 def data_of(report: Report) -> str:
     """The data as JSON that may stand in a page: it ends no element."""
     results = report.results.results
+    models = [*dict.fromkeys(result.model for result in results)]
+    answers = _Answers(several=len(models) > 1)
+    portions = [*_portions(report, answers)]
+    places = {model: place for place, model in enumerate(models)}
     data: dict[str, Json] = {
         "run": safe_line(report.id),
-        "models": [safe_line(model) for model in dict.fromkeys(result.model for result in results)],
+        "models": [safe_line(model) for model in models],
+        "named": [safe_line(model) for model in report.models],
         "earlier": [safe_line(run.started) for run in report.earlier],
-        "rows": _rows(report),
+        "rows": [
+            _row(result, places, report.earlier, number)
+            for result, number in zip(results, answers.numbers, strict=True)
+        ],
         "portion": _PORTION,
-        "packed": [*_packed(report)],
+        "packed": portions,
+        "tools": packed(_tools(report)),
+        "source": source_prefix(report.provenance),
+        "pairs": pairs_data(report, models),
     }
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _rows(report: Report) -> list[Json]:
-    models = {model: place for place, model in enumerate(dict.fromkeys(each.model for each in report.results.results))}
-    return [_row(result, models, report.earlier) for result in report.results.results]
+def _tools(report: Report) -> Json:
+    """Each definition once, and the sets by the places of their tools among them."""
+    known: dict[tuple[str, str], int] = {}
+    sets: dict[str, Json] = {
+        name: [known.setdefault(_definition(tool), len(known)) for tool in tools]
+        for name, tools in report.offered.items()
+    }
+    return {"definitions": [*known], "sets": sets}
 
 
-def _row(result: Result, models: dict[str, int], earlier: Sequence[EarlierRun]) -> list[Json]:
+def _definition(tool: Tool) -> tuple[str, str]:
+    return safe_line(tool.name), safe(definition_text(tool), _LONGEST_TOOL)
+
+
+class _Answers:
+    """Numbers the answers to each case, so that models that made the same calls have the same number."""
+
+    def __init__(self, *, several: bool) -> None:
+        self._several = several
+        self._known: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        self.numbers: list[int] = []
+
+    def add(self, result: Result, detail: Mapping[str, Any]) -> None:
+        """Number the answer that stands for the result. A single model has nobody to differ from."""
+        if not self._several:
+            self.numbers.append(0)
+            return
+        answers = detail.get("answers") or [{}]
+        shown = answers[min(detail.get("shown", 0), len(answers) - 1)]
+        calls = json.dumps([step.get("calls") for step in shown.get("steps", ())])
+        known = self._known[result.file, result.case]
+        self.numbers.append(known.setdefault(calls, len(known)))
+
+
+def _portions(report: Report, answers: _Answers) -> Iterator[str]:
+    results = report.results.results
+    for start in range(0, len(results), _PORTION):
+        portion = []
+        for result in results[start : start + _PORTION]:
+            portion.append(detail_of(result, report))
+            answers.add(result, portion[-1])
+        yield packed(portion)
+
+
+def _row(result: Result, models: Mapping[str, int], earlier: Sequence[EarlierRun], answer: int) -> list[Json]:
     """The fields in the order in which the script names them."""
     right, asked = result.samples or (int(result.right), 1)
     return [
@@ -63,7 +111,16 @@ def _row(result: Result, models: dict[str, int], earlier: Sequence[EarlierRun]) 
         [right, asked] if result.answered else None,
         [*result.before] if result.before else None,
         "".join(_letter(run, result) for run in earlier),
+        answer,
+        _node(result),
     ]
+
+
+def _node(result: Result) -> Json:
+    """The node id where the other fields do not say it; 1 where the model stands behind the case."""
+    own = f"{result.file}::{result.case}"
+    known: dict[str, Json] = {own: "", f"{own}[{result.model}]": 1}
+    return known.get(result.nodeid, safe_line(result.nodeid))
 
 
 def _letter(run: EarlierRun, result: Result) -> str:
@@ -71,67 +128,3 @@ def _letter(run: EarlierRun, result: Result) -> str:
     found = run.results.get(result.nodeid)
     letters = {"passed": "r", "xpassed": "r", "failed": "w", "xfailed": "w", "error": "e", "skipped": "s"}
     return letters[found.status] if found else "."
-
-
-def _packed(report: Report) -> Iterator[str]:
-    results = report.results.results
-    for start in range(0, len(results), _PORTION):
-        portion = [_detail(result, report) for result in results[start : start + _PORTION]]
-        content = json.dumps(portion, separators=(",", ":")).encode()
-        yield base64.b64encode(zlib.compress(content, 6)).decode()
-
-
-def _detail(result: Result, report: Report) -> dict[str, Json]:
-    account = report.accounts.get(result.nodeid)
-    found: dict[str, Json] = {
-        "node": safe_line(result.nodeid),
-        "since": [safe(line, _LONGEST) for line in result.since],
-        "causes": [safe(line, _LONGEST) for line in result.causes],
-        **(_account(account) if account else {"lost": True}),
-    }
-    return {name: value for name, value in found.items() if value}
-
-
-def _account(account: Account) -> dict[str, Json]:
-    return {
-        "error": safe(account.error, _LONGEST),
-        "tools": [safe_line(tool) for tool in account.tools],
-        "settings": [[safe_line(name), value_text(value, _LONGEST_VALUE)] for name, value in account.settings.items()],
-        "shown": account.shown,
-        "answers": [_answer(answer) for answer in account.answers],
-    }
-
-
-def _answer(answer: AccountAnswer) -> dict[str, Json]:
-    found: dict[str, Json] = {
-        "right": answer.valid,
-        "reasons": [[safe_line(kind), safe_line(path), safe(text, _LONGEST)] for kind, path, text in answer.reasons],
-        "notes": [safe(note, _LONGEST) for note in answer.notes],
-        "steps": [_step(step) for step in answer.steps],
-        "inside": [_step(step) for step in answer.inside],
-    }
-    return {name: value for name, value in found.items() if value or name == "right"}
-
-
-def _step(step: AskedStep) -> dict[str, Json]:
-    found: dict[str, Json] = {
-        "model": safe_line(step.model),
-        "messages": [
-            [safe_line(str(message.get("role") or "")), safe(content_text(message.get("content")), _LONGEST)]
-            for message in step.messages
-        ],
-        "calls": [
-            [
-                safe_line(call.name),
-                [[safe_line(name), value_text(value, _LONGEST_VALUE)] for name, value in call.arguments.items()],
-            ]
-            for call in step.calls
-        ],
-        "results": [
-            ["error", safe(each.error, _LONGEST)] if each.error is not None else ["", value_text(each.value, _LONGEST)]
-            for each in step.results
-        ],
-        "text": safe(step.text, _LONGEST),
-        "remark": safe(step.remark, _LONGEST),
-    }
-    return {name: value for name, value in found.items() if value}

@@ -17,13 +17,15 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import statistics_of
 
 _FOLDER: Final = Path(__file__).parent
+_SCRIPTS: Final = ("elements.js", "cases.js", "case.js", "compare.js", "views.js")
+"""In the order in which they use each other: together they are the one script of the page."""
 
 
 def write(report: Report) -> Iterator[str]:
     """The text of the page."""
     tools, heat = overview.confusion(report)
     counted = statistics_of(report.results.results)
-    yield from HtmlFile(_FOLDER / "report.html.jinja", [STYLE], _FOLDER / "script.js").text(
+    yield from HtmlFile(_FOLDER / "report.html.jinja", [STYLE], [_FOLDER / name for name in _SCRIPTS]).text(
         report=report,
         title=f"fcall: {report.title}",
         started=safe_line(report.started.replace("T", " ")),
@@ -43,5 +45,6 @@ def write(report: Report) -> Iterator[str]:
         distributions=[(title, Markup(chart)) for title, chart in overview.distributions(report)],  # noqa: S704
         unjudged=list(unjudged_lines(report.results)),
         provenance=[(safe_line(name), safe_line(str(value))) for name, value in report.provenance.items()],
+        compares=bool(report.models_compared or report.runs_compared),
         data=Markup(data_of(report)),  # noqa: S704  # it holds no `<`
     )
