@@ -124,7 +124,7 @@ def _shown_word(word: str) -> str:
 def marked_changes(old: str, new: str) -> list[tuple[str, str]]:
     """Both texts as one, in pieces: `-` before what is gone, `+` before what is new, and else a blank.
 
-    Spaces and newlines belong to the word before them.
+    Spaces and newlines belong to the word before them, but for those that both have behind a change.
     """
     before, after = _WORD.findall(old), _WORD.findall(new)
     if before == after:
@@ -132,5 +132,14 @@ def marked_changes(old: str, new: str) -> list[tuple[str, str]]:
     kept, changes = _parts(before, after)
     pieces = [(" ", "".join(kept[0]))]
     for change, words in zip(changes, kept[1:], strict=True):
-        pieces += [("-", "".join(change.removed)), ("+", "".join(change.added)), (" ", "".join(words))]
+        removed, added = "".join(change.removed), "".join(change.added)
+        blank = added[len(added.rstrip()) :]
+        if not removed.endswith(blank) or not (removed.strip() and added.strip()):
+            blank = ""
+        end = len(blank)
+        pieces += [
+            ("-", removed[: len(removed) - end]),
+            ("+", added[: len(added) - end]),
+            (" ", blank + "".join(words)),
+        ]
     return [piece for piece in pieces if piece[1]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, compress
 from typing import Final, TypeAlias
 
 from pytest_fcall.core import Call
@@ -47,7 +47,8 @@ def compare_runs(before: Run, now: Run) -> RunComparison:
     """
     old, new = before.results.results, now.results.results
     both = answered_pairs(old, new)
-    pairs = [pair for pair in both if is_same_case(*pair)]
+    same = [_is_same_case(*pair) for pair in both]
+    pairs = [*compress(both, same)]
     return RunComparison(
         before=_run_title(before),
         now=_run_title(now),
@@ -55,7 +56,7 @@ def compare_runs(before: Run, now: Run) -> RunComparison:
         categories=tuple(_categories(pairs)),
         lost=tuple(new for old, new in pairs if _is_won(new, old)),
         won=tuple(new for old, new in pairs if _is_won(old, new)),
-        edited=tuple(new for old, new in both if not is_same_case(old, new)),
+        edited=tuple(new for (_, new), is_same in zip(both, same, strict=True) if not is_same),
         only_before=sum(result.answered for result in old) - len(both),
         only_now=sum(result.answered for result in new) - len(both),
         scores=tuple(_score_changes(pairs)),
@@ -81,7 +82,7 @@ def compare_models(results: Iterable[Result], most: int) -> Sequence[ModelPair]:
     return [pair._replace(group=group) for pair, group in zip(found, adjusted, strict=True)]
 
 
-def is_same_case(old: Result, new: Result) -> bool:
+def _is_same_case(old: Result, new: Result) -> bool:
     """Whether neither the messages nor the expectation of a case differ, as far as both runs say."""
     if old.stanza == new.stanza:
         return True
@@ -189,6 +190,8 @@ def _score_changes(pairs: Iterable[ResultPair]) -> Iterable[ScoreChange]:
 
 def _with_common_scores(old: Result, new: Result) -> ResultPair:
     """Both results, without the scores that only one of them has."""
+    if not (old.scores or new.scores):
+        return old, new
     common = set.intersection(*({(each.tag, each.score) for each in of.scores if each.numbers} for of in (old, new)))
 
     def reduced(result: Result) -> Result:

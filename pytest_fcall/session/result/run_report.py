@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar, overload
 
-from pytest_fcall.core import Outcome
+from pytest_fcall.core import Call, Outcome
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.report import (
     ComparedRun,
@@ -25,7 +25,6 @@ from pytest_fcall.session.result.compared_runs import (
     calls_of,
     compare_models,
     compare_runs,
-    is_same_case,
 )
 from pytest_fcall.session.result.judged_run import JudgedRun, judge_run
 from pytest_fcall.session.result.kept_accounts import KeptAccounts, OfferedTools
@@ -119,17 +118,21 @@ def _loaded(paths: Iterable[Path], file: RunFile) -> Iterator[Run]:
 
 def _compared_run(before: Run, now: Run) -> ComparedRun:
     pairs = answered_pairs(before.results.results, now.results.results)
-    answers = {new.nodeid: _earlier_answer(old, new) for old, new in pairs}
-    return ComparedRun(before.file.id, before.file.started, compare_runs(before, now), answers)
+    comparison = compare_runs(before, now)
+    edited = {result.nodeid for result in comparison.edited}
+    answers = {
+        new.nodeid: EarlierAnswer(answered_rightly(old), _other_calls(old, new), was_edited=new.nodeid in edited)
+        for old, new in pairs
+    }
+    return ComparedRun(before.file.id, before.file.started, comparison, answers)
 
 
-def _earlier_answer(old: Result, new: Result) -> EarlierAnswer:
-    right = answered_rightly(old)
+def _other_calls(old: Result, new: Result) -> tuple[Call, ...] | None:
+    """The calls of the earlier run; None where they are those of this run, or where neither are known."""
     if old.stanza == new.stanza:
-        return EarlierAnswer(right)
+        return None
     before, now = calls_of(old), calls_of(new)
-    same = before is not None and now is not None and same_calls(before, now)
-    return EarlierAnswer(right, None if same else before, was_edited=not is_same_case(old, new))
+    return None if before is None or (now is not None and same_calls(before, now)) else before
 
 
 class _Lazy(Sequence[T]):

@@ -86,7 +86,7 @@ def test_any_two_texts_make_one_printable_line(old: str, new: str) -> None:
         (
             "You are kind.\nBe brief.",
             "You are rude.\nBe brief.",
-            [(" ", "You are "), ("-", "kind.\n"), ("+", "rude.\n"), (" ", "Be brief.")],
+            [(" ", "You are "), ("-", "kind."), ("+", "rude."), (" ", "\nBe brief.")],
         ),
         ("same", "same", [(" ", "same")]),
         ("", "new words", [("+", "new words")]),

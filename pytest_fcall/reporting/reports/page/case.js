@@ -141,7 +141,7 @@ function callRows([wanted, called, accepted, wrong, given, note], has, columns) 
   const named = [[wanted + (note ? ` (${note})` : "")], missing(called, wanted || accepted), missing(accepted, called || wanted)];
   return element("tbody", { class: wrong ? "call wrong-call" : "call" },
     element("tr", { class: wanted && called && wanted !== called && wrong ? "tool wrong-tool" : "tool" },
-      element("th", { scope: "row" }, mark, element("span", { class: "hidden" }, wrong ? " wrong" : " right"), " tool"),
+      element("th", { scope: "row" }, mark, element("span", { class: "hidden" }, wrong ? " wrong" : " right"), " call"),
       ...cells(named, false)),
     ...given.map(([name, expected, value, was, spot]) => element("tr", { class: spot ? "wrong-argument" : "" },
       element("th", { scope: "row" }, name, ...(typeof spot === "string" ? [element("small", {}, spot)] : [])),
@@ -218,11 +218,11 @@ function samples(found) {
   const all = found.answers ?? [];
   return all.length < 2 ? [] : all.map((answer, number) => {
     const said = (answer.steps ?? []).flatMap((step) => step.calls ?? []).join("; ") || answer.steps?.at(-1)?.text || "no call";
-    const title = element("summary", {},
-      element("span", { class: answer.right ? "right" : "wrong" }, answer.right ? "✓ right" : "✗ wrong"),
-      ` ${number + 1}. `, element("code", {}, short(said)), number === (found.shown ?? 0) ? " (shown above)" : "");
-    return element("details", {}, title, ...reasons(answer), ...turns(answer, found), ...conversation(answer, found),
-      ...inside(answer));
+    const title = [element("span", { class: answer.right ? "right" : "wrong" }, answer.right ? "✓ right" : "✗ wrong"),
+      ` ${number + 1}. `, element("code", {}, short(said))];
+    if (number === (found.shown ?? 0)) return element("p", { class: "sample" }, ...title, " (the one above)");
+    return element("details", {}, element("summary", {}, ...title), ...reasons(answer), ...turns(answer, found),
+      ...conversation(answer, found), ...inside(answer));
   });
 }
 
@@ -241,7 +241,7 @@ async function offeredTools(found) {
     const title = element("summary", {}, element("code", {}, name), " ",
       ...(pieces ? [element("b", { class: "chip chip-other" }, "changed")] : []),
       element("span", { class: "quiet" }, ` ${short(text.startsWith("{") ? "" : text.split("\n")[0])}`));
-    return element("details", pieces ? { open: "open" } : {}, title,
+    return element("details", { class: "definition", open: pieces ? "open" : undefined }, title,
       element("pre", { tabindex: "0" }, ...(pieces ? marked(pieces) : [text])));
   });
 }

@@ -59,7 +59,7 @@ function markedLine(text) {
   });
 }
 
-// Two texts, with what is between their common beginning and end in an element of its own, where they are alike.
+// Two texts, with the words between their common beginning and end in an element of their own, where they are alike.
 
 function apart(text, other, mark) {
   let head = 0;
@@ -67,6 +67,8 @@ function apart(text, other, mark) {
   let tail = 0;
   const most = Math.min(text.length, other.length) - head;
   while (tail < most && text.at(-1 - tail) === other.at(-1 - tail)) tail += 1;
+  while (head > 0 && /\w/.test(text[head - 1])) head -= 1;
+  while (tail > 0 && /\w/.test(text.at(-tail))) tail -= 1;
   const middle = text.slice(head, text.length - tail);
   if (head + tail < 4 || !middle) return [text];
   return [text.slice(0, head), element(mark, {}, middle), text.slice(text.length - tail)];

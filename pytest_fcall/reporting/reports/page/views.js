@@ -7,9 +7,9 @@ function show() {
   const found = path.match(/^\/case\/(\d+)$/);
   const view = found && rows[found[1]] ? "case" : { "/cases": "cases", "/compare": "compare" }[path] ?? "overview";
   for (const each of views) each.hidden = each.id !== view;
+  const here = { overview: "#/", compare: "#/compare" }[view] ?? "#/cases";
   for (const link of document.querySelectorAll("nav a")) {
-    const here = link.getAttribute("href") === { overview: "#/", compare: "#/compare" }[view] ?? "#/cases";
-    if (here) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+    if (link.getAttribute("href") === here) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
   }
   if (view === "cases") { fill(new URLSearchParams(query)); filter(); }
   if (view === "case") openCase(rows[found[1]]);
