@@ -10,7 +10,13 @@ from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, ac
 from pytest_fcall.session.ask.offered_tools import OfferedTools
 from pytest_fcall.session.judge.former_questions import FormerQuestions
 from pytest_fcall.tracking.question_digests import question_digests
-from pytest_fcall.tracking.run_accounts import AccountWriter, account_line, accounts_path, read_accounts, tool_of_line
+from pytest_fcall.tracking.run_accounts import (
+    AccountWriter,
+    account_line,
+    accounts_path,
+    read_account_lines,
+    tool_of_line,
+)
 from pytest_fcall.tracking.run_file import runs_folder
 
 
@@ -87,7 +93,7 @@ def test_a_file_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
 def test_a_tool_of_a_run_that_is_kept_is_found_by_its_digest(tmp_path: Path) -> None:
     _, lines = OfferedTools().name((Tool("find", "Finds.", {"type": "object"}),))
     path = keep_run(tmp_path, 1, *map(json.loads, lines), {"tool": {"name": "find"}}, {"tool": 5}, account("Be kind."))
-    (digest,) = (tool.digest for line in read_accounts(path) if (tool := tool_of_line(line)))
+    (digest,) = (tool.digest for line in read_account_lines(path) if (tool := tool_of_line(line)))
     questions = FormerQuestions(tmp_path)
 
     assert questions.tool("find", digest) == {"description": "Finds.", "parameters": {"type": "object"}}
