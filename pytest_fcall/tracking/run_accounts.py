@@ -73,8 +73,15 @@ def tool_set_of_line(line: Mapping[str, Json]) -> tuple[str, Sequence[tuple[str,
     """The name of the set in a line, and its tools; None for other lines."""
     match line:
         case {"offered": str(name), "tools": list(tools)} if "nodeid" not in line:
-            return name, [(tool[0], tool[1]) for tool in tools if isinstance(tool, list) and len(tool) == 2]
+            return name, [*_named(tools)]
     return None
+
+
+def _named(tools: Iterable[Json]) -> Iterator[tuple[str, str]]:
+    for tool in tools:
+        match tool:
+            case [str(name), str(digest)]:
+                yield name, digest
 
 
 def account_line(account: Mapping[str, Json]) -> str:

@@ -160,15 +160,19 @@ def test_a_button_copies_a_command(look: Look, shop: Report) -> None:
     looking.go("#/case/0")
     looking.page.get_by_role("button", name="copy: show its prompt").click()
     expect(looking.page.get_by_role("button", name="copied")).to_be_visible()
-    assert looking.page.evaluate("navigator.clipboard.readText()") == "fcall prompt cases/oslo.fc.yaml oslo"
+    assert (
+        looking.page.evaluate("navigator.clipboard.readText()") == "fcall prompt cases/oslo.fc.yaml::oslo --fc-model=m"
+    )
 
 
 def test_a_name_that_a_shell_would_obey_is_quoted(look: Look) -> None:
-    looking = look(report(result("$(rm -rf it's)")), permissions=["clipboard-read", "clipboard-write"])
+    looking = look(report(result("$(rm -rf it's)", "passed")), permissions=["clipboard-read", "clipboard-write"])
     looking.go("#/case/0")
     looking.page.get_by_role("button", name="copy: accept it").click()
     expect(looking.page.get_by_role("button", name="copied")).to_be_visible()
-    assert looking.page.evaluate("navigator.clipboard.readText()") == "fcall accept '$(rm -rf it'\\''s)'"
+    assert looking.page.evaluate("navigator.clipboard.readText()") == (
+        "fcall accept 20260102-030405-0000.json 'cases/$(rm -rf it'\\''s).fc.yaml::$(rm -rf it'\\''s)'"
+    )
 
 
 @pytest.mark.parametrize(("scheme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(13, 17, 23)")])

@@ -58,9 +58,9 @@ function where(row) {
   const place = `${row.file}:${row.line}`;
   const made = [element("code", {}, place), " ", copier("copy path", place)];
   if (data.source) {
-    const [before, line] = data.source;
+    const [before, line, host] = data.source;
     const href = before + row.file.split("/").map(encodeURIComponent).join("/") + line + row.line;
-    made.push(" ", element("a", { href, target: "_blank", rel: "noreferrer" }, `on ${new URL(before).host}`));
+    made.push(" ", element("a", { href, target: "_blank", rel: "noreferrer" }, `on ${host}`));
   }
   return made;
 }
@@ -135,7 +135,7 @@ function callRows([wanted, called, accepted, wrong, given, note], has, columns) 
   const cells = (texts, isCode) => [
     ...(has.expected ? [texts[0]] : []), texts[1], ...(has.accepted ? [texts[2]] : []),
   ].map((content, place) => element("td", { "data-column": columns[place], class: content.class },
-    ...(isCode && content.length ? [element("code", {}, ...content)] : content)));
+    ...(isCode && content.join("") ? [element("code", {}, ...content)] : content.filter(Boolean))));
   const mark = element("span", { class: wrong ? "wrong" : "right" }, called || wanted ? (wrong ? "✗" : "✓") : "");
   const missing = (name, other) => [name || (other ? "(no call)" : "")];
   const named = [[wanted + (note ? ` (${note})` : "")], missing(called, wanted || accepted), missing(accepted, called || wanted)];

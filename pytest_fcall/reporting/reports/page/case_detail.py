@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from pytest_fcall.core import Json, Tool
@@ -59,7 +60,9 @@ def _accepted(accepted: Accepted, account: Account, offered: Sequence[Tool]) -> 
     }
 
 
+@lru_cache(maxsize=256)
 def _changes(old: str, new: str) -> list[Json]:
+    """The changed words. Most cases share their system prompt and their tools."""
     return [[sign, safe(text, _LONGEST)] for sign, text in marked_changes(old, new)]
 
 
@@ -75,7 +78,11 @@ def _kept_tool(name: str, kept: Mapping[str, Json]) -> Tool:
 
 def definition_text(tool: Tool) -> str:
     """The description and the parameters of a tool."""
-    return f"{tool.description}\n\n{json.dumps(tool.parameters, indent=2, ensure_ascii=False, default=str)}".lstrip()
+    try:
+        parameters = json.dumps(tool.parameters, indent=2, ensure_ascii=False, default=str)
+    except RecursionError:
+        parameters = value_text(tool.parameters)
+    return f"{tool.description}\n\n{parameters}".lstrip()
 
 
 def _answer(account: Account, answer: AccountAnswer) -> dict[str, Json]:

@@ -74,9 +74,9 @@ class _Answers:
         if not self._several:
             self.numbers.append(0)
             return
-        answers = detail.get("answers") or [{}]
-        shown = answers[min(detail.get("shown", 0), len(answers) - 1)]
-        calls = json.dumps([step.get("calls") for step in shown.get("steps", ())])
+        answers, place = detail.get("answers", ()), detail.get("shown", 0)
+        steps = answers[place].get("steps", ()) if 0 <= place < len(answers) else ()
+        calls = json.dumps([step.get("calls") for step in steps])
         known = self._known[result.file, result.case]
         self.numbers.append(known.setdefault(calls, len(known)))
 

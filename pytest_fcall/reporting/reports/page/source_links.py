@@ -22,8 +22,8 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
 """By a part of the host, what stands before the commit and before the line. All others are taken for GitHub's."""
 
 
-def source_prefix(provenance: Mapping[str, Json]) -> tuple[str, str] | None:
-    """What stands before the path of a file and before a line in it; None where repository or commit are not known.
+def source_prefix(provenance: Mapping[str, Json]) -> tuple[str, str, str] | None:
+    """What stands before the path of a file and before a line in it, and the host; None where these are not known.
 
     A run file may come from anywhere: nothing but an address of the web is taken from it.
     """
@@ -35,4 +35,4 @@ def source_prefix(provenance: Mapping[str, Json]) -> tuple[str, str] | None:
     host = urlsplit(remote).hostname or ""
     path, line = next((form for name, form in _FORMS.items() if name in host), _GITHUB)
     inside = f"{quote(folder, errors='replace')}/" if isinstance(folder, str) and folder else ""
-    return f"{remote}/{path}/{commit}/{inside}", line
+    return f"{remote}/{path}/{commit}/{inside}", line, host

@@ -6,13 +6,17 @@ import re
 import zlib
 from html.parser import HTMLParser
 
+import pytest
 from hypothesis import given, settings
 
-from pytest_fcall.core import Outcome
+from pytest_fcall.core import Call, Json, Outcome, Tool
+from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
+from pytest_fcall.reporting.reports.page.case_detail import definition_text
 from pytest_fcall.reporting.reports.page.charts import Series, histogram, radar
 from pytest_fcall.reporting.reports.page.data import data_of
 from pytest_fcall.reporting.reports.page.page import write
 from pytest_fcall.reporting.reports.report import EarlierResult, EarlierRun, Report
+from pytest_fcall.session.result.compared_runs import compare_models
 from tests.unit.reporting.reports.examples import HOSTILE, account, report, reports, result
 
 EMPTY = {"meta", "input", "br"}
@@ -128,3 +132,44 @@ def test_a_histogram_counts_each_value_once() -> None:
 
 def test_a_histogram_of_nothing_is_none() -> None:
     assert histogram({"m": [], "n": [0.0]}, "Seconds") == ""
+
+
+def test_tools_are_written_once_for_all_cases() -> None:
+    results = [result(f"c{number}") for number in range(50)]
+    accounts = {each.nodeid: Account(each.nodeid, offered="set") for each in results}
+    made = report(
+        *results, accounts=accounts, offered={"set": [Tool("find", "x" * 500)], "other": [Tool("find", "x" * 500)]}
+    )
+    packed = json.loads(zlib.decompress(base64.b64decode(json.loads(data_of(made))["tools"])))
+    assert [len(packed["definitions"]), packed["sets"]] == [1, {"set": [0], "other": [0]}]
+    assert {detail["offered"] for detail in unpacked(made)} == {"set"}
+
+
+def test_tools_nested_without_end_are_shown_as_far_as_people_read() -> None:
+    deep: Json = {}
+    for _ in range(5_000):
+        deep = {"items": deep}
+    assert definition_text(Tool("find", "Finds.", {"x": deep})).startswith("Finds.")
+
+
+def test_models_that_call_alike_have_one_number() -> None:
+    cities = {"m": "Oslo", "n": "Oslo", "o": "Rome"}
+    results = [result("a", model=model, nodeid=model) for model in cities]
+    steps = {model: AskedStep((), (Call("find", {"city": city}),)) for model, city in cities.items()}
+    accounts = {model: Account(model, (AccountAnswer(True, (step,)),)) for model, step in steps.items()}
+    assert [row[16] for row in json.loads(data_of(report(*results, accounts=accounts)))["rows"]] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("shown", [-7, 7])
+def test_an_answer_that_is_not_there_stands_for_nothing(shown: int) -> None:
+    results = [result("a", model=model, nodeid=model) for model in "mn"]
+    accounts = {each.nodeid: Account(each.nodeid, (AccountAnswer(True, ()),), shown=shown) for each in results}
+    assert len(json.loads(data_of(report(*results, accounts=accounts)))["rows"]) == 2
+
+
+def test_two_models_are_a_pair_with_the_test_in_words() -> None:
+    results = [result("a", "passed", model="m", nodeid="m"), result("a", "failed", model="n", nodeid="n")]
+    pairs = json.loads(data_of(report(*results, models_compared=compare_models(results, 8))))["pairs"]
+    assert [pair["models"] for pair in pairs] == [[0, 1]]
+    assert pairs[0]["words"][0][1] == "Chance may explain the difference."
+    assert pairs[0]["words"][0][2].startswith("1 case, 100.0 % → 0.0 % right")

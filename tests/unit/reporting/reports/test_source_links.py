@@ -23,7 +23,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 def test_a_case_is_found_in_its_repository(remote: str, folder: str | None, prefix: str) -> None:
     found = source_prefix({"remote": remote, "commit": COMMIT, **({"folder": folder} if folder else {})})
     assert found is not None
-    assert " ".join(found) == prefix
+    assert " ".join(found[:2]) == prefix
 
 
 @pytest.mark.parametrize(
