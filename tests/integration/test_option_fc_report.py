@@ -249,3 +249,21 @@ def test_a_file_that_is_no_run_is_told(two: Shop, tmp_path: Path, content: str) 
     done = fcall(two.pytester.path, "report", "x.json")
     assert done.returncode == 2
     assert "x.json: not a run file" in done.stderr
+
+
+def test_the_runs_that_are_named_are_compared_with_the_last_of_them(two: Shop) -> None:
+    for _ in range(3):
+        two.ask("--fc-report=own.html")
+    names = [path.name for path in run_paths(two.pytester.path)]
+
+    def compared_with(*named: str) -> list[str]:
+        done = fcall(two.pytester.path, "report", *named, "--output=html:-")
+        data = json.loads(done.stdout.split('id="data">')[1].split("</script>")[0])
+        return [pair["run"] + ".json" for pair in data["pairs"]]
+
+    assert compared_with() == [names[1]]
+    assert compared_with(*names) == [names[1], names[0]]
+    assert compared_with(names[0]) == []
+    again = fcall(two.pytester.path, "report", "--output=again.html")
+    assert again.returncode == 0, again.stderr
+    assert (two.pytester.path / "again.html").read_bytes() == (two.pytester.path / "own.html").read_bytes()

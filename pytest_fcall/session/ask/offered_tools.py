@@ -22,7 +22,7 @@ class OfferedTools:
         self._written: set[object] = set()
 
     def name(self, tools: tuple[Tool, ...]) -> tuple[str, Sequence[str]]:
-        """The name of the set, and the lines that it needs; an empty name for no tools."""
+        """The name of the set, and the lines that it needs; an empty name for no tools, or such as are no JSON."""
         if not tools:
             return "", ()
         key = IdentityKey(tools)
@@ -30,7 +30,10 @@ class OfferedTools:
             return name, ()
         if len(self._names) >= _MOST_NAMED:
             self._names.clear()
-        digests = tool_digests(tools)
+        try:
+            digests = tool_digests(tools)
+        except (ValueError, TypeError, RecursionError):  # of a case that ended in an error for the same reason
+            return "", ()
         name = self._names[key] = digest(list(digests))[:16]
         return name, [*self._lines(name, tools, digests)]
 

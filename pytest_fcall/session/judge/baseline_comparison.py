@@ -241,12 +241,13 @@ def with_former_parts(
     if found is None or found.baseline is None or found.outcome in _UNCHANGED:
         return comparison
     before, now = found.baseline.digests, comparison.stanza.digests
+    tools = tools_of(now)
     former = FormerParts(
         system(before[SYSTEM]) if SYSTEM in before and before[SYSTEM] != now.get(SYSTEM) else None,
         {
             name: definition
             for name, accepted in tools_of(before).items()
-            if name in tools_of(now) and accepted != tools_of(now)[name] and (definition := tool(name, accepted))
+            if tools.get(name, accepted) != accepted and (definition := tool(name, accepted))
         },
     )
     return _with_changed_words(comparison._replace(former=former), request)

@@ -49,8 +49,10 @@ def report_of(run: Run, earlier: Sequence[Path], suites: Suites, compared: int =
     case by case.
     """
     file, accounts = run.file, KeptAccounts(run.path)
-    before = deque[Run](maxlen=compared)
-    seen = tuple(_earlier_runs(_noted(_loaded(earlier, file), before)))
+    before, seen = deque[Run](maxlen=compared), list[EarlierRun]()
+    for each in _loaded(earlier, file):
+        before.append(each)  # all of them at once would take too much memory
+        seen.append(_earlier_run(each))
     judged = judge_run(file, run.results, suites)
     return Report(
         id=file.id,
@@ -63,7 +65,7 @@ def report_of(run: Run, earlier: Sequence[Path], suites: Suites, compared: int =
         unjudged=judged.unjudged,
         accounts=accounts,
         offered=OfferedTools(accounts),
-        earlier=seen,
+        earlier=tuple(seen),
         models_compared=_Lazy(lambda: compare_models(run.results.results, _MOST_MODELS)),
         runs_compared=_Lazy(lambda: [_compared_run(each, run) for each in reversed(before)]),
         provenance=file.provenance,
@@ -95,17 +97,9 @@ def _conclusions(run: Run, judged: JudgedRun) -> Iterator[str]:
     yield from judged.notes
 
 
-def _earlier_runs(runs: Iterable[Run]) -> Iterator[EarlierRun]:
-    for run in runs:
-        found = {each.nodeid: EarlierResult(each.status, each.outcome) for each in run.results.results}
-        yield EarlierRun(run.file.id, run.file.started, found)
-
-
-def _noted(runs: Iterable[Run], last: deque[Run]) -> Iterator[Run]:
-    """The runs as they come: all of them in memory at once would take too much of it."""
-    for run in runs:
-        last.append(run)
-        yield run
+def _earlier_run(run: Run) -> EarlierRun:
+    found = {each.nodeid: EarlierResult(each.status, each.outcome) for each in run.results.results}
+    return EarlierRun(run.file.id, run.file.started, found)
 
 
 def _loaded(paths: Iterable[Path], file: RunFile) -> Iterator[Run]:

@@ -45,3 +45,7 @@ def test_many_sets_do_not_pile_up() -> None:
     names = [offered.name(each)[0] for each in tools]
     assert len({*names}) == 3000
     assert offered.name(tools[0]) == (names[0], [])
+
+
+def test_tools_that_json_cannot_say_have_no_name() -> None:
+    assert OfferedTools().name((Tool("find", "", {"default": float("nan")}),)) == ("", ())
