@@ -76,6 +76,8 @@ class Accepted(NamedTuple):
     date: str = ""
     system: str | None = None
     """The system prompt, where it was another one."""
+    prompt: str | None = None
+    """The other messages, where they were others, as far as they are kept."""
     tools: Mapping[str, Json] = MappingProxyType({})
     """By name, description and parameters of tools that were different."""
 
@@ -204,6 +206,7 @@ def _accepted(data: Mapping[str, Json]) -> Accepted:
         turns=_numbers(_list(data, "turns")),
         date=optional_field(data, "date", str) or "",
         system=optional_field(data, "system", str),
+        prompt=optional_field(data, "prompt", str),
         tools=optional_field(data, "tools", dict) or {},
     )
 

@@ -12,9 +12,9 @@ from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, s
 from pytest_fcall.session.judge.samples import CaseAnswers, SampleResult, confirmed_result, sample_result, samples_of
 from pytest_fcall.session.judge.verdict import CaseJudge
 from pytest_fcall.session.outcomes import CaseError
+from pytest_fcall.tracking.question_digests import SYSTEM
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from pytest_fcall.session.session import Session
@@ -201,15 +201,15 @@ class CaseRun:
             partial(doubt.test, model, answers.samples.count + self._further, is_asked=answers.model.is_asked),
             session.settings.baseline,
         )
-        return with_former_parts(found, answers.request, self._former_system_prompt, self._former_tool)
+        return with_former_parts(found, answers.request, self._former_part)
 
-    def _former_system_prompt(self, digest: str) -> str | None:
-        """The system prompt with this digest, where a recording or the account of an earlier run has it."""
-        recorded = self.answers.model.recorded_system_prompts(self.answers.request)
-        return recorded.get(digest) or self._session.former_questions.system_prompt(digest)
-
-    def _former_tool(self, name: str, digest: str) -> Mapping[str, Json] | None:
-        return self._session.former_questions.tool(name, digest)
+    def _former_part(self, part: str, digest: str) -> Json:
+        """The part of a question with this digest, where a recording or the account of an earlier run has it."""
+        if part == SYSTEM:
+            recorded = self.answers.model.recorded_system_prompts(self.answers.request)
+            if digest in recorded:
+                return recorded[digest]
+        return self._session.former_questions.find(part, digest)
 
 
 def _accepted(baseline: Baseline, case: Case) -> Stanza | None:

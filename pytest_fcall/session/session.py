@@ -47,7 +47,7 @@ class Session:
 
     @cached_property
     def former_questions(self) -> FormerQuestions:
-        """The system prompts and tools of earlier runs."""
+        """The system prompts, prompts and tools of earlier runs."""
         from pytest_fcall.session.judge.former_questions import FormerQuestions
 
         return FormerQuestions(self.settings.root)

@@ -55,6 +55,12 @@ def system_prompt(request: Request) -> str:
     return "\n".join(str(each.get("content")) for each in request.messages if each.get("role") in _SYSTEM_ROLES)
 
 
+def prompt_text(request: Request) -> str:
+    """The text of the other messages; empty where they hold more than text."""
+    contents = [each.get("content") for each in request.messages if each.get("role") not in _SYSTEM_ROLES]
+    return "\n".join(str(each) for each in contents) if all(isinstance(each, str) for each in contents) else ""
+
+
 def expectation_digest(case: Case) -> str:
     """A digest of everything that the verdict on a case depends on, beside the reply and the tools."""
     rules = case.rules

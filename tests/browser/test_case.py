@@ -57,6 +57,7 @@ def account_of(regressed: Result) -> Account:
             (Call("get_weather", OSLO),),
             date="2026-01-01",
             system="You are a helpful clerk.",
+            prompt="Weather in Bergen?",
             tools={"get_weather": {"description": "The weather of a town.", "parameters": PARAMETERS}},
         ),
         offered="tools",
@@ -101,9 +102,12 @@ def test_what_changed_in_prompt_and_tools_is_marked(look: Look, shop: Report) ->
     looking = look(shop)
     looking.go("#/case/1")
     page = looking.page
-    prompt = page.locator("#case .message", has_text="what changed since the accepted run").first
+    prompt = page.locator("#case .message", has_text="system, and what changed").first
     assert prompt.locator("del").all_inner_texts() == ["helpful"]
     assert prompt.locator("ins").all_inner_texts() == ["friendly"]
+    asked = page.locator("#case .message", has_text="prompt, and what changed").first
+    expect(asked.locator("del")).to_have_text("Bergen?")
+    expect(asked.locator("ins")).to_have_text("Oslo?")
     tool = page.locator("#case .definition").first
     expect(tool.locator("del")).to_have_text("town.")
     expect(tool.locator("ins")).to_have_text("city.")
@@ -191,7 +195,9 @@ def hostile() -> Report:
         settings={HOSTILE: HOSTILE},
         error=HOSTILE,
         expected=(ExpectedTurn(Expectation(stages=((expected,),)), HOSTILE),),
-        accepted=Accepted(True, (call,), (), HOSTILE, HOSTILE, {HOSTILE: {"description": HOSTILE, "parameters": {}}}),
+        accepted=Accepted(
+            True, (call,), (), HOSTILE, HOSTILE, HOSTILE, {HOSTILE: {"description": HOSTILE, "parameters": {}}}
+        ),
         offered=HOSTILE,
     )
     return report(

@@ -109,3 +109,16 @@ def test_the_page_of_a_run_has_them(mind: Mind) -> None:
     assert '"run":"' in page
     data = json.loads(page.split('id="data">')[1].split("</script>")[0])
     assert [pair["words"][0][1] for pair in data["pairs"]] == ["Chance may explain the difference."]
+
+
+def test_an_account_of_an_edited_case_has_the_prompt_as_it_was(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    path = mind.path / "cases" / "a.fc.yaml"
+    path.write_text(path.read_text("utf-8").replace("prompt: one", "prompt: another one"), "utf-8")
+    mind.run()
+
+    accepted = only(kept(mind.path)).accepted
+
+    assert accepted
+    assert accepted.prompt == "one"

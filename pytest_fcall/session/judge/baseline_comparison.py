@@ -12,12 +12,13 @@ from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Call, Case, Json, Outcome, Request, Verdict, canonical
 from pytest_fcall.tracking.question_digests import (
     EXPECTATION,
+    PROMPT,
     SYSTEM,
     SYSTEM_CHANGED,
+    TOOL_PREFIX,
     expectation_digest,
     question_digests,
     system_prompt,
-    tools_of,
 )
 from pytest_fcall.tracking.stanza import Stanza, WireRequest, call_counts_of, call_results_of, stanza_to_json
 
@@ -41,6 +42,7 @@ class FormerParts(NamedTuple):
     """Parts of the accepted question that are others now, as far as an earlier run has them."""
 
     system: str | None = None
+    prompt: str | None = None
     tools: Mapping[str, Json] = MappingProxyType({})
     """Description and parameters, by name."""
 
@@ -228,29 +230,30 @@ def compare_with_baseline(
 
 
 def with_former_parts(
-    comparison: BaselineComparison,
-    request: Request,
-    system: Callable[[str], str | None],
-    tool: Callable[[str, str], Mapping[str, Json] | None],
+    comparison: BaselineComparison, request: Request, former: Callable[[str, str], Json]
 ) -> BaselineComparison:
     """Show the changed sentences of the system prompt, and keep the accepted question as far as it was another one.
 
-    `system` knows a system prompt by its digest, and `tool` a tool by its name and digest.
+    `former` knows a part of a question by its name and digest.
     """
     found = comparison.comparison
     if found is None or found.baseline is None or found.outcome in _UNCHANGED:
         return comparison
     before, now = found.baseline.digests, comparison.stanza.digests
-    tools = tools_of(now)
-    former = FormerParts(
-        system(before[SYSTEM]) if SYSTEM in before and before[SYSTEM] != now.get(SYSTEM) else None,
-        {
-            name: definition
-            for name, accepted in tools_of(before).items()
-            if tools.get(name, accepted) != accepted and (definition := tool(name, accepted))
-        },
+    parts = {
+        name: part
+        for name, accepted in before.items()
+        if (name in (SYSTEM, PROMPT) or name.startswith(TOOL_PREFIX))
+        and now.get(name, accepted) != accepted
+        and (part := former(name, accepted))
+    }
+    system, prompt = parts.pop(SYSTEM, None), parts.pop(PROMPT, None)
+    known = FormerParts(
+        system if isinstance(system, str) else None,
+        prompt if isinstance(prompt, str) else None,
+        {name.removeprefix(TOOL_PREFIX): part for name, part in parts.items()},
     )
-    return _with_changed_words(comparison._replace(former=former), request)
+    return _with_changed_words(comparison._replace(former=known), request)
 
 
 def _with_changed_words(comparison: BaselineComparison, request: Request) -> BaselineComparison:

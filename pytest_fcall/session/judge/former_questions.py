@@ -1,4 +1,4 @@
-"""System prompts and tools of earlier runs, from the accounts that are kept of them."""
+"""System prompts, prompts and tools of earlier runs, from the accounts that are kept of them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,21 @@ from typing import Final
 from pytest_fcall.core import Json, Request
 from pytest_fcall.core.json_fields import DamagedData
 from pytest_fcall.reporting.account import account_from_json
-from pytest_fcall.tracking.question_digests import SYSTEM, TOOL_PREFIX, question_digests, system_prompt
+from pytest_fcall.tracking.question_digests import (
+    PROMPT,
+    SYSTEM,
+    TOOL_PREFIX,
+    prompt_text,
+    question_digests,
+    system_prompt,
+)
 from pytest_fcall.tracking.run_accounts import accounts_path, read_account_lines, tool_of_line
 from pytest_fcall.tracking.run_file import run_paths
 
 _MOST_READ: Final = 50_000
 """Accounts that are read for it at most: what is read in about a second."""
+_LONGEST_PROMPT: Final = 2_000
+"""Longer prompts are not kept in memory: each case may have its own."""
 
 
 class FormerQuestions:
@@ -26,24 +35,18 @@ class FormerQuestions:
         self._known: dict[tuple[str, str], Json] = {}
         self._unread = _parts(root)
 
-    def system_prompt(self, digest: str) -> str | None:
-        """The text of the system prompt; None where no run that is kept has it."""
-        found = self._find((SYSTEM, digest))
-        return found if isinstance(found, str) else None
+    def find(self, part: str, digest: str) -> Json:
+        """The part of a question; None where no run that is kept has it.
 
-    def tool(self, name: str, digest: str) -> Mapping[str, Json] | None:
-        """The description and the parameters of the tool; None where no run that is kept has it."""
-        found = self._find((TOOL_PREFIX + name, digest))
-        return found if isinstance(found, Mapping) else None
-
-    def _find(self, part: tuple[str, str]) -> Json:
-        while part not in self._known and (found := next(self._unread, None)):
+        The system prompt and the prompt are texts, and a tool is a mapping with its description and its parameters.
+        """
+        while (part, digest) not in self._known and (found := next(self._unread, None)):
             self._known.update([found])
-        return self._known.get(part)
+        return self._known.get((part, digest))
 
 
 def _parts(root: Path) -> Iterator[tuple[tuple[str, str], Json]]:
-    """Each system prompt and each tool of the runs, by its name and digest."""
+    """The system prompts, prompts and tools of the runs, each by its name and digest."""
     seen: set[str] = set()
     lines = chain.from_iterable(read_account_lines(accounts_path(path)) for path in reversed(run_paths(root)))
     for data in islice(lines, _MOST_READ):
@@ -52,11 +55,13 @@ def _parts(root: Path) -> Iterator[tuple[tuple[str, str], Json]]:
             yield (TOOL_PREFIX + tool.name, tool.digest), definition
             continue
         request = _request(data)
-        text = system_prompt(request)
-        if text and text not in seen:
-            seen.add(text)
+        prompt = prompt_text(request)
+        texts = {SYSTEM: system_prompt(request), PROMPT: prompt if len(prompt) <= _LONGEST_PROMPT else ""}
+        if new := {part: text for part, text in texts.items() if text and text not in seen}:
+            seen.update(new.values())
             with suppress(ValueError):  # a damaged account may hold what is no JSON, such as NaN
-                yield (SYSTEM, question_digests(request)[SYSTEM]), text
+                digests = question_digests(request)
+                yield from (((part, digests[part]), text) for part, text in new.items())
 
 
 def _request(data: Mapping[str, Json]) -> Request:

@@ -57,6 +57,7 @@ def _accepted(comparison: BaselineComparison) -> Accepted | None:
         tuple(map(sum, baseline.steps)) if baseline.steps else (),
         date if isinstance(date, str) else "",
         former.system,
+        former.prompt,
         former.tools,
     )
 

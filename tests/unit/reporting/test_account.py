@@ -36,7 +36,13 @@ WHOLE = Account(
         ExpectedTurn(None, Operator("contains", "Bern")),
     ),
     accepted=Accepted(
-        True, (OSLO,), (1, 0), "2026-11-01", "Be brief.", {"find": {"description": "Finds.", "parameters": {}}}
+        True,
+        (OSLO,),
+        (1, 0),
+        "2026-11-01",
+        "Be brief.",
+        "Weather?",
+        {"find": {"description": "Finds.", "parameters": {}}},
     ),
     offered="0123",
 )

@@ -172,15 +172,17 @@ function conversation(answer, found) {
   });
 }
 
-// The first messages; the system prompt with what changed since an answer was accepted.
+// The first messages, with what changed in them since an answer was accepted.
 
 function asked(step, found) {
-  if (!found.system?.length) return messages(step);
   const isSystem = ([role]) => role === "system" || role === "developer";
-  return [
-    message("system, and what changed since the accepted run", marked(found.system)),
-    ...messages({ messages: (step.messages ?? []).filter((each) => !isSystem(each)) }),
-  ];
+  const parts = [[found.system, "system", isSystem], [found.prompt, "prompt", (each) => !isSystem(each)]];
+  return parts.flatMap(([pieces, role, isPart]) => {
+    const own = messages({ messages: (step.messages ?? []).filter(isPart) });
+    if (!pieces?.length) return own;
+    const whole = message(`${role}, and what changed since the accepted run`, marked(pieces));
+    return own.length > 1 ? [whole, ...own] : [whole];
+  });
 }
 
 function messages(step) {

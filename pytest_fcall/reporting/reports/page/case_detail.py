@@ -51,7 +51,8 @@ def _accepted(accepted: Accepted, account: Account, offered: Sequence[Tool]) -> 
     """When the answer was accepted, and the changes in the question since then."""
     return {
         "accepted": [safe_line(accepted.date), int(accepted.valid)],
-        "system": [] if accepted.system is None else _changes(accepted.system, _system_text(account)),
+        "system": [] if accepted.system is None else _changes(accepted.system, _text(account, is_system=True)),
+        "prompt": [] if accepted.prompt is None else _changes(accepted.prompt, _text(account, is_system=False)),
         "changed": {
             safe_line(tool.name): _changes(definition_text(_kept_tool(tool.name, former)), definition_text(tool))
             for tool in offered
@@ -66,9 +67,10 @@ def _changes(old: str, new: str) -> list[Json]:
     return [[sign, safe(text, _LONGEST)] for sign, text in marked_changes(old, new)]
 
 
-def _system_text(account: Account) -> str:
+def _text(account: Account, *, is_system: bool) -> str:
+    """The text of the system prompt, or of the messages behind it."""
     messages = account.answers[0].steps[0].messages if account.answers and account.answers[0].steps else ()
-    return "\n".join(str(each.get("content")) for each in messages if each.get("role") in _SYSTEM)
+    return "\n".join(str(each.get("content")) for each in messages if (each.get("role") in _SYSTEM) is is_system)
 
 
 def _kept_tool(name: str, kept: Mapping[str, Json]) -> Tool:

@@ -49,13 +49,13 @@ def test_a_prompt_of_any_run_that_is_kept_is_found_by_its_digest(tmp_path: Path)
     keep_run(tmp_path, 2, account("Be brief."), account("Be kind."))
     prompts = FormerQuestions(tmp_path)
 
-    found = [prompts.system_prompt(digest_of(each)) for each in ("Be polite.", "Be brief.", "Be rude.", "Be kind.")]
+    found = [prompts.find("system", digest_of(each)) for each in ("Be polite.", "Be brief.", "Be rude.", "Be kind.")]
 
     assert found == ["Be polite.", "Be brief.", None, "Be kind."]
 
 
 def test_without_runs_none_is_found(tmp_path: Path) -> None:
-    assert FormerQuestions(tmp_path).system_prompt(digest_of("Be brief.")) is None
+    assert FormerQuestions(tmp_path).find("system", digest_of("Be brief.")) is None
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_an_account_that_cannot_be_read_is_passed_over(tmp_path: Path, damaged: 
     keep_run(tmp_path, 2, damaged, account("Be kind."))
     prompts = FormerQuestions(tmp_path)
 
-    assert [prompts.system_prompt(digest_of(each)) for each in ("Be kind.", "Be brief.")] == ["Be kind.", "Be brief."]
+    assert [prompts.find("system", digest_of(each)) for each in ("Be kind.", "Be brief.")] == ["Be kind.", "Be brief."]
 
 
 def test_a_file_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_file_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
     path = keep_run(tmp_path, 2, account("Be kind."))
     path.write_bytes(path.read_bytes()[:-9])
 
-    assert FormerQuestions(tmp_path).system_prompt(digest_of("Be brief.")) == "Be brief."
+    assert FormerQuestions(tmp_path).find("system", digest_of("Be brief.")) == "Be brief."
 
 
 def test_a_tool_of_a_run_that_is_kept_is_found_by_its_digest(tmp_path: Path) -> None:
@@ -96,7 +96,21 @@ def test_a_tool_of_a_run_that_is_kept_is_found_by_its_digest(tmp_path: Path) -> 
     (digest,) = (tool.digest for line in read_account_lines(path) if (tool := tool_of_line(line)))
     questions = FormerQuestions(tmp_path)
 
-    assert questions.tool("find", digest) == {"description": "Finds.", "parameters": {"type": "object"}}
-    assert questions.tool("find", "0" * 16) is None
-    assert questions.tool("book", digest) is None
-    assert questions.system_prompt(digest_of("Be kind.")) == "Be kind."
+    assert questions.find("tool:find", digest) == {"description": "Finds.", "parameters": {"type": "object"}}
+    assert questions.find("tool:find", "0" * 16) is None
+    assert questions.find("tool:book", digest) is None
+    assert questions.find("system", digest_of("Be kind.")) == "Be kind."
+
+
+def test_a_prompt_is_found_by_its_digest_and_a_long_one_is_not_kept(tmp_path: Path) -> None:
+    def prompts(*texts: str) -> list[Request]:
+        return [Request(({"role": "user", "content": text},)) for text in texts]
+
+    short, long = prompts("Weather in Oslo?", "x" * 5_000)
+    for request in (short, long):
+        answer = AccountAnswer(valid=True, steps=(AskedStep(request.messages),))
+        keep_run(tmp_path, 1 if request is short else 2, account_to_json(Account("a", (answer,))))
+    questions = FormerQuestions(tmp_path)
+
+    digests = [question_digests(request)["prompt"] for request in (short, long)]
+    assert [questions.find("prompt", digest) for digest in digests] == ["Weather in Oslo?", None]
