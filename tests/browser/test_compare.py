@@ -55,6 +55,7 @@ def two_models(count: int = 0) -> Report:
 
 
 def cases(looking: Looking) -> list[str]:
+    expect(looking.page.locator("#pair-cases tbody")).to_be_visible()  # the rows are unpacked first
     return [*looking.page.locator("#pair-cases tbody tr th a").all_inner_texts()]
 
 
@@ -128,6 +129,7 @@ def test_thousands_of_differences_come_by_portions(look: Look) -> None:
     page = looking.page
     expect(page.locator("#pair-count")).to_have_text("3,003 cases of 3,004 differ")
     expect(page.locator("#pair-more button")).to_be_attached()
+    expect(page.locator("#pair-cases tbody").first).to_be_visible()
     before = page.locator("#pair-cases tbody").count()
     assert before < 10
     page.evaluate("document.querySelector('#pair-more').scrollIntoView()")
