@@ -11,15 +11,15 @@ from jsonschema_rs import Draft202012Validator
 
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.session.result.run_schema import run_schema
-from pytest_fcall.tracking.run_accounts import accounts_path, read_accounts
+from pytest_fcall.tracking.run_accounts import accounts_path, read_account_lines
 
 
 def faults_of_run(path: Path) -> list[str]:
     """What the closed schema has against a run file and the accounts beside it."""
-    run, account = _validators()
+    run, lines = _validators()
     faults = [*run.iter_errors(read_json(path.read_bytes()))]
-    for _, each in read_accounts(accounts_path(path)):
-        faults += account.iter_errors(each)
+    for line in read_account_lines(accounts_path(path)):
+        faults += lines["account" if "nodeid" in line else "tool" if "tool" in line else "tools"].iter_errors(line)
     return [f"{'/'.join(map(str, fault.instance_path))}: {fault.message}" for fault in faults]
 
 
@@ -45,7 +45,8 @@ def objects(schema: Any) -> Iterator[Mapping[str, Any]]:
 
 
 @cache
-def _validators() -> tuple[Draft202012Validator, Draft202012Validator]:
+def _validators() -> tuple[Draft202012Validator, Mapping[str, Draft202012Validator]]:
     schema = closed(run_schema())
-    account = {"$schema": schema["$schema"], "$ref": "#/$defs/account", "$defs": schema["$defs"]}
-    return Draft202012Validator(schema), Draft202012Validator(account)
+    shared = {"$schema": schema["$schema"], "$defs": schema["$defs"]}
+    lines = {name: Draft202012Validator({**shared, "$ref": f"#/$defs/{name}"}) for name in ("account", "tool", "tools")}
+    return Draft202012Validator(schema), lines

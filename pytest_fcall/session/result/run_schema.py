@@ -14,7 +14,7 @@ _Schema: TypeAlias = dict[str, Json]
 
 
 def run_schema() -> _Schema:
-    """The schema (draft 2020-12) of a run file; `#/$defs/account` is that of a line of accounts.
+    """The schema (draft 2020-12) of a run file; lines of accounts are an `account`, a `tool` or `tools` of `#/$defs`.
 
     Objects are open, since a later version may add fields. Fields that every file has are required.
     """
@@ -29,6 +29,9 @@ def run_schema() -> _Schema:
             "judging": _judging(),
             "inside": _inside(),
             "account": _account(),
+            "tool": _tool(),
+            "tools": _tools(),
+            "accepted": _accepted(),
             "answer": _answer(),
             "step": _step(),
         },
@@ -80,6 +83,8 @@ def _provenance() -> _Schema:
             "commit": _text("The commit that was checked out."),
             "branch": _text("The branch."),
             "dirty": _flag("Whether files differed from the commit."),
+            "remote": _text("The address at which a browser shows the repository, without user and password."),
+            "folder": _text("The root of the run in the repository; absent if that is the root of both."),
             "history": _list("Folders of earlier runs: --fc-history.", _text()),
         },
     )
@@ -207,8 +212,49 @@ def _account() -> _Schema:
             ),
             "shown": _integer("The index of the answer that stands for all."),
             "answers": _list("The answers; of a case without a verdict one, with the question alone.", _ref("answer")),
+            "expected": _list("What each turn expects; its content may change.", _any_object("A turn.")),
+            "accepted": _or_null("The accepted answer, and what was different in the question.", _ref("accepted")),
+            "offered": _text("The name of the set of tools; empty if none is kept."),
         },
         required=("nodeid", "answers"),
+    )
+
+
+def _tool() -> _Schema:
+    fields = {
+        "name": _text("The name."),
+        "digest": _text("The digest by which sets name it."),
+        "description": _text("The description."),
+        "parameters": _any_object("The JSON Schema of the parameters."),
+    }
+    tool = _object("The tool.", fields, required=tuple(fields))
+    return _object("A line of a tool, which is there once.", {"tool": tool}, required=("tool",))
+
+
+def _tools() -> _Schema:
+    return _object(
+        "A line of a set of tools.",
+        {
+            "offered": _text("The name of the set, as in accounts."),
+            "tools": _list("The name and the digest of each tool.", _pair("string")),
+        },
+        required=("offered", "tools"),
+    )
+
+
+def _accepted() -> _Schema:
+    return _object(
+        "The answer that the baseline has, and parts of its question that were different, as far as they are kept.",
+        {
+            "valid": _flag("Whether it was right."),
+            "calls": _list("The calls.", _call()),
+            "turns": _list("The number of calls of each turn; absent for a single reply.", _integer()),
+            "date": _text("When it was accepted or recorded."),
+            "system": _text("The system prompt."),
+            "prompt": _text("The other messages."),
+            "tools": _any_object("Descriptions and parameters of tools, by name."),
+        },
+        required=("valid",),
     )
 
 
@@ -223,24 +269,40 @@ def _answer() -> _Schema:
             "notes": _list("What was dropped, or read leniently.", _text()),
             "steps": _list("The requests of a conversation, or the only one.", _ref("step")),
             "inside": _list("The requests that an app sent to its models meanwhile.", _ref("step")),
+            "turns": _list("How the verdict paired calls with expected ones, turn by turn.", _turn()),
         },
         required=("valid", "reasons"),
     )
 
 
-def _step() -> _Schema:
-    call = _object(
+def _turn() -> _Schema:
+    return _object(
+        "A turn of an answer.",
+        {
+            "calls": _integer("The number of its calls."),
+            "pairs": _list("The index of an expected call, and of the call that was made for it.", _pair("integer")),
+            "alternative": _integer("The index of the alternative that the verdict chose."),
+        },
+        required=("calls", "pairs"),
+    )
+
+
+def _call() -> _Schema:
+    return _object(
         "A call.",
         {"name": _text("The tool."), "arguments": _any_object("The arguments.")},
         required=("name", "arguments"),
     )
+
+
+def _step() -> _Schema:
     result = _object("What came of a call.", {"value": {"description": "The result."}, "error": _text("What failed.")})
     return _object(
         "A request and its reply. What is empty is left out.",
         {
             "model": _text("The model that an app asked."),
             "messages": _list("The messages that are new, in OpenAI's form.", _any_object("A message.")),
-            "calls": _list("The calls of the reply.", call),
+            "calls": _list("The calls of the reply.", _call()),
             "results": _list("The results of the first calls.", result),
             "text": _text("The text of the reply."),
             "remark": _text("What is unusual about the reply, such as a refusal."),
