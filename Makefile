@@ -49,7 +49,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows test-inspect nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-report statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows test-inspect nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -119,6 +119,9 @@ fuzz-files: $(FUZZ)/.ready ## try to break every reader of files, FUZZ_SECONDS e
 	for target in $(FILE_TARGETS); do \
 		$(FUZZ)/bin/python -m tests.fuzz.guided $$target -max_total_time=$(or $(FUZZ_SECONDS),600) || exit 1; \
 	done
+
+screenshots: $(BROWSER)/.ready ## photograph the pages that the documentation shows
+	$(BROWSER)/bin/python docs/images/shoot.py
 
 bench-report: $(BROWSER)/.ready ## measure what pages of reports cost; PROMPTFOO=program is measured, too
 	$(BROWSER)/bin/python -m benchmarks.report $(if $(PROMPTFOO),--promptfoo $(PROMPTFOO))

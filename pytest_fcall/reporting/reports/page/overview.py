@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, zip_longest
 from typing import Final, NamedTuple
+
+from markupsafe import Markup
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.gates import figure_text, verdict_word
@@ -36,6 +40,7 @@ _CHANGES: Final = (
 _MOST_CASES: Final = 50
 """So many cases of an outcome are listed without the script."""
 _MOST_TOOLS: Final = 15
+_CHANGED_WORDS: Final = re.compile(r"\[-(.*?)-\]|\{\+(.*?)\+\}")
 
 
 class GateRow(NamedTuple):
@@ -124,8 +129,8 @@ def _link(result: Result, place: int, report: Report) -> CaseLink:
     )
 
 
-def causes(report: Report) -> list[str]:
-    """What changes and failures have in common, in sentences."""
+def causes(report: Report) -> list[Markup]:
+    """What changes and failures have in common, in sentences, with changed words marked."""
     results = report.results.results
     changed = Counter(cause for result in results for cause in result.causes)
     found = [
@@ -135,7 +140,17 @@ def causes(report: Report) -> list[str]:
     for each in shared_causes(results):
         place = f" at {safe_line(each.place)}" if each.place else ""
         found.append(f"{plural_text(len(each.failures), 'failure')}: {safe_line(each.kind)}{place}")
-    return found
+    return [_marked(each) for each in found]
+
+
+def _marked(text: str) -> Markup:
+    """The text with its `[-gone-]{+new+}` words marked."""
+    pieces = _CHANGED_WORDS.split(text)  # text, gone or None, new or None, text, and so on
+    marked = [
+        Markup("<{0}>{1}</{0}>").format("ins" if gone is None else "del", new if gone is None else gone)
+        for gone, new in zip(pieces[1::3], pieces[2::3], strict=True)
+    ]
+    return Markup("").join(chain.from_iterable(zip_longest(pieces[::3], marked, fillvalue="")))
 
 
 def group_rows(report: Report) -> list[GroupRow]:

@@ -28,7 +28,7 @@ def write(report: Report) -> Iterator[str]:
     yield from HtmlFile(_FOLDER / "report.html.jinja", [STYLE], [_FOLDER / name for name in _SCRIPTS]).text(
         report=report,
         title=f"fcall: {report.title}",
-        started=safe_line(report.started.replace("T", " ")),
+        started=safe_line(report.started.replace("T", " ")[:16]),
         models=[safe_line(model) for model in report.models],
         right=counted.right,
         answered=counted.answered,

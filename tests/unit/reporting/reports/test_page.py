@@ -55,6 +55,12 @@ def page(made: Report) -> str:
     return "".join(write(made))
 
 
+def test_changed_words_are_marked_also_in_what_cases_have_in_common() -> None:
+    changed = result(causes=("the system prompt changed: [-kind <b>-]{+brief+} {+-] [-+} x",))
+    text = page(report(changed))
+    assert "the system prompt changed: <del>kind &lt;b&gt;</del><ins>brief</ins> <ins>-] [-</ins> x (1 case)" in text
+
+
 @settings(max_examples=20)
 @given(reports())
 def test_a_page_has_its_own_elements_and_no_others(made: Report) -> None:
