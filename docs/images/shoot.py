@@ -100,14 +100,13 @@ def pytest(folder: Path, *options: str) -> None:
     """Ask both models."""
     outside = {name: value for name, value in os.environ.items() if name not in ("CI", "PYTEST_ADDOPTS")}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *MODELS, *options]
-    subprocess.run(command, cwd=folder, env=outside, check=False, stdout=subprocess.DEVNULL)  # noqa: S603  # our own
+    subprocess.run(command, cwd=folder, env=outside, check=False, stdout=subprocess.DEVNULL)  # noqa: S603
 
 
 def photograph(page: Page, address: str, name: str, height: int) -> None:
     """Write what a window of this height shows."""
     page.set_viewport_size({"width": 1200, "height": height})
     page.goto(address)
-    page.wait_for_function("document.readyState === 'complete'")
     page.wait_for_timeout(500)
     page.screenshot(path=Path(__file__).with_name(name))
 

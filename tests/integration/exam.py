@@ -11,14 +11,8 @@ from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# Each run inside a test forgets the modules that it imported; these are kept, for speed.
-import aiohttp  # noqa: F401
 import pytest
 
-import pytest_fcall.backends.dispatch
-import pytest_fcall.backends.openai.backend
-import pytest_fcall.backends.openai.client
-import pytest_fcall.backends.openai.http_sender  # noqa: F401
 from pytest_fcall.backends.store import ReplyStore, store_path
 from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.reporting.results import Result

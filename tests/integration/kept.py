@@ -6,6 +6,7 @@ import multiprocessing.resource_tracker  # noqa: F401
 from importlib import import_module
 from pkgutil import walk_packages
 
+import aiohttp.web  # noqa: F401
 import deepdiff  # noqa: F401
 import genai_prices  # noqa: F401
 import numpy as np  # noqa: F401

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 # Each run inside a test forgets the modules that it imported; these are kept, for speed.
-import aiohttp.web  # noqa: F401
 import openai
 import pytest
 from openai.resources import chat, responses  # noqa: F401

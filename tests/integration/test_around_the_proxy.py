@@ -8,7 +8,6 @@ from asyncio import BaseEventLoop
 from collections.abc import Iterator
 
 # Each run inside a test forgets the modules that it imported; these are kept, for speed.
-import aiohttp.web  # noqa: F401
 import httpx  # noqa: F401
 import openai
 import pytest

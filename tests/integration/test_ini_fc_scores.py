@@ -8,12 +8,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-# Each run inside a test forgets the modules that it imported; this is kept, for speed.
-import pytest_fcall.session.result.scores  # noqa: F401
 from pytest_fcall.conversation.named_scores import SCORES
-from tests.integration.command import fcall
+from tests.integration.command import fcall, python
 from tests.integration.conftest import ECHO, Shop
 from tests.integration.mind import Mind
+from tests.suite_tools import WITHOUT_TOOLS
 
 Call = tuple[str, Mapping[str, object]]
 
@@ -354,11 +353,9 @@ def test_nothing_is_imported_where_no_score_is_asked_for(two: Shop) -> None:
             print("LOADED", [name for name in rooms if name in sys.modules])
         """,
     )
-    arguments = ["--fc-model=python:echo:answer"]
-    asked = two.pytester.runpytest_subprocess(*arguments)
-    asked.stdout.fnmatch_lines(
-        ["LOADED ['pytest_fcall.conversation.named_scores', 'pytest_fcall.session.result.scores']"]
-    )
+    whole = ("-m", "pytest", "-p", "no:cacheprovider", "--fc-model=python:echo:answer")
+    asked = python(two.pytester.path, *whole, PYTEST_ADDOPTS=WITHOUT_TOOLS)
+    assert "LOADED ['pytest_fcall.conversation.named_scores', 'pytest_fcall.session.result.scores']" in asked.stdout
     Path(two.pytester.path, "pytest.ini").unlink(missing_ok=True)
     Path(two.pytester.path, "tox.ini").unlink(missing_ok=True)
-    two.pytester.runpytest_subprocess(*arguments).stdout.fnmatch_lines(["LOADED []"])
+    assert "LOADED []" in python(two.pytester.path, *whole, PYTEST_ADDOPTS=WITHOUT_TOOLS).stdout

@@ -6,11 +6,8 @@ import json
 import sys
 from pathlib import Path
 
-# Each run inside a test forgets the modules that it imported; these are kept, for speed.
-import aiohttp.web  # noqa: F401
 import pytest
 
-import pytest_fcall.backends.apps.http  # noqa: F401
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, assert_errors, called, most_at_a_time, towns, weather_in

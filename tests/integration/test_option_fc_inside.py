@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 # Each run inside a test forgets the modules that it imported; these are kept, for speed.
-import aiohttp.web  # noqa: F401
 import openai
 import pytest
 from openai.resources import chat, responses  # noqa: F401

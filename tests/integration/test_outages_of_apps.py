@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 # Each run inside a test forgets the modules that it imported; these are kept, for speed.
-import aiohttp  # noqa: F401
 import httpx  # noqa: F401
 import openai  # noqa: F401
 import pytest

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 # Each run inside a test forgets the modules that it imported; these are kept, for speed.
-import aiohttp.web  # noqa: F401
 import openai
 import pytest
 from openai.resources import chat  # noqa: F401

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 # Each run inside a test forgets the modules that it imported; these are kept, for speed.
-import aiohttp.web  # noqa: F401
 import httpx  # noqa: F401
 import pytest
 
