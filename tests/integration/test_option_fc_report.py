@@ -54,6 +54,16 @@ def test_a_run_and_its_file_give_the_same_bytes(two: Shop, workers: str) -> None
         assert written == again
 
 
+def test_what_cannot_be_read_of_an_earlier_run_costs_no_report(two: Shop) -> None:
+    two.ask()
+    (earlier,) = run_paths(two.pytester.path)
+    run = json.loads(earlier.read_bytes())
+    run["results"]["results"] = [{"nodeid": 5}, {"nodeid": "a", "status": "great"}, None, *run["results"]["results"]]
+    earlier.write_text(json.dumps(run), encoding="utf-8")
+    two.ask("--fc-report=r.html").stdout.fnmatch_lines(["report: r.html"])
+    assert f'"earlier":["{run["started"]}"]' in (two.pytester.path / "r.html").read_text(encoding="utf-8")
+
+
 def test_a_merged_run_gives_the_report_of_one_run(two: Shop) -> None:
     for shard in ("1/2", "2/2"):
         two.ask(f"--fc-shard={shard}")

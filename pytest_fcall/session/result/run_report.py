@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar, overload
+from types import MappingProxyType
+from typing import Final, TypeVar, get_args, overload
 
-from pytest_fcall.core import Call, Outcome
+from pytest_fcall.core import Call, Json, Outcome
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.report import (
     ComparedRun,
@@ -19,7 +19,7 @@ from pytest_fcall.reporting.reports.report import (
     Report,
     other_failures,
 )
-from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.results import Result, Status
 from pytest_fcall.session.result.compared_runs import (
     answered_pairs,
     calls_of,
@@ -32,12 +32,14 @@ from pytest_fcall.session.result.kept_run import Run, load_run
 from pytest_fcall.session.result.model_change import answered_rightly
 from pytest_fcall.session.result.suite_scores import Suites
 from pytest_fcall.tracking.differences import same_calls
-from pytest_fcall.tracking.run_file import RunFile, RunFileError, run_data
+from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run, run_data
 
 T = TypeVar("T")
 
 MOST_EARLIER = 20
 """Of so many runs before, the report says how each case ended."""
+_STATUSES: Final[Mapping[str, Status]] = MappingProxyType({status: status for status in get_args(Status)})
+_OUTCOMES: Final[Mapping[str, Outcome]] = MappingProxyType({outcome.value: outcome for outcome in Outcome})
 _MOST_MODELS = 8
 """So many models are held beside each other, two by two."""
 
@@ -49,10 +51,7 @@ def report_of(run: Run, earlier: Sequence[Path], suites: Suites, compared: int =
     case by case.
     """
     file, accounts = run.file, KeptAccounts(run.path)
-    before, seen = deque[Run](maxlen=compared), list[EarlierRun]()
-    for each in _loaded(earlier, file):
-        before.append(each)  # all of them at once would take too much memory
-        seen.append(_earlier_run(each))
+    before = {path: _earlier_run(each) for path, each in _read(earlier, file)}
     judged = judge_run(file, run.results, suites)
     return Report(
         id=file.id,
@@ -65,9 +64,9 @@ def report_of(run: Run, earlier: Sequence[Path], suites: Suites, compared: int =
         unjudged=judged.unjudged,
         accounts=accounts,
         offered=OfferedTools(accounts),
-        earlier=tuple(seen),
+        earlier=tuple(before.values()),
         models_compared=_Lazy(lambda: compare_models(run.results.results, _MOST_MODELS)),
-        runs_compared=_Lazy(lambda: [_compared_run(each, run) for each in reversed(before)]),
+        runs_compared=_Lazy(lambda: [*_compared_runs([*before][-compared:], run)]),
         provenance=file.provenance,
         data=run_data(file),
     )
@@ -97,17 +96,31 @@ def _conclusions(run: Run, judged: JudgedRun) -> Iterator[str]:
     yield from judged.notes
 
 
-def _earlier_run(run: Run) -> EarlierRun:
-    found = {each.nodeid: EarlierResult(each.status, each.outcome) for each in run.results.results}
-    return EarlierRun(run.file.id, run.file.started, found)
-
-
-def _loaded(paths: Iterable[Path], file: RunFile) -> Iterator[Run]:
+def _read(paths: Iterable[Path], file: RunFile) -> Iterator[tuple[Path, RunFile]]:
     for path in paths:
         with suppress(RunFileError):
-            run = load_run(path)
-            if run.file.id < file.id:
-                yield run
+            found = read_run(path)
+            if found.id < file.id:
+                yield path, found
+
+
+def _earlier_run(file: RunFile) -> EarlierRun:
+    """How the cases of a run ended. Only that is read: whole results of twenty runs would take seconds and memory."""
+    rows = file.results.get("results")
+    return EarlierRun(file.id, file.started, dict(_earlier_results(rows if isinstance(rows, list) else ())))
+
+
+def _earlier_results(rows: Iterable[Json]) -> Iterator[tuple[str, EarlierResult]]:
+    for row in rows:
+        match row:
+            case {"nodeid": str(nodeid), "status": str(status), **rest} if status in _STATUSES:
+                yield nodeid, EarlierResult(_STATUSES[status], _OUTCOMES.get(str(rest.get("outcome"))))
+
+
+def _compared_runs(paths: Sequence[Path], now: Run) -> Iterator[ComparedRun]:
+    for path in reversed(paths):
+        with suppress(RunFileError):
+            yield _compared_run(load_run(path), now)
 
 
 def _compared_run(before: Run, now: Run) -> ComparedRun:
