@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TextIO, TypeVar
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
-from pytest_fcall.cli.score.rows import JudgedRow, RowJudge, check_readable, judge_batch, row_batches
+from pytest_fcall.cli.score.rows import JudgedRow, RowJudge, batches_for, check_readable, judge_batch
 from pytest_fcall.reporting.number_text import plural_text
 
 FORMATS: Mapping[str, str] = MappingProxyType(
@@ -144,7 +144,7 @@ def _open_differences(parser: ArgumentParser, path: str | None) -> AbstractConte
 def _score_rows(options: Namespace, judge: RowJudge, differences: TextIO | None) -> int:
     """Print verdicts as they come to standard output, and the summary to standard error."""
     summary, progress = ScoreSummary(judge.has_two_profiles), Progress(sys.stderr)
-    for judged in map_in_order(partial(judge_batch, judge), row_batches(options.rows), options.processes):
+    for judged in map_in_order(partial(judge_batch, judge), batches_for(judge, options.rows), options.processes):
         for row in judged:
             print(row.line)
             if differences is not None and row.difference is not None:
@@ -156,6 +156,8 @@ def _score_rows(options: Namespace, judge: RowJudge, differences: TextIO | None)
         print(*summary.lines(), sep="\n", file=sys.stderr)
     elif summary.broken:
         print(f"fcall score: {summary.broken:,} of {summary.rows:,} rows could not be judged", file=sys.stderr)
+    for line in summary.cautions():
+        print(f"fcall score: {line}", file=sys.stderr)
     for line in summary.totals():
         print(line, file=sys.stderr)
     return 1 if summary.broken or (options.compare and summary.disagreeing) else 0
@@ -175,6 +177,7 @@ class ScoreSummary:
     _shown: list[str] = field(default_factory=list)
     _totals: dict[str, Counter[str]] = field(default_factory=dict)
     _sizes: Counter[str] = field(default_factory=Counter)
+    _cautions: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: JudgedRow) -> None:
         """Count one row."""
@@ -182,6 +185,8 @@ class ScoreSummary:
         self.broken += row.broken
         self._compared.update(row.comparison.keys())
         self._agreeing.update(key for key, disagreement in row.comparison.items() if disagreement is None)
+        if row.caution:
+            self._cautions[row.caution] += 1
         if row.difference is not None:
             self._differences[row.difference] += 1
         if row.group_facts is not None:
@@ -205,6 +210,11 @@ class ScoreSummary:
         if self.has_two_profiles:
             yield f"the profiles differ in {plural_text(self._differences.total(), 'row')}"
         yield from (f"{number:8,}  {name}" for name, number in self._differences.most_common())
+
+    def cautions(self) -> Iterator[str]:
+        """What makes verdicts doubtful, with the number of rows."""
+        for caution, number in self._cautions.items():
+            yield f"{number:,} of {plural_text(self.rows, 'row')}: {caution}"
 
     def totals(self) -> Iterator[str]:
         """For each group, the percentage of rows of which each fact is true."""

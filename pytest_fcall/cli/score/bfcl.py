@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
 from pytest_fcall.cli.score.rows import RowJudge, RowVerdict
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.bfcl.answers import Source, as_answer_row, read_answer
+from pytest_fcall.suites.bfcl.answers import (
+    ANSWER_DECODERS,
+    UNKNOWN_HANDLER,
+    Answer,
+    Handler,
+    Source,
+    as_answer_row,
+    read_answer,
+)
 from pytest_fcall.suites.bfcl.case_index import CaseIndex, conversation_score_row, is_conversation, verdict_row
+from pytest_fcall.suites.bfcl.handlers import find_handler, has_family_mark, is_open, name_forms
 from pytest_fcall.suites.bfcl.judge import score_answer
 from pytest_fcall.suites.bfcl.profile_differences import profile_difference
+from pytest_fcall.suites.bfcl.rest.judge import UNRECORDED
+from pytest_fcall.suites.json_files import BrokenRow, parse_record
+
+_UNRECORDED = (
+    "no recorded response tells what a server answers, and none was asked; they are judged wrong, with the error type "
+    f"{UNRECORDED}"
+)
+_OTHER_NAMES = (
+    "a name is not written as most of the file write theirs, with dots or with underscores for them; "
+    "say with --names how they were offered"
+)
+_OTHER_FORMAT = (
+    "a call is marked in a format of its own, but other texts of the file are calls in Python; "
+    "say with --decoder how to read them"
+)
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -33,12 +57,25 @@ def add_options(parser: ArgumentParser) -> None:
         default="auto",
         help="judge the raw output of the model, or the decoded calls in the row (default: raw where a row has it)",
     )
+    parser.add_argument(
+        "--names",
+        choices=("dots", "underscores"),
+        help="how the names of functions were offered to the model (default: as most of its calls have them)",
+    )
+    parser.add_argument(
+        "--decoder",
+        choices=ANSWER_DECODERS,
+        metavar="NAME",
+        help="what reads the text of rows that do not name a decoder (default: found out, where rows leave no doubt): "
+        f"{', '.join(ANSWER_DECODERS)}",
+    )
     parser.add_argument("--differences", metavar="FILE", help="write the rows that the two profiles judge differently")
 
 
 def judge_of(parser: ArgumentParser, options: Namespace) -> BfclJudge:
     """The judge of the command line. A file that cannot be read ends the program through `parser`."""
-    judge = BfclJudge(options.cases, options.source)
+    underscored = None if options.names is None else options.names == "underscores"
+    judge = BfclJudge(options.cases, options.source, Handler(underscored=underscored, decoder=options.decoder))
     try:
         _case_index(judge.cases)
     except OSError as error:
@@ -55,20 +92,51 @@ class BfclJudge(RowJudge):
 
     cases: Path
     source: Source
+    asked: Handler = UNKNOWN_HANDLER
+    """What the command line says of the handler."""
+    handler: Handler = UNKNOWN_HANDLER
+    """What the rows of a file say of it as well."""
+
+    def has_open_rows(self, lines: Iterable[bytes]) -> bool:
+        """Return whether some of these rows do not say how the handler writes answers."""
+        return any(map(is_open, _readable_rows(lines)))
+
+    def habits_of(self, lines: Iterable[bytes]) -> Handler:
+        """Return the handler that wrote the answers of a file."""
+        return find_handler(filter(is_open, _readable_rows(lines)), _case_index(self.cases).offered_names, self.asked)
+
+    def with_habits(self, habits: Handler) -> BfclJudge:
+        """Return the judge of the answers of a handler."""
+        return replace(self, handler=habits)
 
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Judge the answer in `row` by both profiles; conversations and executed calls have one rule."""
-        index = _case_index(self.cases)
-        row = as_answer_row(row)
+        index, written = _case_index(self.cases), row
+        row = as_answer_row(row, self.handler)
         if is_conversation(row):
             return RowVerdict(conversation_score_row(row, index.conversation_judge(row)))
+        answer = read_answer(row, self.source, self.handler)
         if executed := index.executed_judge(row):
-            return RowVerdict(verdict_row(row, executed.verdict(read_answer(row, self.source))))
+            found = executed.verdict(answer)
+            caution = _UNRECORDED if found.error_type == UNRECORDED else ""
+            return RowVerdict(verdict_row(row, found), caution=caution)
         case = index.case(row)
-        scored = score_answer(case, read_answer(row, self.source))
+        scored = score_answer(case, answer)
         verdict = {"category": row["category"], "id": case.case.id, **scored.as_row()}
         why = profile_difference(case, scored)
-        return RowVerdict(verdict, None if why is None else (why, {"why": why, **verdict}))
+        difference = None if why is None else (why, {"why": why, **verdict})
+        return RowVerdict(verdict, difference, caution=self._caution(written, answer, index))
+
+    def _caution(self, row: Mapping[str, Json], answer: Answer, index: CaseIndex) -> str:
+        """What speaks against that which was found out about the handler."""
+        if answer.form in ("fc", "text") and "underscore_to_dot" not in row and self.asked.underscored is None:
+            other = "dots" if answer.underscored else "underscores"
+            if other in {*name_forms(row, self.handler.decoder, index.offered_names(row))}:
+                return _OTHER_NAMES
+        is_guess = answer.form == "prompt" and "style" not in row and "decoder" not in row
+        if is_guess and isinstance(answer.content, str) and has_family_mark(answer.content):
+            return _OTHER_FORMAT
+        return ""
 
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The official verdict."""
@@ -80,6 +148,14 @@ class BfclJudge(RowJudge):
         if is_preparation:
             return "conversations that fill a memory have no right answer, only the questions after them do"
         return ""
+
+
+def _readable_rows(lines: Iterable[bytes]) -> Iterator[Mapping[str, Json]]:
+    for line in lines:
+        try:
+            yield parse_record(line)
+        except BrokenRow:  # told when it is judged
+            continue
 
 
 @lru_cache(maxsize=1)

@@ -6,10 +6,11 @@ import json
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BufferedReader
+from itertools import chain, islice
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from pytest_fcall.core.regular_file import LineStream
 from pytest_fcall.core.values import Json
@@ -17,6 +18,8 @@ from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, decompressed, 
 
 _MOST_LINES = 64
 _MOST_BYTES = 1 << 20
+_MOST_AHEAD = 64
+"""Batches of a file that are read before the first is judged, if rows leave open how to read them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,8 @@ class RowBatch:
     lines: tuple[bytes, ...]
     broken: str | None = None
     """The reason why the file cannot be read beyond these lines."""
+    habits: object = None
+    """What the judge of the format found out about the file from its first lines."""
 
 
 def check_readable(parser: ArgumentParser, files: Sequence[str]) -> None:
@@ -48,6 +53,19 @@ def row_batches(files: Iterable[str]) -> Iterator[RowBatch]:
     for name in files:
         with _open_rows(name) as file, decompressed(file) as stream:
             yield from _file_batches(_file_title(name), stream)
+
+
+def batches_for(judge: RowJudge, files: Iterable[str]) -> Iterator[RowBatch]:
+    """The lines of all files, in batches. The judge looks at the first ones of a file before any is judged."""
+    for name in files:
+        batches = row_batches([name])
+        first: list[RowBatch] = []
+        for batch in islice(batches, _MOST_AHEAD):
+            first.append(batch)
+            if not judge.has_open_rows(batch.lines):
+                break
+        habits = judge.habits_of(line for batch in first for line in batch.lines)
+        yield from (replace(batch, habits=habits) for batch in chain(first, batches))
 
 
 def _open_rows(name: str) -> BufferedReader:
@@ -90,6 +108,8 @@ class RowVerdict:
     """A word for how the two profiles differ on the row, and the fields to write about it."""
     group_facts: GroupFacts | None = None
     """Facts to count for the totals at the end."""
+    caution: str = ""
+    """What to tell of all such rows together, since it makes their verdicts doubtful."""
 
 
 class RowJudge(ABC):
@@ -99,6 +119,18 @@ class RowJudge(ABC):
     """The fields that identify a row."""
     has_two_profiles: ClassVar[bool] = False
     """Whether rows are judged by two profiles that may differ."""
+
+    def has_open_rows(self, _: Iterable[bytes]) -> bool:
+        """Return whether some of these lines do not say everything that judging them needs."""
+        return False
+
+    def habits_of(self, _: Iterable[bytes]) -> object:
+        """Return what the first lines of a file say about all of them."""
+        return None
+
+    def with_habits(self, _: Any) -> RowJudge:
+        """Return the judge of the rows of a file, given what `habits_of` found out."""
+        return self
 
     @abstractmethod
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
@@ -126,10 +158,12 @@ class JudgedRow:
     difference: str | None = None
     difference_line: str = ""
     group_facts: GroupFacts | None = None
+    caution: str = ""
 
 
 def judge_batch(judge: RowJudge, batch: RowBatch) -> list[JudgedRow]:
     """Judge the lines of a batch. Empty lines are skipped."""
+    judge = judge.with_habits(batch.habits)
     judged = [
         _judged_row(judge, f"{batch.file}:{number}", line)
         for number, line in enumerate(batch.lines, batch.first)
@@ -156,6 +190,7 @@ def _judged_row(judge: RowJudge, place: str, line: bytes) -> JudgedRow:
         difference=name,
         difference_line=json.dumps({"place": place, **fields}) if name else "",
         group_facts=judged.group_facts,
+        caution=judged.caution,
     )
 
 

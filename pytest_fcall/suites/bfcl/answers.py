@@ -7,24 +7,33 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.bfcl import Undecodable
+from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, PromptFormat, format_of
 from pytest_fcall.suites.json_files import BrokenRow, boolean_field, string_field
 
 Source: TypeAlias = Literal["auto", "raw", "decoded"]
-Form: TypeAlias = Literal["fc", "prompt", "decoded", "undecodable"]
+Form: TypeAlias = Literal["fc", "prompt", "text", "decoded", "undecodable"]
 
-_FORM_BY_DECODER: Mapping[object, Form] = {"fc_json": "fc", "prompt_default": "prompt"}
-FORM_BY_STYLE: Mapping[object, Form] = {"FC": "fc", "prompt": "prompt", "calls": "decoded"}
+FORM_BY_DECODER: Mapping[str, Form] = MappingProxyType({"fc_json": "fc", "prompt_default": "prompt"})
+"""The official decoders of rows, for native calls and for prompts."""
+ANSWER_DECODERS = (*FORM_BY_DECODER, *DECODERS)
+"""The decoders that a row may name to have its `raw` read."""
+FORM_BY_STYLE: Mapping[object, Form] = MappingProxyType({"FC": "fc", "prompt": "prompt", "calls": "decoded"})
+_FORGIVING = frozenset({"hermes", "qwen_coder", "functiongemma"})
+"""The formats whose official decoders find no call where none can be read; others fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The stored answer of a model.
 
-    `content` is for `fc` a list of `{name: JSON text}`, or text; for `prompt` text; for `decoded` the list of
-    `{name: arguments}` that a decoder returned. This is not checked. For `undecodable` it is the text that a decoder
-    failed on, if the row has it.
+    `content` is for `fc` a list of `{name: JSON text}`, or text; for `prompt` text; for `text` text that `decoder`
+    reads; for `decoded` the list of `{name: arguments}` that a decoder returned. This is not checked. For `undecodable`
+    it is the text that a decoder failed on, if the row has it.
     """
 
     form: Form
@@ -33,33 +42,70 @@ class Answer:
     """Whether the names of tools had underscores in place of dots."""
     prompt_format: PromptFormat = DEFAULT_FORMAT
     """The format that the prompt asked for."""
+    decoder: str = "auto"
+    """The name of the decoder of a `text`."""
 
 
-def read_answer(row: Mapping[str, Json], source: Source = "auto") -> Answer:
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """How the harness's handler of a model writes answers, as far as rows do not say it."""
+
+    native: bool = False
+    """Whether it stores native calls, and text where there is none."""
+    underscored: bool | None = None
+    """Whether the names of functions have underscores for dots; None if no answer shows it."""
+    decoder: str | None = None
+    """The decoder of its text; None for native calls, and for text in the format of the leaderboard's prompt."""
+
+
+UNKNOWN_HANDLER = Handler()
+
+
+def read_answer(row: Mapping[str, Json], source: Source = "auto", known: Handler = UNKNOWN_HANDLER) -> Answer:
     """Read the answer of a row. Raises BrokenRow without an answer.
 
     `source` chooses between the raw and the decoded answer of a row that has both.
     """
-    underscored = boolean_field(row, "underscore_to_dot")
+    underscored = boolean_field({"underscore_to_dot": bool(known.underscored), **row}, "underscore_to_dot")
     form = _form(row)
     if form == "decoded" or source == "decoded" or (source == "auto" and "raw" not in row and "decoded" in row):
         return _decoded_answer(row, underscored)
     if "raw" not in row:
         raise BrokenRow("missing `raw`")
     asked = format_of(string_field(row, "id")) if "id" in row else DEFAULT_FORMAT
-    return Answer(form, row["raw"], underscored, asked)
+    return Answer(form, row["raw"], underscored, asked, str(row["decoder"]) if form == "text" else "auto")
+
+
+def answer_text(text: object, decoder: str) -> Calls:
+    """Return the calls that one of our decoders reads in a text. Anything else than text is malformed."""
+    return decode(Reply(text, decoder=decoder)) if isinstance(text, str) else Calls(malformed="It is not text.")
+
+
+def decode_text(answer: Answer) -> list[object]:
+    """Return the calls in a text of a model's own format, in the official form. Raises Undecodable without any.
+
+    The official decoders of some formats pass over what they cannot read.
+    """
+    calls = answer_text(answer.content, answer.decoder)
+    if answer.decoder not in _FORGIVING and (calls.malformed is not None or not calls.calls):
+        raise Undecodable(calls.malformed or "there is no call in the text")
+    return [{call.name: dict(call.arguments)} for call in calls.calls]
 
 
 def _form(row: Mapping[str, Json]) -> Form:
     """The form by the decoder, or by the style if the row names no decoder."""
     if row.get("decoder") is not None:
-        return _FORM_BY_DECODER.get(string_field(row, "decoder"), "decoded")
+        name = string_field(row, "decoder")
+        return FORM_BY_DECODER.get(name) or ("text" if name in DECODERS else "decoded")
     return FORM_BY_STYLE.get(string_field(row, "style"), "decoded") if "style" in row else "decoded"
 
 
 def _decoded_answer(row: Mapping[str, Json], underscored: bool) -> Answer:
     if "decoded" not in row:
-        raise BrokenRow("missing `decoded`; `raw` is read only with style FC or prompt")
+        raise BrokenRow(
+            "missing `decoded`; `raw` is read only with style FC or prompt, "
+            "or with a `decoder` that `fcall score --format bfcl --help` lists"
+        )
     if row["decoded"] is None and _decoder_failed(row):
         return Answer("undecodable", row.get("raw"), underscored)
     try:
@@ -74,23 +120,34 @@ def _decoder_failed(row: Mapping[str, Json]) -> bool:
     return decoder_ran and not ("decode_error" in row and row["decode_error"] is None)
 
 
-def as_answer_row(row: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Convert a row of official results to a row of answers; other rows are returned as they are.
+def as_answer_row(row: Mapping[str, Json], known: Handler = UNKNOWN_HANDLER) -> Mapping[str, Json]:
+    """Convert a row of official results to a row of answers, and complete rows that do not say how to read them.
 
     A row of results has neither a category, which its id begins with, nor the way in which the model was asked. Lists
-    are native calls with names without dots; text answers the official prompt.
+    are native calls; texts are answers to the official prompt, unless the handler writes another form.
     """
     if "raw" in row or "category" in row:
-        return row
+        return _with_decoder(row, known)
     if "result" not in row:
         raise BrokenRow("missing `category` (in rows of answers) or `result` (in rows of results)")
     result = row["result"]
-    answer = {**row, "category": category_of_id(string_field(row, "id")), "raw": result}
-    if not isinstance(result, list):
-        return {"style": "prompt", **answer}
-    if any(isinstance(turn, list) for turn in result):
-        return answer  # a conversation, whose form is known for each reply
-    return {"style": "FC", "underscore_to_dot": True, **answer}
+    answer: dict[str, Json] = {**row, "category": category_of_id(string_field(row, "id")), "raw": result}
+    if is_conversation_result(result):
+        return answer  # its form is known for each reply
+    if isinstance(result, list):
+        return {"style": "FC", "underscore_to_dot": known.underscored is not False, **answer}
+    return _with_decoder({"style": "FC" if known.native or known.decoder else "prompt", **answer}, known)
+
+
+def is_conversation_result(result: Json) -> bool:
+    """Return whether a result has the replies of several turns."""
+    return isinstance(result, list) and any(isinstance(turn, list) for turn in result)
+
+
+def _with_decoder(row: Mapping[str, Json], handler: Handler) -> Mapping[str, Json]:
+    """The row with the decoder of the handler, if its answer is text and nothing says how to read it."""
+    is_open = row.get("decoder") is None and row.get("style") in (None, "FC") and isinstance(row.get("raw"), str)
+    return {**row, "decoder": handler.decoder} if is_open and handler.decoder and "decoded" not in row else row
 
 
 def category_of_id(id_: str) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
-from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.answers import Answer, decode_text
 from pytest_fcall.suites.bfcl.source_calls import call_source
 
 
@@ -36,6 +36,8 @@ def _read(answer: Answer) -> list[str]:
             return list(_native(answer.content))
         case "prompt":
             return list(_prompted(decode_prompt(answer.content)))
+        case "text":
+            return list(_decoded(decode_text(answer)))
         case "decoded":
             return list(_decoded(answer.content))
         case "undecodable":

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge, agentic_judge_of
-from pytest_fcall.suites.bfcl.answers import FORM_BY_STYLE, Form
+from pytest_fcall.suites.bfcl.answers import FORM_BY_STYLE, Form, category_of_id
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
-from pytest_fcall.suites.bfcl.categories import CATEGORIES
+from pytest_fcall.suites.bfcl.categories import CATEGORIES, judged_row
 from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge, is_executable, start_function_process
 from pytest_fcall.suites.bfcl.judge import score_columns
 from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
 from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
+from pytest_fcall.suites.bfcl.rest.judge import RestJudge
+from pytest_fcall.suites.bfcl.rest.recorded_responses import RecordedResponses, right_form
 from pytest_fcall.suites.bfcl.rows import Row, category_rows, data_folder
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, open_lines, parse_row, read_lines, string_field
 
 CaseKey: TypeAlias = tuple[str, str]
 """The category and the id of a case."""
+_REST: Final = "rest"
 _T = TypeVar("_T")
 
 
@@ -33,26 +36,44 @@ class CaseIndex:
         self._rows: _CaseRows = _FolderRows(path) if path.is_dir() else _FileRows(path)
         self._checker = CheckerProcess()
         self._process = start_function_process()
-        self._executed: dict[CaseKey, ExecutedJudge | BrokenRow | None] = {}
+        self._recorded = cache(lambda: RecordedResponses(self._rows.of_category(_REST)))
+        self._executed: dict[CaseKey, ExecutedJudge | RestJudge | BrokenRow | None] = {}
         self._cases: dict[CaseKey, BfclCase | BrokenRow] = {}
         self._conversations: dict[CaseKey, MultiTurnJudge | AgenticJudge | BrokenRow] = {}
 
     def case(self, row: Mapping[str, Json]) -> BfclCase:
         """Return the case that the `category` and `id` of a row name. Raises BrokenRow for an unknown or broken one."""
-        return self._cached(self._cases, row, lambda found: case_of(found.data, found.location))
+        return self._cached(self._cases, row, _case)
+
+    def offered_names(self, row: Mapping[str, Json]) -> Sequence[str]:
+        """Return the names of the functions that the case of a row offers; none if there is no such case."""
+        try:
+            category = string_field(row, "category") if "category" in row else category_of_id(string_field(row, "id"))
+            functions = self._rows.find((category, string_field(row, "id"))).data.get("function")
+        except BrokenRow:
+            return ()
+        return (
+            [str(each.get("name")) for each in functions if isinstance(each, Mapping)]
+            if isinstance(functions, list)
+            else ()
+        )
 
     def conversation_judge(self, row: Mapping[str, Json]) -> MultiTurnJudge | AgenticJudge:
         """Return the judge of the conversation that a row names. Raises BrokenRow."""
         return self._cached(self._conversations, row, partial(_conversation_judge, checker=self._checker))
 
-    def executed_judge(self, row: Mapping[str, Json]) -> ExecutedJudge | None:
-        """Return the judge that executes the calls of a row; None if its calls are compared. Raises BrokenRow."""
+    def executed_judge(self, row: Mapping[str, Json]) -> ExecutedJudge | RestJudge | None:
+        """Return the judge of what the calls of a row give; None if the calls are compared. Raises BrokenRow."""
         category = CATEGORIES.get(str(row.get("category")))
-        if category is None or category.truth != "source":
+        if category is None or category.truth not in ("source", "answer"):
             return None
         return self._cached(self._executed, row, self._executed_judge_of)
 
-    def _executed_judge_of(self, found: FileRow) -> ExecutedJudge | None:
+    def _executed_judge_of(self, found: FileRow) -> ExecutedJudge | RestJudge | None:
+        if found.data["category"] == _REST:
+            if right_form(found.data) is None:
+                raise BrokenRow("it has no recorded response to compare with")
+            return RestJudge(found.data, found.location, self._recorded)
         return ExecutedJudge(found.data, found.location, self._process) if is_executable(found.data) else None
 
     def _cached(
@@ -77,6 +98,11 @@ class CaseIndex:
             raise BrokenRow(f"invalid case ({found.location.path}:{found.location.line}): {error}") from None
 
 
+def _case(found: FileRow) -> BfclCase:
+    category = CATEGORIES.get(str(found.data["category"]))
+    return case_of(found.data if category is None else judged_row(category, found.data), found.location)
+
+
 def _conversation_judge(found: FileRow, checker: CheckerProcess) -> MultiTurnJudge | AgenticJudge:
     if CATEGORIES[str(found.data["category"])].truth == "mention":
         return agentic_judge_of(found.data)
@@ -88,6 +114,10 @@ class _CaseRows(Protocol):
 
     def find(self, key: CaseKey) -> FileRow:
         """Return the row of a case. Raises BrokenRow for an unknown or broken one."""
+        ...
+
+    def of_category(self, name: str) -> Iterable[Mapping[str, Json]]:
+        """Return all rows of a category that can be read."""
         ...
 
 
@@ -112,6 +142,12 @@ class _FileRows:
             raise BrokenRow(". ".join([_not_found(key), *self._faults[:3]]))
         return self._rows[key]
 
+    def of_category(self, name: str) -> Iterable[Mapping[str, Json]]:
+        for number, line in self._lines:
+            if line.strip():
+                self._add(parse_row(self._path, number, line))
+        return [row.data for (category, _), row in self._rows.items() if category == name]
+
     def _add(self, row: FileRow) -> None:
         try:
             self._rows.setdefault((string_field(row.record, "category"), string_field(row.record, "id")), row)
@@ -133,15 +169,21 @@ class _FolderRows:
         category, id_ = key
         if category not in CATEGORIES:
             raise BrokenRow(f"no category {category!r:.80}, which {id_!r:.80} names")
+        row = self._read(category).get(id_)
+        if row is None or row.fault:
+            raise BrokenRow(row.fault if row else _not_found(key))
+        return FileRow(row.location, row.data)
+
+    def of_category(self, name: str) -> Iterable[Mapping[str, Json]]:
+        return [row.data for row in self._read(name).values()]
+
+    def _read(self, category: str) -> Mapping[str, Row]:
         if category not in self._rows:
             try:
                 self._rows[category] = {row.id: row for row in category_rows(CATEGORIES[category], self._folder)}
             except ValueError as error:
                 raise BrokenRow(str(error)) from None
-        row = self._rows[category].get(id_)
-        if row is None or row.fault:
-            raise BrokenRow(row.fault if row else _not_found(key))
-        return FileRow(row.location, row.data)
+        return self._rows[category]
 
 
 def _not_found(key: CaseKey) -> str:

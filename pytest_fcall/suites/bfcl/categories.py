@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
+from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.prompt_formats import FORMAT_CATEGORY
 
 Truth: TypeAlias = Literal[
@@ -21,6 +22,8 @@ Truth: TypeAlias = Literal[
 """The kind of a category's ground truth."""
 
 _RETIRED = "unused_datasets"
+RIGHT_REQUESTS: Final = f"{_RETIRED}/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"
+"""The file of the requests that servers once answered with the ground truths of `rest`."""
 _CALLS_ONLY = "calls are executed if they need no network; all others are compared"
 _FIRST_NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -76,6 +79,12 @@ class Category:
         return f"BFCL_v4_{self.shared_file_name or self.name}.json"
 
 
+def judged_row(category: Category, data: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return a row with the category whose rules are meant. Chatting is not calling; `rest` expects any request."""
+    rules = {"chatable": "irrelevance", "rest": "relevance"}.get(category.name)
+    return data if rules is None else {**data, "category": rules}
+
+
 _NON_LIVE = (
     Category("simple_python"),
     Category("simple_java"),
@@ -118,9 +127,9 @@ _RETIRED_ONES = (
     Category("exec_multiple", "source", retired=True, note=_CALLS_ONLY),
     Category("exec_parallel", "source", retired=True, note=_CALLS_ONLY),
     Category("exec_parallel_multiple", "source", retired=True, note=_CALLS_ONLY),
-    Category("rest", "answer", retired=True, note="only whether a call is made: its truth is what servers answered"),
+    Category("rest", "answer", retired=True, note="judged by recorded responses; no server is asked"),
     Category("sql", retired=True, note="its calls are compared; the leaderboard never scored it"),
-    Category("chatable", "none", retired=True, note="skipped: no ground truth"),
+    Category("chatable", "none", retired=True, note="no call is right; the leaderboard never scored it"),
 )
 
 _EVERY = (*_NON_LIVE, *_LIVE, *_MULTI_TURN, *_WEB_SEARCH, *_MEMORY, *_FORMATS, *_RETIRED_ONES)

@@ -22,7 +22,7 @@ from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer, check
 from pytest_fcall.matching.bfcl.verdict import verdict_of
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
-from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.answers import Answer, decode_text
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of, official_case_of
 from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, FORMAT_BY_DECODER, PromptFormat
 
@@ -127,6 +127,8 @@ def _officially_decoded(case: OfficialCase, answer: Answer) -> object:
         case "prompt":
             form = answer.prompt_format
             return decode_format(answer.content, form.call_notation, tags=form.tagged, language=case.language)
+        case "text":
+            return decode_text(answer)
         case "decoded":
             return answer.content
         case "undecodable":
@@ -179,8 +181,9 @@ def _with_language_decoder(reply: Reply, calls: Calls, case: Case) -> Calls:
 def _answer_as_reply(answer: Answer) -> Reply:
     content = answer.content
     if isinstance(content, str):
-        decoder = "python" if answer.prompt_format == DEFAULT_FORMAT else answer.prompt_format.decoder
-        return Reply(content, decoder=decoder if answer.form == "prompt" else None)
+        prompted = "python" if answer.prompt_format == DEFAULT_FORMAT else answer.prompt_format.decoder
+        decoders = {"prompt": prompted, "text": answer.decoder}
+        return Reply(content, decoder=decoders.get(answer.form))
     if answer.form == "decoded":
         return Reply(_UNKNOWN_TEXT)
     if isinstance(content, list):

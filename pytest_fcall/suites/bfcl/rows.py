@@ -15,7 +15,7 @@ from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
-from pytest_fcall.suites.bfcl.categories import CATEGORIES, Category
+from pytest_fcall.suites.bfcl.categories import CATEGORIES, RIGHT_REQUESTS, Category
 from pytest_fcall.suites.bfcl.prompt_formats import FORMATS
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, is_strings, read_rows
 
@@ -92,6 +92,7 @@ def row_files(category: Category, folder: Path) -> tuple[Path, Path | None]:
 def current_rows(category: Category, folder: Path) -> Iterator[Row]:
     """Yield the rows of the current version in the order of the file. Raises ValueError for an unreadable file."""
     truths = _truth_by_id(category, folder)
+    requests = _right_requests(folder) if category.truth == "answer" else {}
     for number, row in enumerate(_file_rows(folder / category.questions_file)):
         name = row.data.get("id")
         id_ = name if isinstance(name, str) and name else f"{category.name}_{number}"  # chatable rows have none
@@ -100,7 +101,15 @@ def current_rows(category: Category, folder: Path) -> Iterator[Row]:
         elif category.truth != "none" and id_ not in truths:
             yield Row(id_, row.location, row.data, f"no ground truth in {category.answers_file}")
         else:
-            yield _row_with_truth(category, category.id_of(id_), row, truths.get(id_, {}))
+            truth = {**truths.get(id_, {}), **({"request": requests[id_]} if id_ in requests else {})}
+            yield _row_with_truth(category, category.id_of(id_), row, truth)
+
+
+def _right_requests(folder: Path) -> Mapping[str, Json]:
+    """The right calls of the category `rest`, by id. The leaderboard keeps them to check that servers still answer."""
+    path = folder / RIGHT_REQUESTS
+    rows = (row.data for row in _file_rows(path)) if path.is_file() else ()
+    return {f"rest_{data['idx']}": data.get("ground_truth") for data in rows if "idx" in data}
 
 
 def _truth_by_id(category: Category, folder: Path) -> dict[str, Mapping[str, Json]]:
@@ -135,6 +144,8 @@ def _row_with_truth(category: Category, id_: str, row: FileRow, answer: Mapping[
     }
     if category.truth == "source":
         data |= {"sources": truth, "execution_result_type": answer.get("execution_result_type")}
+    if category.truth == "answer":
+        data |= {"response": answer.get("ground_truth"), "sources": [answer["request"]] if "request" in answer else []}
     return Row(id_, row.location, data)
 
 

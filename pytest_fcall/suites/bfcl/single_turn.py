@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 from pytest_fcall.core.case import Case, Condition, Judge, Turn
 from pytest_fcall.core.expectation import Rules
@@ -20,30 +22,32 @@ from pytest_fcall.suites.bfcl.cases import (
     messages_of,
     true_calls,
 )
-from pytest_fcall.suites.bfcl.categories import Category
+from pytest_fcall.suites.bfcl.categories import Category, judged_row
 from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge, is_executable, start_function_process
 from pytest_fcall.suites.bfcl.function_docs import Document, native_tool, with_language_hints
 from pytest_fcall.suites.bfcl.judge import BfclJudge
 from pytest_fcall.suites.bfcl.prompt import Prompt
 from pytest_fcall.suites.bfcl.prompt_formats import format_of
-from pytest_fcall.suites.bfcl.rows import Row
+from pytest_fcall.suites.bfcl.rest.judge import RestJudge
+from pytest_fcall.suites.bfcl.rest.recorded_responses import RecordedResponses, right_form
+from pytest_fcall.suites.bfcl.rows import Row, category_rows
 from pytest_fcall.suites.json_files import BrokenRow, objects_field, string_field
 
 
 class SingleTurnReader:
     """Reads the rows of one category. Their cases share tools."""
 
-    def __init__(self, category: Category, prompt: Prompt | None) -> None:
+    def __init__(self, category: Category, folder: Path, prompt: Prompt | None) -> None:
         self._category = category
         self._prompt = prompt
+        self._recorded = cache(lambda: RecordedResponses(row.data for row in category_rows(category, folder)))
         self._language = language_of(category.name)
         self._tools: dict[str, Tool] = {}
         self._process = start_function_process() if category.truth == "source" else None
 
     def case(self, row: Row) -> Case:
         """Return the case of a row. Raises BrokenRow."""
-        # If the truth is what a server answered, only calling or not calling can be judged.
-        data = {**row.data, "category": "relevance"} if self._category.truth == "answer" else row.data
+        data = judged_row(self._category, row.data)
         functions = objects_field(data, "function")
         documents = with_language_hints(functions, self._language)
         messages = messages_of(data.get("question"))
@@ -59,7 +63,7 @@ class SingleTurnReader:
             tools=tuple(map(self._tool, documents)),
             rules=Rules("bfcl", STRINGS_BY_LANGUAGE[self._language], language=self._language),
             category=self._category.name,
-            skip=(Condition("no ground truth"),) if self._category.name == "chatable" else (),
+            skip=(Condition("no recorded response"),) if self._has_no_response(data) else (),
             judge=self._judge(row, data),
         )
         if self._prompt is None:
@@ -71,9 +75,14 @@ class SingleTurnReader:
             decoder="bfcl" if self._language == "python" else f"bfcl_{self._language}",
         )
 
+    def _has_no_response(self, data: Mapping[str, Json]) -> bool:
+        return self._category.truth == "answer" and right_form(data) is None
+
     def _judge(self, row: Row, data: Mapping[str, Json]) -> Judge:
         if self._process is not None and is_executable(data):
             return ExecutedJudge(data, row.location, self._process)
+        if self._category.truth == "answer":
+            return RestJudge(data, row.location, self._recorded)
         return BfclJudge(data, row.location)
 
     def _tool(self, document: Document) -> Tool:
@@ -89,14 +98,14 @@ class FormatReader:
     Raises ValueError without a prompt, since native calls have no prompt format.
     """
 
-    def __init__(self, category: Category, prompt: Prompt | None) -> None:
+    def __init__(self, category: Category, folder: Path, prompt: Prompt | None) -> None:
         if prompt is None:
             raise ValueError(
                 f"bfcl:{category.name} compares prompt formats and needs prompt mode: use `mode: prompt` or "
                 "--fc-suite-mode=prompt"
             )
         self._prompt = prompt
-        self._native = SingleTurnReader(category, None)
+        self._native = SingleTurnReader(category, folder, None)
         self._questions: dict[Location, tuple[Case, Sequence[Message], Sequence[Document]]] = {}
 
     def case(self, row: Row) -> Case:

@@ -144,8 +144,8 @@ def _reader(category: Category, folder: Path, prompt: Prompt | None) -> _CaseRea
     from pytest_fcall.suites.bfcl.single_turn import FormatReader, SingleTurnReader
 
     if category.truth == "in_other_category":
-        return FormatReader(category, prompt)
-    return SingleTurnReader(category, prompt)
+        return FormatReader(category, folder, prompt)
+    return SingleTurnReader(category, folder, prompt)
 
 
 def _read_case(row: Row, reader: _CaseReader) -> Case | FaultyCase:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core import Case, FaultyCase, Json
+from pytest_fcall.core import Case, FaultyCase, Json, RawCall, Reply
+from pytest_fcall.decoding import decode
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import PACK, SAIL, question, truth, write_category, write_leaderboard
 
@@ -121,10 +122,16 @@ def test_a_row_that_asks_nothing_is_a_fault(folder: Path, asked: Json) -> None:
     assert "`question` must hold messages with text" in case.faults[0].message
 
 
-def test_chatable_questions_are_skipped_since_nothing_says_what_is_right(folder: Path) -> None:
+def test_chatting_is_making_no_call(folder: Path) -> None:
     (case,) = cases("chatable", folder).values()
     assert case.id == "chatable_0"
-    assert [skip.reason for skip in case.skip] == ["no ground truth"]
+    assert callable(case.judge)
+    said = [Reply("Hello!"), Reply(tool_calls=(RawCall("sail", "{}"),))]
+    verdicts = [case.judge(case, reply, decode(reply)) for reply in said]
+    assert [(each.valid, each.error_type) for each in verdicts] == [
+        (True, None),
+        (False, "irrelevance_error:decoder_success"),
+    ]
 
 
 def test_the_suite_says_what_there_is(folder: Path) -> None:
