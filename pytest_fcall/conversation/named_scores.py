@@ -173,6 +173,7 @@ SCORES: Final[Mapping[str, ScoreKind]] = MappingProxyType(
         "hallucination": _of_judge(),
         "wrong": _of_judge(),
         "unparsable": _of_judge(),
+        "other_parser": _of_judge(),
     }
 )
 """All scores, by the names that users write."""

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_fcall.cli.score.apibench import ApiBenchJudge
 from pytest_fcall.core import Json
+from pytest_fcall.suites.apibench.parsers import install_command, original_parser_folder
 from tests.integration.command import fcall
 
 APIS: list[dict[str, Json]] = [
@@ -71,11 +74,28 @@ def test_the_arguments_by_which_apis_are_told_apart_can_be_chosen(folder: Path) 
 def test_totals_are_told_for_each_hub_and_setting(folder: Path) -> None:
     write(folder, ROW, ROW, ROW, {**ROW, "response": "Sorry."}, {**ROW, "setting": "other"})
     done = fcall(folder, "score", "--format", "apibench", "--api-db", ".", "--totals", "rows.jsonl")
+    mark = "" if original_parser_folder() else " (not the original's parser)"
     assert (
-        "torchhub mine_0_shot: 4 rows, 75.00% correct, 0.00% hallucination, 25.00% wrong, 0.00% exact by strict, "
-        "75.00% correct by strict, 0.00% wrong by strict, 0.00% hallucination by strict, 25.00% unparsable by strict"
+        f"torchhub mine_0_shot: 4 rows, 75.00% correct{mark}, 0.00% hallucination{mark}, 25.00% wrong{mark}, "
+        "0.00% exact by strict, 75.00% correct by strict, 0.00% wrong by strict, 0.00% hallucination by strict, "
+        "25.00% unparsable by strict"
     ) in done.stderr
-    assert "torchhub other: 1 row, 100.00% correct" in done.stderr
+    assert f"torchhub other: 1 row, 100.00% correct{mark}" in done.stderr
+    assert (install_command() in done.stderr) is bool(mark)
+
+
+@pytest.mark.parametrize(("parser", "mark"), [(None, " (not the original's parser)"), ("here", "")])
+def test_totals_that_depend_on_the_parser_say_that_it_is_lacking(folder: Path, parser: str | None, mark: str) -> None:
+    facts = ApiBenchJudge(folder, folder / parser if parser else None, (), totals=True)
+    rule = original_parser_folder() if parser else None
+    if parser and rule is None:
+        pytest.skip("the original's parser is not in this environment")
+    judged = replace(facts, parser=rule).judge(ROW)
+    assert judged.group_facts is not None
+    assert [*judged.group_facts.facts][:4] == [
+        *(f"{word}{mark}" for word in ("correct", "hallucination", "wrong")),
+        "exact by strict",
+    ]
 
 
 @pytest.mark.parametrize(

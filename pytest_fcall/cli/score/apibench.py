@@ -16,7 +16,12 @@ from pytest_fcall.suites.apibench.apis import Api, read_apis
 from pytest_fcall.suites.apibench.files import HUBS
 from pytest_fcall.suites.apibench.grades import Grade
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
-from pytest_fcall.suites.apibench.parsers import installed_parser, original_parser, original_parser_folder
+from pytest_fcall.suites.apibench.parsers import (
+    install_command,
+    installed_parser,
+    original_parser,
+    original_parser_folder,
+)
 from pytest_fcall.suites.apibench.strict_rule import StrictRule, parse_checked
 from pytest_fcall.suites.json_files import BrokenRow, find_file
 
@@ -24,7 +29,8 @@ CheckedArguments: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 _NO_PARSER_NOTE = """\
 fcall score: the parser of the original scripts is not installed; some answers with broken code may be judged otherwise.
-  The documentation on judging stored answers says how to get it."""
+  It takes Python 3.11 and a C compiler: {command}"""
+_OTHER_PARSER = " (not the original's parser)"
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -77,7 +83,7 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> ApiBenchJudge:
     if not known:
         parser.error(f"no {', '.join(f'{hub.apis}.jsonl' for hub in HUBS.values())} in {options.api_db}")
     if folder is None:
-        print(_NO_PARSER_NOTE, file=sys.stderr)
+        print(_NO_PARSER_NOTE.format(command=install_command()), file=sys.stderr)
     return judge
 
 
@@ -106,7 +112,8 @@ class ApiBenchJudge(RowJudge):
         theirs = original(answer, domain)
         identity = {name: row.get(name) for name in self.row_fields}
         verdict = {**identity, "verdict": theirs, "strict_verdict": ours.grade, "strict_exact": ours.exact}
-        facts = {word: theirs == word for word in ("correct", "hallucination", "wrong")}
+        mark = _OTHER_PARSER if self.parser is None else ""
+        facts = {f"{word}{mark}": theirs == word for word in ("correct", "hallucination", "wrong")}
         facts["exact by strict"] = ours.exact
         facts |= {f"{word} by strict": ours.grade == word for word in get_args(Grade)}
         group = f"{hub} {row.get('setting', '')}".strip()

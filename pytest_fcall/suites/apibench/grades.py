@@ -11,6 +11,8 @@ Grade: TypeAlias = Literal["correct", "wrong", "hallucination", "unparsable"]
 
 ORIGINAL_SCORES: Final = ("domain_accuracy", "hallucination", "wrong")
 """The scores of the original rule."""
+OTHER_PARSER: Final = "other_parser"
+"""The share of answers that the original rule judged without its parser: a score beside those that depend on it."""
 STRICT_SCORES: Final = ("domain_accuracy", "exact_accuracy", "hallucination", "wrong", "unparsable")
 
 

@@ -12,9 +12,14 @@ from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.suites.apibench.apis import Api
 from pytest_fcall.suites.apibench.files import HubFiles
-from pytest_fcall.suites.apibench.grades import ORIGINAL_SCORES, STRICT_SCORES, Grade, GradedAnswer
+from pytest_fcall.suites.apibench.grades import ORIGINAL_SCORES, OTHER_PARSER, STRICT_SCORES, Grade, GradedAnswer
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
-from pytest_fcall.suites.apibench.parsers import installed_parser, original_parser, original_parser_folder
+from pytest_fcall.suites.apibench.parsers import (
+    install_command,
+    installed_parser,
+    original_parser,
+    original_parser_folder,
+)
 from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, StrictRule
 
 _GRADE_TEXTS: Mapping[Grade, str] = MappingProxyType(
@@ -86,8 +91,11 @@ class ApiJudge:
         else:
             graded = self._rules.strict(reply.text, self._right.domain, self._right.call)
         scores = graded.score_parts(scores_of(case))
+        notes = _parser_notes(case)
+        if OTHER_PARSER in scores:
+            scores[OTHER_PARSER] = (1.0, 1.0)
         if graded.grade == "correct":
-            notes = ("It is the expected API itself.",) if graded.exact else ()
+            notes = ("It is the expected API itself.", *notes) if graded.exact else notes
             return Verdict(valid=True, notes=notes, scores=scores)
         subject = f"`{graded.call[:200]}`" if graded.call else "the answer"
         expected = f"expected `{self._right.call}` or an API of its domain"
@@ -95,10 +103,20 @@ class ApiJudge:
         return Verdict(
             valid=False,
             reasons=(Reason("wrong_answer", "answer", message, self._right.call, graded.call or None),),
+            notes=notes,
             scores=scores,
         )
 
 
 def scores_of(case: Case) -> Sequence[str]:
     """Return the names of the scores of the rule that judges a case."""
-    return ORIGINAL_SCORES if case.rules.profile == "bfcl" else STRICT_SCORES
+    if case.rules.profile != "bfcl":
+        return STRICT_SCORES
+    return ORIGINAL_SCORES if original_parser_folder() else (*ORIGINAL_SCORES, OTHER_PARSER)
+
+
+def _parser_notes(case: Case) -> tuple[str, ...]:
+    """What to know of a verdict by the original rule without the original's parser."""
+    if case.rules.profile != "bfcl" or original_parser_folder():
+        return ()
+    return (f"The original's parser is not installed, and reads some broken code otherwise: {install_command()}",)

@@ -81,14 +81,20 @@ def installed_parser() -> Parse:
     return lambda text: parser.parse(text).root_node
 
 
+def default_parser_folder() -> Path:
+    """Return the folder of this environment in which the original's parser is looked for."""
+    return Path(sys.prefix) / "share" / "pytest-fcall" / "apibench-parser"
+
+
 def original_parser_folder() -> Path | None:
     """Return the folder of the original's parser in this environment; None without one."""
-    folder = Path(sys.prefix) / "share" / "pytest-fcall" / "apibench-parser"
+    folder = default_parser_folder()
     return folder if (folder / "tree_sitter_languages").is_dir() else None
 
 
-def install_command(folder: Path) -> str:
-    """Return the command that installs the original's parser into a folder."""
+def install_command(folder: Path | None = None) -> str:
+    """Return the command that installs the original's parser into a folder, by default where it is looked for."""
+    folder = folder or default_parser_folder()
     packages = " ".join(f"{name}=={version}" for name, version in ORIGINAL_PACKAGES.items())
     return f"pip install --no-deps --target {folder} {packages}"
 

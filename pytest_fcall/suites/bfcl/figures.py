@@ -31,8 +31,57 @@ DEVIATION: Final = "format_std"
 _WEIGHTS = {"non_live_ast": 0.1, "live": 0.1, "irrelevance": 0.1, "multi_turn": 0.3, "agentic": 0.4}
 _OVERALL = "overall"
 
-FIGURES = (*_CATEGORIES_OF, _OVERALL, MAX_DELTA, DEVIATION)
+_FIRST_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "simple_ast": SIMPLE,
+    **{f"{name}_ast": (name,) for name in _SEVERAL},
+    "simple_exec": ("exec_simple", "rest"),
+    **{f"{name}_exec": (f"exec_{name}",) for name in _SEVERAL},
+    "relevance_detection": ("irrelevance",),
+}
+"""The nine columns of the first version; their categories count by their number of cases."""
+_FIRST_SUMMARIES = {
+    f"{kind}_summary": [name for name in _FIRST_COLUMNS if name.endswith(f"_{kind}")] for kind in ("ast", "exec")
+}
+
+FIGURES = (*_CATEGORIES_OF, _OVERALL, MAX_DELTA, DEVIATION, *_FIRST_COLUMNS, *_FIRST_SUMMARIES)
 """The names of all figures."""
+
+
+def version_figures(tallies: Tallies) -> list[Figure]:
+    """Return the scores of the leaderboard's version that has these categories: the first one has calls to execute."""
+    asked = {name for name, (_, number) in tallies.items() if number}
+    if not any(name.startswith("exec_") or name == "rest" for name in asked):
+        return leaderboard_figures(tallies)
+    is_newer = not asked.issubset(GROUPS["v1"])
+    first = [each for each in first_version_figures(tallies) if not (is_newer and each.name == _OVERALL)]
+    return [*leaderboard_figures(tallies), *first] if is_newer else first
+
+
+def first_version_figures(tallies: Tallies) -> list[Figure]:
+    """Return the nine columns of the first version that these categories contribute to, their summaries, and its score.
+
+    A column with a missing category is None. The overall accuracy is that of all answers together, and None with a
+    missing column.
+    """
+    counts = {name: [tallies.get(each, (0, 0)) for each in names] for name, names in _FIRST_COLUMNS.items()}
+    shares = {
+        name: sum(right for right, _ in own) / sum(number for _, number in own)
+        for name, own in counts.items()
+        if all(number for _, number in own)
+    }
+    columns = [Figure(name, shares.get(name)) for name, own in counts.items() if any(number for _, number in own)]
+    summaries = [
+        Figure(name, fmean(shares[each] for each in names) if shares.keys() >= {*names} else None)
+        for name, names in _FIRST_SUMMARIES.items()
+        if any(each.name in names for each in columns)
+    ]
+    every = [pair for own in counts.values() for pair in own]
+    overall = (
+        sum(right for right, _ in every) / sum(number for _, number in every)
+        if shares.keys() == counts.keys()
+        else None
+    )
+    return [*columns, *summaries, Figure(_OVERALL, overall, note="version 1")]
 
 
 def leaderboard_figures(tallies: Tallies) -> list[Figure]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_fcall.core.extension import About, Part
 from pytest_fcall.core.fault import Fault, FaultyCase
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS, Category, categories_of
-from pytest_fcall.suites.bfcl.figures import FIGURES, leaderboard_figures
+from pytest_fcall.suites.bfcl.figures import FIGURES, version_figures
 from pytest_fcall.suites.bfcl.rows import (
     HOW_TO_GET_IT,
     Row,
@@ -74,8 +74,8 @@ class BfclSuite:
                 yield _plain(category, row)
 
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
-        """Return the scores of the leaderboard, with its weights."""
-        return leaderboard_figures(tallies)
+        """Return the scores of the leaderboard, with the weights of the version that was asked."""
+        return version_figures(tallies)
 
     def figure_names(self) -> Sequence[str]:
         """Return the names of the scores."""

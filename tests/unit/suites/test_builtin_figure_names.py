@@ -18,6 +18,8 @@ from pytest_fcall.suites.builtin import SUITES
                 "multi_turn_base",
                 "memory_kv",
                 "format_sensitivity/json/xml",
+                *("multiple", "parallel", "parallel_multiple"),
+                *("exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple"),
             ),
             (),
         ),

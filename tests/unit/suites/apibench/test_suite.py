@@ -3,7 +3,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -193,6 +194,33 @@ def test_a_plain_case_says_all_that_its_judge_knows(
     assert (api_call(expected.operand, {}, answer) is None) is strict
 
 
+@pytest.fixture
+def with_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Make an environment that has the original's parser, or lacks it. It is not loaded."""
+
+    def make(there: bool) -> None:
+        prefix = tmp_path / f"environment_{there}"
+        (prefix / "share" / "pytest-fcall" / "apibench-parser" / "tree_sitter_languages").mkdir(parents=True)
+        monkeypatch.setattr(sys, "prefix", str(prefix if there else tmp_path))
+
+    return make
+
+
+def test_without_the_parser_of_the_original_its_scores_say_so(data: Path, with_parser: Callable[[bool], None]) -> None:
+    with_parser(False)
+    case = cases(data)["torchhub_1"]
+    original = replace(case, rules=replace(case.rules, profile="bfcl"))
+    assert ApiBenchSuite().scores(original)["torchhub"][-1] == "other_parser"
+    assert original.judge is not None
+    for answer in (f"<<<api_call>>>: {TORCH[0].call}", "Sorry."):
+        verdict = original.judge(original, Reply(answer), Calls())
+        assert verdict.scores["other_parser"] == (1.0, 1.0)
+        assert "pip install --no-deps --target" in verdict.notes[-1]
+        assert original.judge(case, Reply(answer), Calls()).scores.keys().isdisjoint({"other_parser"})
+    with_parser(True)
+    assert "other_parser" not in ApiBenchSuite().scores(original)["torchhub"]
+
+
 def test_scores_are_told_for_each_part(data: Path) -> None:
     case = cases(data, "torchhub_bm25")["torchhub_bm25_1"]
     suite = ApiBenchSuite()
@@ -200,12 +228,13 @@ def test_scores_are_told_for_each_part(data: Path) -> None:
         "torchhub_bm25": ("domain_accuracy", "exact_accuracy", "hallucination", "wrong", "unparsable")
     }
     original = replace(case, rules=replace(case.rules, profile="bfcl"))
-    assert suite.scores(original) == {"torchhub_bm25": ("domain_accuracy", "hallucination", "wrong")}
+    assert suite.scores(original)["torchhub_bm25"][:3] == ("domain_accuracy", "hallucination", "wrong")
     for each in (case, original):
         assert each.judge is not None
         verdict = each.judge(each, Reply(f"<<<api_call>>>: {TORCH[0].call}"), Calls())
         assert verdict.scores == {
-            name: (float("accuracy" in name), 1.0) for name in suite.scores(each)["torchhub_bm25"]
+            name: (float("accuracy" in name or name == "other_parser"), 1.0)
+            for name in suite.scores(each)["torchhub_bm25"]
         }
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.figures import leaderboard_figures
+from pytest_fcall.suites.bfcl.figures import leaderboard_figures, version_figures
 
 WHOLE = {
     **dict.fromkeys(("simple_python", "simple_java", "simple_javascript"), (1, 2)),
@@ -43,3 +43,45 @@ def test_a_score_that_lacks_a_category_is_not_told() -> None:
 
 def test_categories_of_others_have_no_score() -> None:
     assert leaderboard_figures({"weather": (1, 2)}) == []
+
+
+FIRST = {
+    "simple_python": (300, 400),
+    "simple_java": (50, 100),
+    "simple_javascript": (25, 50),
+    "multiple": (180, 200),
+    "parallel": (160, 200),
+    "parallel_multiple": (140, 200),
+    "irrelevance": (120, 240),
+    "exec_simple": (100, 100),
+    "exec_multiple": (40, 50),
+    "exec_parallel": (30, 50),
+    "exec_parallel_multiple": (20, 40),
+    "rest": (36, 70),
+}
+
+
+def test_the_first_version_has_nine_columns_and_weights_of_its_own() -> None:
+    extras = {"sql": (1, 100), "chatable": (0, 200)}
+    found = {figure.name: figure.share for figure in version_figures(FIRST | extras)}
+    assert list(found) == [
+        *("simple_ast", "multiple_ast", "parallel_ast", "parallel_multiple_ast"),
+        *("simple_exec", "multiple_exec", "parallel_exec", "parallel_multiple_exec"),
+        *("relevance_detection", "ast_summary", "exec_summary", "overall"),
+    ]
+    assert found["simple_ast"] == pytest.approx(375 / 550)
+    assert found["simple_exec"] == pytest.approx(136 / 170)
+    assert found["exec_summary"] == pytest.approx((136 / 170 + 0.8 + 0.6 + 0.5) / 4)
+    assert found["overall"] == pytest.approx(1201 / 1700)
+
+
+def test_a_column_of_the_first_version_that_lacks_a_category_is_not_told() -> None:
+    found = {figure.name: figure.share for figure in version_figures({"exec_simple": (1, 1), "exec_parallel": (1, 2)})}
+    assert found == {"simple_exec": None, "parallel_exec": 0.5, "exec_summary": None, "overall": None}
+
+
+def test_newer_categories_keep_their_scores_beside_executed_calls() -> None:
+    found = version_figures({**WHOLE, "exec_simple": (1, 1), "rest": (1, 1)})
+    assert [figure.name for figure in found].count("overall") == 1
+    assert {figure.name: figure.share for figure in found}["simple_exec"] == 1
+    assert version_figures(WHOLE) == leaderboard_figures(WHOLE)
