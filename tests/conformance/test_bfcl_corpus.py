@@ -22,8 +22,9 @@ from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.bfcl.judge import score_answer
 from pytest_fcall.suites.json_files import open_lines, parse_record, read_lines
+from tests.bfcl_data import write_rows
 from tests.conformance.conftest import is_thorough
-from tests.conformance.corpus import write_part
+from tests.conformance.corpus import rows, write_part
 from tests.integration.command import fcall
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()
@@ -63,6 +64,27 @@ def test_every_verdict_and_every_error_type_is_the_official_one(source: str, eve
     counts = re.findall(r"^(\w+): ([\d,]+) of ([\d,]+) agree with the rows$", done.stderr, re.MULTILINE)
     assert [key for key, _, _ in counts] == ["valid", "error_type"]
     assert {number for _, *numbers in counts for number in numbers} == {f"{done.stdout.count(chr(10)):,}"}
+
+
+def test_files_of_results_are_judged_officially_though_they_do_not_say_how_the_model_was_asked(
+    every: int, tmp_path: Path
+) -> None:
+    files: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows(ROWS[0]):
+        if row["decoder"] in ("fc_json", "prompt_default"):
+            handler = (row["model"], row["style"], str(row["underscore_to_dot"]), row["category"])
+            files.setdefault(handler, []).append(row)
+    for number, answered in enumerate([*files.values()][:: every**2]):
+        kept = ("id", "valid", "error_type")
+        results = [{**{key: row[key] for key in kept}, "result": row["raw"]} for row in answered]
+        write_rows(tmp_path / f"{number}_result.jsonl", results)
+    done = fcall(
+        tmp_path,
+        *("score", "--format", "bfcl", "--cases", str(CASES), "--compare"),
+        *(path.name for path in sorted(tmp_path.iterdir())),
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") > 10_000 / every**2
 
 
 def test_a_right_answer_to_every_case_is_right_under_strict(cases: Sequence[BfclCase]) -> None:

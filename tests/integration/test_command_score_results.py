@@ -62,6 +62,11 @@ def test_a_row_says_itself_how_names_were_offered(folder: Path) -> None:
     assert found(done) == ["simple_function_checker:wrong_func_name"]
 
 
+def test_arguments_of_native_calls_may_be_objects(folder: Path) -> None:
+    done = score(folder, [[{"trip.pack": {"items": ["rope"]}}], [{"trip.pack": {"items": "rope"}}], []])
+    assert found(done) == [None, "type_error:simple", "simple_function_checker:wrong_count"]
+
+
 def test_text_beside_native_calls_is_no_answer_to_a_prompt(folder: Path) -> None:
     done = score(folder, [[{"trip.pack": ARGUMENTS}], "[trip.pack(items=['rope'])]"])
     assert found(done) == [None, "ast_decoder:decoder_failed"]

@@ -72,8 +72,17 @@ def read_answer(row: Mapping[str, Json], source: Source = "auto", known: Handler
         return _decoded_answer(row, underscored)
     if "raw" not in row:
         raise BrokenRow("missing `raw`")
+    if form == "fc" and row.get("decoder") is None and _are_read_calls(row["raw"]):
+        return Answer("decoded", row["raw"], underscored)
     asked = format_of(string_field(row, "id")) if "id" in row else DEFAULT_FORMAT
     return Answer(form, row["raw"], underscored, asked, str(row["decoder"]) if form == "text" else "auto")
+
+
+def _are_read_calls(answer: Json) -> bool:
+    """Whether the arguments of native calls are objects, as some handlers store them, and not JSON text."""
+    calls = answer if isinstance(answer, list) else []
+    arguments = [each for call in calls if isinstance(call, Mapping) for each in call.values()]
+    return bool(arguments) and all(isinstance(each, Mapping) for each in arguments)
 
 
 def answer_text(text: object, decoder: str) -> Calls:

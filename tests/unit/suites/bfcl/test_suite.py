@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_fcall.core import Case, FaultyCase, Json, RawCall, Reply
+from pytest_fcall.core.expectation import Expectation, Profile
 from pytest_fcall.decoding import decode
+from pytest_fcall.suites.bfcl.categories import RIGHT_REQUESTS
 from pytest_fcall.suites.bfcl.suite import BfclSuite
-from tests.bfcl_data import PACK, SAIL, question, truth, write_category, write_leaderboard
+from tests.bfcl_data import PACK, SAIL, question, truth, write_category, write_leaderboard, write_rows
 
 
 @pytest.fixture
@@ -108,10 +111,29 @@ def test_retired_calls_are_expected_as_their_source_has_them(folder: Path) -> No
     assert (call.tool, call.arguments) == ("sail", {"port": "Oslo", "crew": 2})
 
 
-def test_of_rest_only_the_call_is_expected(folder: Path) -> None:
-    expect = cases("rest", folder)["rest_0"].turns[0].expect
-    assert expect is not None
-    assert expect.kind == "any_call"
+@pytest.mark.parametrize("profile", ["bfcl", "strict"])
+def test_of_rest_the_recorded_response_decides_and_not_any_call_is_right(folder: Path, profile: Profile) -> None:
+    right = {"idx": 0, "ground_truth": "requests.get(url='https://sea.example/says')"}
+    write_rows(folder / RIGHT_REQUESTS, [right])
+    case = cases("rest", folder)["rest_0"]
+    case = replace(case, rules=replace(case.rules, profile=profile))
+    assert case.turns[0].expect == Expectation(kind="any_call")
+    assert case.skip == ()
+    assert callable(case.judge)
+    sent = [RawCall("requests.get", json.dumps({"url": f"https://sea.example/{path}"})) for path in ("says", "sings")]
+    answers = [Reply(tool_calls=(sent[0],)), Reply(tool_calls=(sent[1],)), Reply("No."), Reply(tool_calls=(*sent,))]
+    assert [case.judge(case, reply, decode(reply)).error_type for reply in answers] == [
+        None,
+        "case_error:unrecorded_response",
+        "executable_decoder:decoder_failed",
+        "executable_decoder:rest_wrong_output_format",
+    ]
+
+
+def test_rest_without_a_recorded_response_is_skipped(folder: Path) -> None:
+    retired = folder / "unused_datasets" / "possible_answer" / "BFCL_v4_rest.json"
+    write_rows(retired, [{"id": "rest_0", "ground_truth": "no JSON"}])
+    assert [skip.reason for skip in cases("rest", folder)["rest_0"].skip] == ["no recorded response"]
 
 
 @pytest.mark.parametrize("asked", [[], [[]], None, [[{"role": "user", "content": 5}]], [[{"role": "user"}]]])
