@@ -15,7 +15,7 @@ from pytest_fcall.decoding.bfcl import Undecodable
 from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.call_sources import read_call_sources
 from pytest_fcall.suites.bfcl.judge import BfclJudge, answer_of_reply, decoded_answer, read_generously
-from pytest_fcall.suites.bfcl.rest.recorded_responses import Form, RecordedResponses, right_form
+from pytest_fcall.suites.bfcl.rest.recorded_responses import RecordedResponses, ResponseForm, right_form
 from pytest_fcall.suites.bfcl.rest.request import NotSendable, request_of
 
 UNRECORDED: Final = "case_error:unrecorded_response"
@@ -61,7 +61,7 @@ class RestJudge(BfclJudge):
         return _verdict(right_form(self.row), self._recorded().form(request))
 
 
-def _verdict(right: Form | None, got: Form | None) -> Verdict:
+def _verdict(right: ResponseForm | None, got: ResponseForm | None) -> Verdict:
     if right is None:
         return _wrong("wrong_result", "case_error:truth", "The data has no recorded response to compare with.")
     if got is None:

@@ -16,7 +16,7 @@ _Sign: TypeAlias = Callable[[Parameters], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ResponseForm:
     """What the official rule compares of a response: the keys of an object, or of each object in a list."""
 
     is_list: bool
@@ -28,19 +28,19 @@ class RecordedResponse:
     """A right request, and the form of the response to it."""
 
     request: RestRequest
-    form: Form
+    form: ResponseForm
 
 
-def form_of(response: Json) -> Form | None:
+def form_of(response: Json) -> ResponseForm | None:
     """Return the form of a response; None for one that is neither an object nor a list of objects."""
     if isinstance(response, Mapping):
-        return Form(False, (frozenset(response),))
+        return ResponseForm(False, (frozenset(response),))
     if isinstance(response, list) and all(isinstance(each, Mapping) for each in response):
-        return Form(True, tuple(frozenset(each) for each in response if isinstance(each, Mapping)))
+        return ResponseForm(True, tuple(frozenset(each) for each in response if isinstance(each, Mapping)))
     return None
 
 
-def right_form(row: Mapping[str, Json]) -> Form | None:
+def right_form(row: Mapping[str, Json]) -> ResponseForm | None:
     """Return the form of the recorded response of a row, which data files keep as JSON text; None without one."""
     response = row.get("response", row.get("ground_truth"))
     try:
@@ -68,7 +68,7 @@ class RecordedResponses:
         for each in filter(None, map(recorded_response, rows)):
             self._by_address.setdefault(each.request.address, []).append(each)
 
-    def form(self, request: RestRequest) -> Form | None:
+    def form(self, request: RestRequest) -> ResponseForm | None:
         """Return the form of the response to a request; None where no recorded response tells it.
 
         A request that was not recorded has the form of those to the same address, where either all have the same
@@ -83,7 +83,7 @@ class RecordedResponses:
         return next((form for known, form in forms.items() if sign(known) == sign(request.parameters)), None)
 
 
-def _sign(forms: Mapping[Parameters, Form]) -> _Sign:
+def _sign(forms: Mapping[Parameters, ResponseForm]) -> _Sign:
     """What the form of a response may follow from: all of the smallest sets of names that explain the recorded ones."""
     names = sorted({name for parameters in forms for name, _ in parameters})
     for size in range(_MOST_NAMES + 1):
@@ -94,8 +94,8 @@ def _sign(forms: Mapping[Parameters, Form]) -> _Sign:
     return _values_of(values or names)
 
 
-def _explains(sign: _Sign, forms: Mapping[Parameters, Form]) -> bool:
-    found: dict[object, Form] = {}
+def _explains(sign: _Sign, forms: Mapping[Parameters, ResponseForm]) -> bool:
+    found: dict[object, ResponseForm] = {}
     return all(found.setdefault(sign(parameters), form) == form for parameters, form in forms.items())
 
 

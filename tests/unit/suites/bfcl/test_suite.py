@@ -113,7 +113,7 @@ def test_retired_calls_are_expected_as_their_source_has_them(folder: Path) -> No
 
 @pytest.mark.parametrize("profile", ["bfcl", "strict"])
 def test_of_rest_the_recorded_response_decides_and_not_any_call_is_right(folder: Path, profile: Profile) -> None:
-    right = {"idx": 0, "ground_truth": "requests.get(url='https://sea.example/says')"}
+    right: dict[str, Json] = {"idx": 0, "ground_truth": "requests.get(url='https://sea.example/says')"}
     write_rows(folder / RIGHT_REQUESTS, [right])
     case = cases("rest", folder)["rest_0"]
     case = replace(case, rules=replace(case.rules, profile=profile))

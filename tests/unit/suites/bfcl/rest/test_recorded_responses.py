@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.bfcl.rest.recorded_responses import Form, RecordedResponses, form_of
+from pytest_fcall.suites.bfcl.rest.recorded_responses import RecordedResponses, ResponseForm, form_of
 from pytest_fcall.suites.bfcl.rest.request import request_of
 
 
@@ -9,11 +9,13 @@ def row(parameters: Json, response: Json, address: str = "https://sea.example/ti
     return {"sources": [f"requests.get(url={address!r}, params={parameters!r})"], "response": response}
 
 
-def keys(*names: str) -> Form:
-    return Form(False, (frozenset(names),))
+def keys(*names: str) -> ResponseForm:
+    return ResponseForm(False, (frozenset(names),))
 
 
-def form(rows: list[dict[str, Json]], parameters: Json, address: str = "https://sea.example/tides") -> Form | None:
+def form(
+    rows: list[dict[str, Json]], parameters: Json, address: str = "https://sea.example/tides"
+) -> ResponseForm | None:
     return RecordedResponses(rows).form(request_of(f"requests.get(url={address!r}, params={parameters!r})"))
 
 
@@ -35,7 +37,7 @@ def test_the_form_follows_from_the_parameters_that_explain_it() -> None:
     assert form(rows, {"lat": 3}) == keys("high", "note")
     assert form(rows, {"lat": 3, "brief": 0}) == keys("high")
     by_value = [row({"as": "json"}, {"a": 1}), row({"as": "list"}, [{"a": 1}]), row({"as": "json", "x": 1}, {"a": 2})]
-    assert form(by_value, {"as": "list", "x": 7}) == Form(True, (frozenset("a"),))
+    assert form(by_value, {"as": "list", "x": 7}) == ResponseForm(True, (frozenset("a"),))
     assert form(by_value, {"as": "text"}) is None
 
 
