@@ -24,7 +24,7 @@ def test_suites_are_listed_with_their_parts_and_where_they_are(folder: Path) -> 
     assert told[:2] == ["bfcl: Berkeley Function Calling Leaderboard v4, Apache-2.0", "  data: data"]
     assert any(line.split() == ["simple_python", "4", "2", "KiB"] for line in told)
     assert any(line.split() == ["live_simple"] for line in told)
-    assert "  chatable: skipped: no ground truth" in told
+    assert "  chatable: no call is right; the leaderboard never scored it" in told
     assert any(line.startswith("  bfcl:non_live is simple_python, ") and "(7 cases)" in line for line in told)
 
 
