@@ -153,6 +153,7 @@ def rest(tmp_path: Path) -> Path:
         (0, "[requests.get(url='https://sea.example/tides', params={'port': 'Oslo'})]", None),
         (0, "[requests.get(url='https://sea.example/tides', params={'port': 'Turku'})]", None),
         (0, [{"requests_get": '{"url": "https://sea.example/tides?port=Oslo"}'}], None),
+        (0, [{"requests.get": {"url": "https://sea.example/tides", "headers": {}, "params": {"port": "Oslo"}}}], None),
         (2, "[requests.get(url='https://sea.example/ports')]", None),
         (0, "[requests.get(url='https://sea.example/ports')]", "executable_checker_rest:wrong_type"),
         (0, "[requests.get(url='https://sea.example/waves')]", "case_error:unrecorded_response"),

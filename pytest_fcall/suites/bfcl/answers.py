@@ -44,6 +44,8 @@ class Answer:
     """The format that the prompt asked for."""
     decoder: str = "auto"
     """The name of the decoder of a `text`."""
+    has_objects: bool = False
+    """Whether the handler stores the arguments of native calls as objects, and not as JSON text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def read_answer(row: Mapping[str, Json], source: Source = "auto", known: Handler
     if "raw" not in row:
         raise BrokenRow("missing `raw`")
     if form == "fc" and row.get("decoder") is None and _are_read_calls(row["raw"]):
-        return Answer("decoded", row["raw"], underscored)
+        return Answer(form, row["raw"], underscored, has_objects=True)
     asked = format_of(string_field(row, "id")) if "id" in row else DEFAULT_FORMAT
     return Answer(form, row["raw"], underscored, asked, str(row["decoder"]) if form == "text" else "auto")
 

@@ -123,7 +123,7 @@ def _judge_officially(official_case: OfficialCase, answer: Answer) -> OfficialRe
 def _officially_decoded(case: OfficialCase, answer: Answer) -> object:
     match answer.form:
         case "fc":
-            return decode_native(answer.content)
+            return answer.content if answer.has_objects else decode_native(answer.content)
         case "prompt":
             form = answer.prompt_format
             return decode_format(answer.content, form.call_notation, tags=form.tagged, language=case.language)
