@@ -34,7 +34,12 @@ def strings(node: Node, scope: Scope) -> Strings:
 
 
 def profile(node: Node, scope: Scope) -> Profile:
-    """The set of matching rules."""
+    """The set of matching rules of a case."""
+    return node_values.choice(node, scope.faults, "`profile`", ("strict", "bfcl"), "strict")
+
+
+def suite_profile(node: Node, scope: Scope) -> Profile:
+    """The set of matching rules of the cases of a suite."""
     return node_values.choice(node, scope.faults, "`profile`", get_args(Profile), "strict")
 
 

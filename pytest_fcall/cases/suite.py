@@ -20,7 +20,7 @@ from pytest_fcall.cases.faults import Faults, one_of, quoted
 from pytest_fcall.cases.files import check_reach
 from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.placeholders import Placeholders
-from pytest_fcall.cases.rules import profile
+from pytest_fcall.cases.rules import suite_profile
 from pytest_fcall.core import Case, Fault, FaultyCase, Location, Profile, Rules
 from pytest_fcall.core.extension import Suite
 from pytest_fcall.core.glob import glob_matches, is_glob
@@ -127,7 +127,7 @@ def _selection(found: Entries, context: FileContext, faults: Faults) -> _Selecti
         parts,
         found.read("path", _data_path, context, faults),
         found.read("pick", _pick, faults) or Pick(),
-        found.read("profile", profile, context.scope(faults)),
+        found.read("profile", suite_profile, context.scope(faults)),
         found.read("mode", node_values.choice, faults, "`mode`", _MODES, "native") == "prompt",
     )
 
@@ -187,7 +187,7 @@ def _prompted_reader(name: str, suite: Suite) -> Callable[[str, Path | None], _C
 
 
 def _with_defaults(
-    cases: Iterable[Case | FaultyCase], selection: _Selection, place: Node, context: FileContext, faults: Faults
+    cases: Sequence[Case | FaultyCase], selection: _Selection, place: Node, context: FileContext, faults: Faults
 ) -> list[Case | FaultyCase]:
     """The cases with the file's defaults and match rules. Their location is that of `suite:`."""
     scope = context.scope(faults)
@@ -197,28 +197,46 @@ def _with_defaults(
         scope.placeholders = Placeholders(clock, {})
     options = context.defaults.options(no_entries, scope)
     location = faults.source.location(place)
-    all_rules: dict[int, tuple[Rules, Rules]] = {}  # with the key's object, so that its id stays taken
+    ruled = {case.suite for case in cases if isinstance(case, Case) and _has_own_rules(case)}
+    # With the key's object, so that its id stays taken.
+    all_rules: dict[tuple[int, bool], tuple[Rules, Rules]] = {}
     changed: list[Case | FaultyCase] = []
     for case in cases:
         if isinstance(case, FaultyCase):
             changed.append(case)
             continue
-        if id(case.rules) not in all_rules:
-            all_rules[id(case.rules)] = case.rules, _with_file_rules(case.rules, options, selection.profile)
-        rules = all_rules[id(case.rules)][1]
-        if rules.profile == "bfcl" and (options.rules.match or options.never):
-            key = "match" if options.rules.match else "never"
-            message = f"`{key}` is not supported by `profile: bfcl`"
+        key = id(case.rules), case.suite in ruled
+        if key not in all_rules:
+            all_rules[key] = case.rules, _with_file_rules(case.rules, options, selection.profile, ruled=key[1])
+        rules = all_rules[key][1]
+        if rules.profile == "original" and case.suite not in ruled:
+            message = f"the suite {case.suite} has no rules of its own, as `profile: original` asks for"
+            faults.add("contradiction", place, message, "leave `profile` out, or name this suite apart")
+            break
+        if rules.profile != "strict" and (options.rules.match or options.never):
+            unsupported = "match" if options.rules.match else "never"
+            message = f"`{unsupported}` is not supported by `profile: {rules.profile}`"
             faults.add("beyond-bfcl", place, message, "write `profile: strict` beside `suite`")
             break
         changed.append(_with_options(case, options, rules, location))
     return changed
 
 
-def _with_file_rules(rules: Rules, options: Options, profile: Profile | None) -> Rules:
+def _has_own_rules(case: Case) -> bool:
+    return case.judge is not None or case.conversation_judge is not None or case.rules.profile != "strict"
+
+
+def _meant_profile(asked: Profile, own: Profile, *, ruled: bool) -> Profile:
+    """The profile that is meant: the leaderboard's `original` is `bfcl`, and so others' `original` was once called."""
+    if asked == "original" and own == "bfcl":
+        return "bfcl"
+    return "original" if asked == "bfcl" and own != "bfcl" and ruled else asked
+
+
+def _with_file_rules(rules: Rules, options: Options, profile: Profile | None, *, ruled: bool) -> Rules:
     return replace(
         rules,
-        profile=profile or options.profile or rules.profile,
+        profile=_meant_profile(profile or options.profile or rules.profile, rules.profile, ruled=ruled),
         strings=options.strings or rules.strings,
         match=(*options.rules.match, *rules.match),
         never=(*options.never, *rules.never),

@@ -89,7 +89,8 @@ def chosen_alternative(expectation: Expectation, alternative: int | None) -> Exp
 
 
 Strings: TypeAlias = Literal["exact", "relaxed", "bfcl"]
-Profile: TypeAlias = Literal["strict", "bfcl"]
+Profile: TypeAlias = Literal["strict", "bfcl", "original"]
+"""The rules that judge: ours, those of the official BFCL checker, or those of the suite that the case is of."""
 Language: TypeAlias = Literal["python", "java", "javascript"]
 
 

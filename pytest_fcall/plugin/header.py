@@ -53,15 +53,19 @@ def _profile(config: pytest.Config) -> str:
     """The rules that judge: those of the suites of the command line, or ours, which files may change."""
     if not config.getoption("fc_suite"):
         return "strict by default"
-    if asked := config.getoption("fc_suite_profile"):
-        return str(asked)
+    asked: str | None = config.getoption("fc_suite_profile")
+    if asked == "strict":
+        return asked
     from pytest_fcall.cases.suite import split_suite_name
     from pytest_fcall.core.extension import profile_of
     from pytest_fcall.plugin.session import suites_of
 
     known = suites_of(config)
     names = [split_suite_name(spec)[0] for spec in config.getoption("fc_suite")]
-    return ", ".join(dict.fromkeys(profile_of(known[name]) for name in names if name in known)) or "strict"
+    own = [profile_of(known[name]) for name in names if name in known]
+    if asked is not None:
+        own = ["bfcl" if profile == "bfcl" or asked == "bfcl" else "original" for profile in own]
+    return ", ".join(dict.fromkeys(own)) or "strict"
 
 
 def _shown(model: Model, root: Path) -> str:

@@ -344,7 +344,11 @@ def _add_suites(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     group.addoption(
         "--fc-pick", metavar="N[@SEED]|IDS", help="the first N cases of the suite, a sample of N, or ids and globs"
     )
-    group.addoption("--fc-suite-profile", choices=("strict", "bfcl"), help="the rules that judge, if not the suite's")
+    group.addoption(
+        "--fc-suite-profile",
+        choices=("strict", "original", "bfcl"),
+        help="the rules that judge: ours, or the suite's own, also called bfcl (default: what the suite says)",
+    )
     group.addoption(
         "--fc-suite-mode",
         choices=("native", "prompt"),

@@ -64,9 +64,10 @@ def prompt_text(request: Request) -> str:
 def expectation_digest(case: Case) -> str:
     """A digest of everything that the verdict on a case depends on, beside the reply and the tools."""
     rules = case.rules
+    profile = "bfcl" if rules.profile == "original" else rules.profile  # the name in baselines of before
     expected: Any = [
         [[turn.expect, turn.answer, turn.state, turn.result] for turn in case.turns],
-        [rules.profile, rules.strings, rules.match, rules.never, rules.language],
+        [profile, rules.strings, rules.match, rules.never, rules.language],
         case.wire,
         *([case.spans] if case.spans else ()),
     ]

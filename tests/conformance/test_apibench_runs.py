@@ -37,7 +37,7 @@ WORDS = {"domain_accuracy": "correct", "exact_accuracy": "exact"}
 pytestmark = pytest.mark.skipif(not NATIVE.is_dir(), reason="FCALL_CORPUS names no folder with the files of APIBench")
 
 
-@pytest.mark.parametrize(("profile", "by"), [("strict", " by strict"), ("bfcl", "")])
+@pytest.mark.parametrize(("profile", "by"), [("strict", " by strict"), ("original", "")])
 def test_a_run_tells_what_fcall_score_tells(tmp_path: Path, profile: str, by: str) -> None:
     own = [row for row in rows(CORPUS / "apibench_verdicts.jsonl.gz") if (row["hub"], row["setting"]) == (HUB, SETTING)]
     write_rows(tmp_path / "answers.jsonl", own)

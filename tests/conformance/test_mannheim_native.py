@@ -86,10 +86,11 @@ def test_every_function_that_is_offered_is_there(cases: dict[str, Case]) -> None
     assert {tool.name for case in cases.values() for tool in case.tools} <= QUERIES.keys()
 
 
-@pytest.mark.parametrize(("profile", "refused"), [("strict", 0), ("bfcl", 8)])
-def test_what_is_right_is_right_but_for_answers_that_the_original_cannot_read(
+@pytest.mark.parametrize(("profile", "refused"), [("strict", 0), ("original", 23)])
+def test_what_is_right_is_right_but_for_what_the_original_cannot_read_and_has_wrong(
     cases: dict[str, Case], profile: Profile, refused: int
 ) -> None:
+    """The original cannot read the right answers to 8 questions, and has calls that nobody can make for 15 more."""
     wrong = []
     for case in cases.values():
         judge = case.judge
@@ -113,15 +114,15 @@ def test_logged_runs_are_judged_as_the_original_judges_them(cases: dict[str, Cas
         case = cases[f"{RUNS[row['table']]}_{row['case'].partition('::')[2]}"]
         judge = case.judge
         assert isinstance(judge, MannheimJudge)
-        same = [[[call.name for call in path], [dict(call.arguments) for call in path]] for path in judge.paths]
+        same = [[[call.name for call in path], [dict(call.arguments) for call in path]] for path in judge.published]
         if same != row["paths"] or dict(judge.answer) != row["expected"]["answer"]:
-            continue  # the question was changed after the run, or is mended here
+            continue  # the question was changed after the run
         made = [Call(name, given) for name, given in zip(row["called"], row["called_parameters"], strict=False)]
         if len(made) != len(row["called"]):
             continue
         counted += 1
         right = {row["result"][key] for key in ("function", "argument", "answer")} == {"Correct"}
-        assert judged(case, row["answer"] or "", made, "bfcl") is right, row["case"]
+        assert judged(case, row["answer"] or "", made, "original") is right, row["case"]
     assert counted > 190
 
 

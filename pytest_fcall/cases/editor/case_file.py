@@ -160,7 +160,7 @@ def _file() -> Schema:
                 _TEXT,
                 array("", string("An id, or a glob such as `parallel_1*`.")),
             ),
-            "profile": choice("The matching rules for the cases of the suite, if not its own.", "strict", "bfcl"),
+            "profile": choice("The rules for the cases of the suite: ours, or its own.", "strict", "original", "bfcl"),
             "mode": choice("`prompt`: the tools are in the suite's own system prompt.", "native", "prompt"),
         },
     )

@@ -85,8 +85,8 @@ class ApiJudge:
         return self._rules.right_calls(self._right)
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:  # noqa: ARG002  the answer is text
-        """Judge a reply. The profile `bfcl` means the original rule here, with its mistakes."""
-        if case.rules.profile == "bfcl":
+        """Judge a reply. The profile `original` means the original rule, with its mistakes."""
+        if case.rules.profile != "strict":
             graded = GradedAnswer(self._rules.original(reply.text, self._right.domain))
         else:
             graded = self._rules.strict(reply.text, self._right.domain, self._right.call)
@@ -110,13 +110,13 @@ class ApiJudge:
 
 def scores_of(case: Case) -> Sequence[str]:
     """Return the names of the scores of the rule that judges a case."""
-    if case.rules.profile != "bfcl":
+    if case.rules.profile == "strict":
         return STRICT_SCORES
     return ORIGINAL_SCORES if original_parser_folder() else (*ORIGINAL_SCORES, OTHER_PARSER)
 
 
 def _parser_notes(case: Case) -> tuple[str, ...]:
     """What to know of a verdict by the original rule without the original's parser."""
-    if case.rules.profile != "bfcl" or original_parser_folder():
+    if case.rules.profile == "strict" or original_parser_folder():
         return ()
     return (f"The original's parser is not installed, and reads some broken code otherwise: {install_command()}",)

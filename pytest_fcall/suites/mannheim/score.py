@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_fcall.conversation.score_formulas import (
@@ -74,13 +74,34 @@ class MannheimScore:
             "pt": self.parameters.total,
         }
 
+    def accuracies(self) -> dict[str, tuple[float, ...]]:
+        """Return what the answer adds to each accuracy: right items, and all."""
+        return {
+            "function_accuracy": (self.functions.right, self.functions.total),
+            "parameter_accuracy": (self.parameters.right, self.parameters.total),
+            "answer_accuracy": (int(self.answer == "Correct"), 1),
+        }
+
+
+def score_answer(
+    made: Sequence[Call],
+    paths: Sequence[ExpectedPath],
+    text: str,
+    expected: Mapping[str, Json],
+    ordered: Collection[str] = (),
+) -> MannheimScore:
+    """Score the calls that were made, and the text that came in the end."""
+    path = closest_path(made, paths)
+    answer = grade_answer(answer_object(text), expected, ordered)
+    return MannheimScore(grade_functions(made, path), grade_parameters(made, path), answer)
+
 
 def score_row(row: Mapping[str, Json]) -> MannheimScore:
     """Score `called`, `called_parameters` and `answer` by `paths` and `expected`. Raises BrokenRow.
 
-    A null answer is incorrect.
+    A null answer is incorrect, and null for what was called is nothing.
     """
-    made, further = _paired_calls(row.get("called"), row.get("called_parameters"), "called")
+    made, further = _calls_made(row)
     paths = [_path(each) for each in list_field(row, "paths")]
     if not paths:
         raise BrokenRow("`paths` is empty")
@@ -98,6 +119,13 @@ def _answer(row: Mapping[str, Json]) -> Grade:
         raise BrokenRow("`expected` must be an object with an object `answer`")
     ordered = tuple(map(str, list_field(expected, "ordered_items")))
     return grade_answer(None if text is None else answer_object(text), values, ordered)
+
+
+def _calls_made(row: Mapping[str, Json]) -> tuple[list[Call], list[Mapping[str, Json]]]:
+    if "called" not in row:
+        raise BrokenRow("`called` is missing; a model that called nothing has null or an empty list there")
+    names, parameters = (row.get(key) for key in ("called", "called_parameters"))
+    return _paired_calls([] if names is None else names, [] if parameters is None else parameters, "called")
 
 
 def _path(data: Json) -> ExpectedPath:

@@ -147,7 +147,7 @@ class _Reader:
             settings={"temperature": 0},
             conversation=self._conversation,
             mode="conversation",
-            judge=MannheimJudge(paths, question.answer, question.ordered),
+            judge=MannheimJudge(paths, question.answer, question.ordered, question.paths),
         )
 
     def _expectation(self, path: Sequence[tuple[Call, Sequence[str]]]) -> Expectation:

@@ -57,7 +57,7 @@ class ToolBenchJudge:
         return None
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:  # noqa: ARG002  the answer is text
-        """Judge a reply. Under `bfcl`, which means the original rules here, a program in a fence is a crash."""
+        """Judge a reply. Under the original rules, a program in a fence is a crash."""
         answer = clean_answer(reply.text, unfenced=case.rules.profile == "strict")
         try:
             return _verdict_of(self.score(answer), self.labels, answer)

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fcall.cases.case_file import CaseFile, read_case_text
 from pytest_fcall.cases.scope import Extensions
-from pytest_fcall.core import Case, Expectation, FaultyCase, Location, Rules, Turn
+from pytest_fcall.core import Case, Expectation, FaultyCase, Location, Rules, Turn, Verdict
 from pytest_fcall.core.fault import Fault
 from tests.unit.cases.reading import NOTHING, read
 
@@ -150,6 +150,41 @@ def test_a_suite_keeps_its_profile_unless_the_file_names_another(tmp_path: Path)
     assert cases("suite: quiz\n", tmp_path)[0].rules.profile == "bfcl"
     assert cases("suite: quiz\nprofile: strict\n", tmp_path)[0].rules.profile == "strict"
     assert cases("suite: quiz\ndefaults: {profile: strict}\n", tmp_path)[0].rules.profile == "strict"
+
+
+class Judged(Quiz):
+    """A suite with rules of its own for the hard questions."""
+
+    def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        for case in super().cases(part, path):
+            own = replace(case, rules=Rules()) if isinstance(case, Case) else case
+            is_hard = isinstance(own, Case) and own.category == "hard"
+            yield replace(own, judge=lambda *_: Verdict(valid=True)) if is_hard and isinstance(own, Case) else own
+
+
+@pytest.mark.parametrize(
+    ("suite", "asked", "meant"),
+    [
+        (Quiz(), "original", "bfcl"),
+        (Quiz(), "bfcl", "bfcl"),
+        (Judged(), "original", "original"),
+        (Judged(), "bfcl", "original"),
+        (Judged(), "strict", "strict"),
+    ],
+)
+def test_the_original_rules_are_bfcl_for_the_leaderboard_alone(
+    tmp_path: Path, suite: Quiz, asked: str, meant: str
+) -> None:
+    file = found(f"suite: quiz:easy,hard\nprofile: {asked}\n", tmp_path, suite)
+    assert {entry.rules.profile for entry in file.entries if isinstance(entry, Case)} == {meant}
+
+
+def test_the_original_rules_of_a_suite_that_has_none_are_a_fault(tmp_path: Path) -> None:
+    wrong = fault("suite: quiz:easy\nprofile: original\n", tmp_path, Judged())
+    assert (wrong.code, wrong.message) == (
+        "contradiction",
+        "the suite quiz has no rules of its own, as `profile: original` asks for",
+    )
 
 
 def test_match_rules_hold_under_strict_and_are_refused_under_bfcl(tmp_path: Path) -> None:

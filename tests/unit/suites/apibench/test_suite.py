@@ -178,7 +178,7 @@ def test_replies_are_judged_by_the_rule_of_the_profile(
     verdict = case.judge(case, Reply(answer), Calls())
     assert verdict.valid is strict
     assert "".join(reason.message for reason in verdict.reasons).startswith(why)
-    theirs = replace(case, rules=replace(case.rules, profile="bfcl"))
+    theirs = replace(case, rules=replace(case.rules, profile="original"))
     assert case.judge(theirs, Reply(answer), Calls()).valid is original
 
 
@@ -227,7 +227,7 @@ def test_scores_are_told_for_each_part(data: Path) -> None:
     assert suite.scores(case) == {
         "torchhub_bm25": ("domain_accuracy", "exact_accuracy", "hallucination", "wrong", "unparsable")
     }
-    original = replace(case, rules=replace(case.rules, profile="bfcl"))
+    original = replace(case, rules=replace(case.rules, profile="original"))
     assert suite.scores(original)["torchhub_bm25"][:3] == ("domain_accuracy", "hallucination", "wrong")
     for each in (case, original):
         assert each.judge is not None

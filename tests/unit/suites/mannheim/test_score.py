@@ -52,6 +52,18 @@ def test_parameters_without_a_name_count_where_the_path_goes_on() -> None:
     assert (scored["fc"], scored["ft"], scored["pc"], scored["pt"]) == (1, 2, 2, 2)
 
 
+@pytest.mark.parametrize("parameters", [None, []])
+def test_null_for_what_was_called_is_a_model_that_called_nothing(parameters: Json) -> None:
+    scored = score_row(row(called=None, called_parameters=parameters)).as_row()
+    assert (scored["function"], scored["argument"], scored["answer"]) == ("Incorrect", "Incorrect", "Correct")
+    assert (scored["fc"], scored["ft"], scored["pc"], scored["pt"]) == (0, 1, 0, 1)
+
+
+def test_a_row_that_does_not_say_what_was_called_is_none() -> None:
+    with pytest.raises(BrokenRow, match="`called` is missing; a model that called nothing has null"):
+        score_row({key: value for key, value in row().items() if key != "called"})
+
+
 def test_a_name_without_parameters_has_none() -> None:
     scored = score_row(row(called=["f", "g"], paths=[[["f", "g"], [{"n": 5}, {"m": 1}]]])).as_row()
     assert (scored["fc"], scored["ft"], scored["pc"], scored["pt"]) == (2, 2, 1, 2)
@@ -60,7 +72,7 @@ def test_a_name_without_parameters_has_none() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "why"),
     [
-        ("called", None, "`called` must hold a list of names and a list of parameters"),
+        ("called", "f", "`called` must hold a list of names and a list of parameters"),
         ("called", [None], "in `called`, names must be strings, and parameters objects"),
         ("called_parameters", [1], "in `called`, names must be strings, and parameters objects"),
         ("paths", [], "`paths` is empty"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core import Call, Calls, Case, Expectation, FaultyCase, Json, Operator, Profile, Reply
+from pytest_fcall.core import Call, Calls, Case, Expectation, FaultyCase, Json, Operator, Profile, Reply, Verdict
 from pytest_fcall.suites.mannheim.suite import MannheimSuite
 from tests.unit.suites.mannheim.data import BEST, BY_ANN, OFFERED, function, path, question, write
 
@@ -25,10 +25,14 @@ def expected(case: Case) -> Expectation:
     return found
 
 
-def judged(case: Case, reply: str, *calls: Call, profile: Profile = "strict") -> bool:
+def verdict_of(case: Case, reply: str, *calls: Call, profile: Profile = "strict") -> Verdict:
     assert case.judge is not None
-    case = replace(case, rules=replace(case.rules, profile=profile))
-    return case.judge(case, Reply(reply), Calls(calls)).valid  # type: ignore[misc]  # it was there before
+    own = replace(case, rules=replace(case.rules, profile=profile))
+    return case.judge(own, Reply(reply), Calls(calls))
+
+
+def judged(case: Case, reply: str, *calls: Call, profile: Profile = "strict") -> bool:
+    return verdict_of(case, reply, *calls, profile=profile).valid
 
 
 def mended(folder: Path) -> list[str]:
@@ -50,7 +54,7 @@ def test_several_paths_are_alternatives(tmp_path: Path) -> None:
     assert expected(case).kind == "any_of"
     for call in (Call("top_rated_albums", {"n": 1}), Call("high_rated_albums", {"rating_threshold": 4.2})):
         assert judged(case, "{'album': 'Two'}", call)
-        assert judged(case, "{'album': 'Two'}", call, profile="bfcl")
+        assert judged(case, "{'album': 'Two'}", call, profile="original")
 
 
 def test_the_second_of_two_paths_that_differ_in_an_argument_is_right_for_us_alone(tmp_path: Path) -> None:
@@ -58,7 +62,7 @@ def test_the_second_of_two_paths_that_differ_in_an_argument_is_right_for_us_alon
     (case,) = cases(write(tmp_path, [question("Q", paths, {"a": "x"})], OFFERED))
     call = Call("top_rated_albums", {"n": 2})
     assert judged(case, '{"a": "x"}', call)
-    assert not judged(case, '{"a": "x"}', call, profile="bfcl")
+    assert not judged(case, '{"a": "x"}', call, profile="original")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +75,7 @@ def test_the_second_of_two_paths_that_differ_in_an_argument_is_right_for_us_alon
         ("{'albums': ['Two', 'One']}", Call("top_rated_albums", {"n": 2}), False),
     ],
 )
-@pytest.mark.parametrize("profile", ["strict", "bfcl"])
+@pytest.mark.parametrize("profile", ["strict", "original"])
 def test_functions_parameters_and_answer_must_all_be_right(
     tmp_path: Path, reply: str, call: Call, right: bool, profile: Profile
 ) -> None:
@@ -81,7 +85,7 @@ def test_functions_parameters_and_answer_must_all_be_right(
 
 def test_the_original_tells_what_is_wrong_in_its_own_words(tmp_path: Path) -> None:
     (case,) = cases(write(tmp_path, [BY_ANN], OFFERED))
-    case = replace(case, rules=replace(case.rules, profile="bfcl"))
+    case = replace(case, rules=replace(case.rules, profile="original"))
     assert case.judge is not None
     verdict = case.judge(case, Reply("?"), Calls((Call("albums_by_artist_1", {}), Call("top_rated_albums", {}))))
     assert [reason.message for reason in verdict.reasons] == [
@@ -118,6 +122,26 @@ def test_further_arguments_are_free_and_numbers_count_to_two_decimals(tmp_path: 
     (case,) = cases(write(tmp_path, [question("Q", one, {"r": 1})], offered))
     assert judged(case, '{"r": 1}', Call("f", {"x": 1.501, "y": 3}))
     assert not judged(case, '{"r": 1}', Call("f", {"x": 1.51}))
+
+
+@pytest.mark.parametrize("profile", ["strict", "original"])
+def test_scores_are_those_of_the_original_rules_in_every_profile(tmp_path: Path, profile: Profile) -> None:
+    paths: list[Json] = [path(top_rated_albums={"n": 1}), path(high_rated_albums={"rating_threshold": 4.5})]
+    (case,) = cases(write(tmp_path, [question("Q", paths, {"a": "x"})], OFFERED))
+    verdict = verdict_of(case, '{"a": "x"}', Call("high_rated_albums", {"rating_threshold": 4.501}), profile=profile)
+    assert verdict.valid
+    assert verdict.scores == {"function_accuracy": (1, 1), "parameter_accuracy": (1, 1), "answer_accuracy": (1, 1)}
+
+
+@pytest.mark.parametrize(("profile", "right"), [("strict", True), ("original", False)])
+def test_the_original_judges_and_scores_by_the_data_with_its_faults(
+    tmp_path: Path, profile: Profile, right: bool
+) -> None:
+    faulty: Json = {"functions": ["top_rated_albums "], "parameters": [{"n": 1}]}
+    (case,) = cases(write(tmp_path, [question("Q", [faulty], {"r": 1})], OFFERED))
+    verdict = verdict_of(case, '{"r": 1}', Call("top_rated_albums", {"n": 1}), profile=profile)
+    assert verdict.valid is right
+    assert verdict.scores["function_accuracy"] == (0, 1)
 
 
 @pytest.mark.parametrize(

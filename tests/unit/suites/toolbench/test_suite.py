@@ -120,7 +120,7 @@ def test_a_fence_around_a_program_is_a_crash_for_the_original_alone(tmp_path: Pa
     write(tmp_path, "home_search", row(HOME))
     fenced = f"```python\n{HOME}\n```"
     assert judged(only(tmp_path), fenced).valid
-    assert judged(only(tmp_path), fenced, "bfcl").reasons[0].message.startswith("the answer cannot be executed: ")
+    assert judged(only(tmp_path), fenced, "original").reasons[0].message.startswith("the answer cannot be executed: ")
 
 
 @pytest.mark.parametrize(
