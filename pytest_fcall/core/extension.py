@@ -85,8 +85,8 @@ class Decoder(Protocol):
 class Suite(Protocol):
     """A public benchmark in its native format.
 
-    A suite may also have the methods `about`, `figures`, `scores`, `averages`, `figure_names` and `profile`, which the
-    functions below call.
+    A suite may also have the methods `about`, `figures`, `scores`, `averages`, `tables`, `figure_names` and `profile`,
+    which the functions below call.
     """
 
     def cases(self, part: str, path: Path | None) -> Iterable[Case | FaultyCase]:
@@ -148,6 +148,14 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a suite's own. The first cell of a row is words, the others are figures."""
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """A score of the cases with a tag in one run."""
 
@@ -205,3 +213,9 @@ def averages_of(suite: Suite, measured: Sequence[Measured]) -> Sequence[Figure]:
     """Give averages of the scores of a suite's cases from its method `averages(measured)`, if it has one."""
     averages: Callable[[Sequence[Measured]], Sequence[Figure]] | None = getattr(suite, "averages", None)
     return averages(measured) if averages else ()
+
+
+def tables_of(suite: Suite, measured: Sequence[Measured]) -> Iterable[Table]:
+    """Give the tables that a suite makes of the scores of its cases in its method `tables(measured)`, if it has one."""
+    tables: Callable[[Sequence[Measured]], Iterable[Table]] | None = getattr(suite, "tables", None)
+    return tables(measured) if tables else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fcall.core.extension import Figure
+from pytest_fcall.core.extension import Figure, Table
 from pytest_fcall.reporting.number_text import count_text, percent_text, score_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import cut_end, table_lines
@@ -93,6 +93,12 @@ def short_suite_score_lines(suite: str, scores: Mapping[str, Sequence[Figure]], 
         name = f"{suite}, {model}" if len(scores) > 1 else suite
         lines += [cut_end(safe_line(f"{name}: {listed}"), width)] if listed else []
     return lines
+
+
+def own_table_lines(model: str, table: Table, width: int = 100) -> list[str]:
+    """A suite's own table for one model; without a model, that of stored answers."""
+    titles, *rows = [list(map(safe_line, row)) for row in (table.titles, *table.rows)]
+    return [*([cut_end(safe_line(f"{model}:"), width)] if model else []), *table_lines(titles, rows, 1, width)]
 
 
 def _title(figure: Figure) -> str:

@@ -91,6 +91,20 @@ def test_a_broken_row_loses_no_other(tmp_path: Path, name: str, row: dict[str, J
     assert second["case"] == row["case"]
 
 
+def test_the_tables_of_the_publication_are_printed_at_the_end(tmp_path: Path) -> None:
+    told = {"part": "travel_single", "category": "Different Languages"}
+    write(tmp_path / "rows.jsonl", {**RUN, **told}, {**RUN, "table": "T4 single", "category": "Languages"}, RUN)
+    done = fcall(tmp_path, "score", "--format", "mannheim", "--totals", "-j", "2", "rows.jsonl")
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [GRADES] * 3
+    published, languages, whole, other, *rest = map(str.split, done.stderr.splitlines())
+    assert published[:4] == ["table", "4,", "single", "questions"]
+    assert languages == ["Languages", "2", *languages[2:]]
+    assert languages[3::2] == ["100", "87.5", "75"]
+    assert whole[:4] == ["Overall", "2", "of", "97"]
+    assert other == ["all", "questions", "function", "parameter", "answer"]
+    assert [line[0] for line in rest] == ["other", "Overall"]
+
+
 def test_objects_of_a_task_come_from_a_file(tmp_path: Path) -> None:
     write(tmp_path / "rows.jsonl", {**STEPS, "prediction": "Agent.Open(door)"})
     (tmp_path / "objects.json").write_text('{"Agent.Open": {"object": ["door"]}}')

@@ -93,6 +93,9 @@ def test_questions_over_tables_are_conversations_with_three_accuracies(fans: Sho
     result.stdout.fnmatch_lines(
         [
             "*all_right[[]music_single[]] *50.00 %*",
+            "table 4, single *questions *function *paper *",
+            "Selection * 1 *100.00 *100 *",
+            "Overall *2 of 97 *",
             "*mannheim *function_accuracy *2  1.0000*",
             "*parameter_accuracy *2  1.0000*",
             "*answer_accuracy *2  0.5000*",

@@ -19,6 +19,7 @@ from typing import TextIO, TypeVar
 from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.score.rows import JudgedRow, RowJudge, batches_for, check_readable, judge_batch
 from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.reporting.score_tables import own_table_lines
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -160,6 +161,8 @@ def _score_rows(options: Namespace, judge: RowJudge, differences: TextIO | None)
         print(f"fcall score: {line}", file=sys.stderr)
     for line in summary.totals():
         print(line, file=sys.stderr)
+    for table in judge.tables(summary.sums):
+        print(*own_table_lines("", table), sep="\n", file=sys.stderr)
     return 1 if summary.broken or (options.compare and summary.disagreeing) else 0
 
 
@@ -175,6 +178,8 @@ class ScoreSummary:
     _agreeing: Counter[str] = field(default_factory=Counter)
     _differences: Counter[str] = field(default_factory=Counter)
     _shown: list[str] = field(default_factory=list)
+    sums: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
+    """The sums of each group of rows."""
     _totals: dict[str, Counter[str]] = field(default_factory=dict)
     _sizes: Counter[str] = field(default_factory=Counter)
     _cautions: Counter[str] = field(default_factory=Counter)
@@ -193,6 +198,10 @@ class ScoreSummary:
             group, facts = row.group_facts
             self._sizes[group] += 1
             self._totals.setdefault(group, Counter()).update(facts)
+        if row.group_sums is not None:
+            key, numbers = row.group_sums
+            before = self.sums.get(key, [0] * len(numbers))
+            self.sums[key] = [one + other for one, other in zip(before, numbers, strict=True)]
         if disagreements := [each for each in row.comparison.values() if each is not None]:
             self.disagreeing += 1
             if len(self._shown) < _MOST_DISAGREEMENTS:

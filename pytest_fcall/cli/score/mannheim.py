@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import chain
+from typing import ClassVar, Final
 
-from pytest_fcall.cli.score.rows import RowJudge, RowVerdict, object_field
+from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict, object_field
+from pytest_fcall.core.extension import Table
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.mannheim.score import score_row
+from pytest_fcall.suites.mannheim.tables import PHASES, SCORES, accuracies_of, category_name, phase_name, tables
+
+_TABLE: Final = re.compile(r"(?:table|t)?\s*([0-9])\b.*", re.IGNORECASE)
 
 
-def add_options(_: ArgumentParser) -> None:
-    """Add nothing: the rows hold all that is needed."""
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of this format."""
+    parser.add_argument(
+        "--totals", action="store_true", help="print the tables of the publication at the end, with its figures"
+    )
 
 
-def judge_of(_: ArgumentParser, __: Namespace) -> MannheimJudge:
+def judge_of(_: ArgumentParser, options: Namespace) -> MannheimJudge:
     """The judge of the command line."""
-    return MannheimJudge()
+    return MannheimJudge(options.totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +36,33 @@ class MannheimJudge(RowJudge):
 
     row_fields: ClassVar = ("case",)
 
+    totals: bool = False
+
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Grade the calls and the answer in `row`."""
-        return RowVerdict({"case": row.get("case"), **score_row(row).as_row()})
+        score = score_row(row)
+        added = score.accuracies()
+        sums = GroupSums(_group(row), tuple(chain.from_iterable(added[name] for name in SCORES)))
+        return RowVerdict({"case": row.get("case"), **score.as_row()}, group_sums=sums if self.totals else None)
 
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The grades in `result`."""
         return object_field(row, "result")
+
+    def tables(self, sums: Mapping[tuple[str, ...], Sequence[float]]) -> Iterable[Table]:
+        """The tables of the publication for the rows that say which they are of, and one of all others."""
+        return tables(accuracies_of({(phase, category): numbers for (phase, category), numbers in sums.items()}))
+
+
+def _group(row: Mapping[str, Json]) -> tuple[str, str]:
+    """The phase and the category of a row."""
+    part, table, category = (row.get(name) for name in ("part", "table", "category"))
+    phase = phase_name(part) if isinstance(part, str) else _phase_of_table(str(table))
+    named = category if isinstance(category, str) else ""
+    return phase or "all", category_name(named) or "other"
+
+
+def _phase_of_table(text: str) -> str:
+    """The phase of the publication's table with the number at the beginning of a text, as in `T4 single`."""
+    found = _TABLE.fullmatch(text.strip())
+    return next((name for name, phase in PHASES.items() if found and phase.number == int(found[1])), "")

@@ -12,6 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from pytest_fcall.core.extension import Table
 from pytest_fcall.core.regular_file import LineStream
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, decompressed, parse_record, read_lines
@@ -99,6 +100,13 @@ class GroupFacts(NamedTuple):
     facts: Mapping[str, bool]
 
 
+class GroupSums(NamedTuple):
+    """What a row adds to the sums of its group."""
+
+    group: tuple[str, ...]
+    numbers: tuple[float, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class RowVerdict:
     """The verdict on a row."""
@@ -110,6 +118,8 @@ class RowVerdict:
     """Facts to count for the totals at the end."""
     caution: str = ""
     """What to tell of all such rows together, since it makes their verdicts doubtful."""
+    group_sums: GroupSums | None = None
+    """Numbers to add up for tables at the end."""
 
 
 class RowJudge(ABC):
@@ -144,6 +154,10 @@ class RowJudge(ABC):
         """The reason not to judge the rows of a file; empty where they are judged."""
         return ""
 
+    def tables(self, _: Mapping[tuple[str, ...], Sequence[float]]) -> Iterable[Table]:
+        """The tables to print at the end, made of the sums of each group."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
@@ -159,6 +173,7 @@ class JudgedRow:
     difference_line: str = ""
     group_facts: GroupFacts | None = None
     caution: str = ""
+    group_sums: GroupSums | None = None
 
 
 def judge_batch(judge: RowJudge, batch: RowBatch) -> list[JudgedRow]:
@@ -191,6 +206,7 @@ def _judged_row(judge: RowJudge, place: str, line: bytes) -> JudgedRow:
         difference_line=json.dumps({"place": place, **fields}) if name else "",
         group_facts=judged.group_facts,
         caution=judged.caution,
+        group_sums=judged.group_sums,
     )
 
 

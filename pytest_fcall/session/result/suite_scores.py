@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_fcall.core.extension import Figure, Measured, Suite, averages_of, figure_names_of, figures_of
+from pytest_fcall.core.extension import Figure, Measured, Suite, averages_of, figure_names_of, figures_of, tables_of
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.score_tables import short_suite_score_lines, suite_score_lines
+from pytest_fcall.reporting.score_tables import own_table_lines, short_suite_score_lines, suite_score_lines
 from pytest_fcall.tracking.gate_figures import GroupScore
 
 Suites: TypeAlias = Mapping[str, Suite]
@@ -22,7 +22,7 @@ def score_lines(suites: Suites, results: Sequence[Result], width: int) -> list[s
         return lines
     from pytest_fcall.session.result.scores import score_table
 
-    return [*lines, *score_table(results, width)]
+    return [*lines, *_own_tables(suites, results, width), *score_table(results, width)]
 
 
 def short_score_lines(suites: Suites, results: Sequence[Result], width: int) -> list[str]:
@@ -94,10 +94,22 @@ def _by_suite(suites: Suites, results: Sequence[Result]) -> Iterator[tuple[str, 
     """The scores of each suite for each model."""
     for name in _suite_names(results):
         if name in suites:
-            own = [result for result in results if result.suite == name and result.model]
-            models = dict.fromkeys(result.model for result in own)
-            of_model = {model: [result for result in own if result.model == model] for model in models}
+            of_model = _by_model(name, results)
             yield name, {model: _figures(suites[name], found) for model, found in of_model.items()}
+
+
+def _by_model(suite: str, results: Sequence[Result]) -> Mapping[str, Sequence[Result]]:
+    own = [result for result in results if result.suite == suite and result.model]
+    models = dict.fromkeys(result.model for result in own)
+    return {model: [result for result in own if result.model == model] for model in models}
+
+
+def _own_tables(suites: Suites, results: Sequence[Result], width: int) -> Iterator[str]:
+    """The tables that suites make of scores, for each model."""
+    for name in _suite_names(results):
+        for model, own in _by_model(name, results).items() if name in suites else ():
+            for table in tables_of(suites[name], _measured(own)):
+                yield from own_table_lines(model, table, width)
 
 
 def _figures(suite: Suite, results: Sequence[Result]) -> list[Figure]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.conversation import ConversationSettings
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
-from pytest_fcall.core.extension import About, Figure, figure_of
+from pytest_fcall.core.extension import About, Figure, Measured, Table, figure_of
 from pytest_fcall.core.extension import Part as Listed
 from pytest_fcall.core.fault import FaultyCase, Location
 from pytest_fcall.core.operators import Operator, Pattern
@@ -32,12 +31,8 @@ from pytest_fcall.suites.mannheim.files import (
 )
 from pytest_fcall.suites.mannheim.judge import MannheimJudge
 from pytest_fcall.suites.mannheim.repairs import Repairs
+from pytest_fcall.suites.mannheim.tables import OVERALL, PHASES, SCORES, Accuracies, category_name, phase_name, tables
 
-SCORES: Final = ("function_accuracy", "parameter_accuracy", "answer_accuracy")
-_CATEGORIES: Final[Mapping[str, str]] = MappingProxyType(
-    {"Different Languages": "Languages", "Long-Tail": "Long Tail Entities", "Long Tail": "Long Tail Entities"}
-)
-"""Categories that some sets name differently."""
 _SYSTEM: Final = "You answer questions with the functions that you are given, and say nothing but the answer."
 _MAX_STEPS: Final = 10
 
@@ -84,9 +79,23 @@ class MannheimSuite:
             yield replace(case, judge=None) if isinstance(case, Case) else case
 
     def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
-        """Return the three accuracies for the suite, for the part, and for the category of the case."""
-        part, _, _ = case.category.partition("/")
-        return {"mannheim": SCORES, part: SCORES, case.category: SCORES}
+        """Return the three accuracies for the suite, the part and its category, and for both over the two domains."""
+        part, _, category = case.category.partition("/")
+        phase = phase_name(part)
+        return dict.fromkeys(("mannheim", part, case.category, phase, f"{phase}/{category}"), SCORES)
+
+    def tables(self, measured: Sequence[Measured]) -> Iterator[Table]:
+        """Yield the publication's tables of the phases that were asked."""
+        by_tag: dict[str, dict[str, Measured]] = {}
+        for each in measured:
+            by_tag.setdefault(each.tag, {})[each.score] = each
+        found: dict[tuple[str, str], Accuracies] = {}
+        for tag, scored in by_tag.items():
+            phase, _, category = tag.partition("/")
+            if phase in PHASES and scored.keys() >= set(SCORES):
+                shares = [scored[score].value for score in SCORES]
+                found[phase, category or OVERALL] = Accuracies(scored["answer_accuracy"].cases, shares)
+        yield from tables(found)
 
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
         """Return the share of wholly right questions of each part: functions, parameters and answer."""
@@ -136,7 +145,7 @@ class _Reader:
         paths = [[call for call, _ in path] for path in repaired]
         alternatives = [self._expectation(path) for path in repaired]
         expect = alternatives[0] if len(alternatives) == 1 else Expectation("any_of", alternatives=tuple(alternatives))
-        category = _CATEGORIES.get(question.category, question.category)
+        category = category_name(question.category)
         messages = ({"role": "system", "content": _SYSTEM}, {"role": "user", "content": question.text})
         return Case(
             id=f"{self._part.name}_{question.id}",

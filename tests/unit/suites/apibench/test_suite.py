@@ -209,7 +209,7 @@ def with_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bo
 def test_without_the_parser_of_the_original_its_scores_say_so(data: Path, with_parser: Callable[[bool], None]) -> None:
     with_parser(False)
     case = cases(data)["torchhub_1"]
-    original = replace(case, rules=replace(case.rules, profile="bfcl"))
+    original = replace(case, rules=replace(case.rules, profile="original"))
     assert ApiBenchSuite().scores(original)["torchhub"][-1] == "other_parser"
     assert original.judge is not None
     for answer in (f"<<<api_call>>>: {TORCH[0].call}", "Sorry."):

@@ -243,9 +243,11 @@ def test_what_there_is_is_told_with_and_without_data(tmp_path: Path) -> None:
     assert len(MannheimSuite().about(None).parts) == 10
 
 
-def test_scores_are_told_of_all_of_each_part_and_of_each_category(tmp_path: Path) -> None:
+def test_scores_are_told_of_all_of_each_part_and_of_each_category_over_both_domains(tmp_path: Path) -> None:
     (case,) = cases(write(tmp_path, [BY_ANN], OFFERED))
-    assert [*MannheimSuite().scores(case)] == ["mannheim", "music_single", "music_single/Selection"]
+    assert [*MannheimSuite().scores(case)] == [
+        *("mannheim", "music_single", "music_single/Selection", "single", "single/Selection")
+    ]
 
 
 def test_a_plain_case_says_all_that_its_judge_knows(tmp_path: Path) -> None:
