@@ -105,6 +105,13 @@ def test_the_tables_of_the_publication_are_printed_at_the_end(tmp_path: Path) ->
     assert [line[0] for line in rest] == ["other", "Overall"]
 
 
+def test_the_likely_errors_of_a_run_are_named_where_they_are_asked_for(tmp_path: Path) -> None:
+    write(tmp_path / "rows.jsonl", {**RUN, "called": [], "called_parameters": []}, RUN)
+    done = fcall(tmp_path, "score", "--format", "mannheim", "--errors", "rows.jsonl")
+    first, _ = map(json.loads, done.stdout.splitlines())
+    assert first["errors"] == ["reliance on previous knowledge"]
+
+
 def test_objects_of_a_task_come_from_a_file(tmp_path: Path) -> None:
     write(tmp_path / "rows.jsonl", {**STEPS, "prediction": "Agent.Open(door)"})
     (tmp_path / "objects.json").write_text('{"Agent.Open": {"object": ["door"]}}')

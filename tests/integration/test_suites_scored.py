@@ -105,6 +105,8 @@ def test_questions_over_tables_are_conversations_with_three_accuracies(fans: Sho
 
 
 def test_a_quiet_run_ends_in_the_scores_of_its_suites(fans: Shop) -> None:
+    noted = "*Likely, in the publication's classes of errors: query misinterpretation."
+    mannheim(fans, "-vv").stdout.fnmatch_lines([noted])
     mannheim(fans, "-q").stdout.fnmatch_lines(["mannheim: all_right[[]music_single[]] 50.00 %", "fcall: *1/2 right*"])
 
 

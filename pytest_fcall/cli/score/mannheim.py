@@ -12,7 +12,8 @@ from typing import ClassVar, Final
 from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict, object_field
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.mannheim.score import score_row
+from pytest_fcall.suites.mannheim.errors import error_classes
+from pytest_fcall.suites.mannheim.score import MannheimScore, row_calls, row_paths, score_row
 from pytest_fcall.suites.mannheim.tables import PHASES, SCORES, accuracies_of, category_name, phase_name, tables
 
 _TABLE: Final = re.compile(r"(?:table|t)?\s*([0-9])\b.*", re.IGNORECASE)
@@ -24,10 +25,16 @@ def add_options(parser: ArgumentParser) -> None:
         "--totals", action="store_true", help="print the tables of the publication at the end, with its figures"
     )
 
+    parser.add_argument(
+        "--errors",
+        action="store_true",
+        help="name the likely classes of errors of the publication; better where rows have a question",
+    )
+
 
 def judge_of(_: ArgumentParser, options: Namespace) -> MannheimJudge:
     """The judge of the command line."""
-    return MannheimJudge(options.totals)
+    return MannheimJudge(options.totals, options.errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +44,15 @@ class MannheimJudge(RowJudge):
     row_fields: ClassVar = ("case",)
 
     totals: bool = False
+    errors: bool = False
 
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Grade the calls and the answer in `row`."""
         score = score_row(row)
         added = score.accuracies()
         sums = GroupSums(_group(row), tuple(chain.from_iterable(added[name] for name in SCORES)))
-        return RowVerdict({"case": row.get("case"), **score.as_row()}, group_sums=sums if self.totals else None)
+        verdict = {"case": row.get("case"), **score.as_row(), **(_errors(row, score) if self.errors else {})}
+        return RowVerdict(verdict, group_sums=sums if self.totals else None)
 
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The grades in `result`."""
@@ -52,6 +61,13 @@ class MannheimJudge(RowJudge):
     def tables(self, sums: Mapping[tuple[str, ...], Sequence[float]]) -> Iterable[Table]:
         """The tables of the publication for the rows that say which they are of, and one of all others."""
         return tables(accuracies_of({(phase, category): numbers for (phase, category), numbers in sums.items()}))
+
+
+def _errors(row: Mapping[str, Json], score: MannheimScore) -> Mapping[str, Json]:
+    """The classes of errors of a row that `score` was made of."""
+    question, answer = (str(row.get(name) or "") for name in ("question", "answer"))
+    right = object_field(object_field(row, "expected"), "answer")
+    return {"errors": [*error_classes(question, row_calls(row), row_paths(row), score, answer, right)]}
 
 
 def _group(row: Mapping[str, Json]) -> tuple[str, str]:

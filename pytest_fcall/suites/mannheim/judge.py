@@ -13,6 +13,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
+from pytest_fcall.suites.mannheim.errors import error_classes
 from pytest_fcall.suites.mannheim.score import MannheimScore, score_answer
 
 
@@ -43,7 +44,17 @@ class MannheimJudge:
         else:
             reasons = tuple(self._original(case, reply, calls, score))
             verdict = Verdict(not reasons, reasons, notes=calls.notes)
-        return replace(verdict, scores=score.accuracies())
+        notes = () if verdict.valid else tuple(self._likely_errors(case, reply, calls, score))
+        return replace(verdict, notes=(*verdict.notes, *notes), scores=score.accuracies())
+
+    def _likely_errors(self, case: Case, reply: Reply, calls: Calls, score: MannheimScore) -> Iterator[str]:
+        """A note with the classes of errors in the publication."""
+        turn = case.turns[0]
+        if turn.answer is None:  # a baseline without answers
+            return
+        question = str(turn.messages[-1].get("content"))
+        if found := error_classes(question, calls.calls, self.published, score, reply.text, self.answer):
+            yield f"Likely, in the publication's classes of errors: {', '.join(found)}."
 
     def _original(self, case: Case, reply: Reply, calls: Calls, score: MannheimScore) -> Iterator[Reason]:
         path = closest_path(calls.calls, self.published)

@@ -102,13 +102,23 @@ def score_row(row: Mapping[str, Json]) -> MannheimScore:
     A null answer is incorrect, and null for what was called is nothing.
     """
     made, further = _calls_made(row)
-    paths = [_path(each) for each in list_field(row, "paths")]
-    if not paths:
-        raise BrokenRow("`paths` is empty")
+    paths = row_paths(row)
     path = closest_path(made, paths)
     # A log may have parameters of calls without names. They count for the rest of the path.
     filled = [*made, *(Call(gold.name, given) for gold, given in zip(path[len(made) :], further, strict=False))]
     return MannheimScore(grade_functions(made, path), grade_parameters(filled, path), _answer(row))
+
+
+def row_calls(row: Mapping[str, Json]) -> Sequence[Call]:
+    """Return the calls that a row says were made. Raises BrokenRow."""
+    return _calls_made(row)[0]
+
+
+def row_paths(row: Mapping[str, Json]) -> Sequence[ExpectedPath]:
+    """Return the right paths of a row. Raises BrokenRow."""
+    if paths := [_path(each) for each in list_field(row, "paths")]:
+        return paths
+    raise BrokenRow("`paths` is empty")
 
 
 def _answer(row: Mapping[str, Json]) -> Grade:
