@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from pytest_fcall.conversation.evidence import Evidence, Subject
+from pytest_fcall.conversation.near_arguments import near_parameter_overlap
 from pytest_fcall.conversation.score_formulas import (
     ComparedCalls,
     Graded,
@@ -160,6 +161,7 @@ SCORES: Final[Mapping[str, ScoreKind]] = MappingProxyType(
         "parameter_f1": _counted(parameter_overlap),
         "parameter_f1(corpus)": _counted(parameter_overlap),
         "parameter_f1(sample)": _averaged(parameter_overlap),
+        "near_parameter_f1": _counted(near_parameter_overlap),
         "lcs_f1": _of_calls(_order, _f1_of_means, 3),
         "state_f1": _of_state(lambda score: score.f1),
         "state_precision": _of_state(lambda score: score.precision),

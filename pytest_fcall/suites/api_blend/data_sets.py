@@ -55,6 +55,15 @@ DATA_SETS: Final[Mapping[str, DataSet]] = MappingProxyType(
     }
 )
 
+DOMAINS: Final = (("in domain", True), ("out of domain", False))
+_TRAINED_ON: Final = frozenset({"seq_atis", "seq_snips", "seq_topv2", "seq_sgd", "seq_multiwoz"})
+"""The data sets with rows for training, on which the publication's own models were trained."""
+
+
+def is_in_domain(data_set: str) -> bool:
+    """Whether the publication counts a data set as in domain: its own models were trained on it."""
+    return data_set in _TRAINED_ON
+
 
 CallPath: TypeAlias = tuple[Call, ...]
 NAMELESS_ARGUMENT: Final = "value"

@@ -16,7 +16,14 @@ from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.api_blend.data_sets import DATA_SETS, DataSet, Sample, UnknownValue
+from pytest_fcall.suites.api_blend.data_sets import (
+    DATA_SETS,
+    DOMAINS,
+    DataSet,
+    Sample,
+    UnknownValue,
+    is_in_domain,
+)
 from pytest_fcall.suites.api_blend.files import HOW_TO_GET_IT, Entry, SetFiles, find_set_files
 from pytest_fcall.suites.api_blend.prompt import instruction_text
 from pytest_fcall.suites.json_files import broken_case, required_path
@@ -60,19 +67,26 @@ class ApiBlendSuite:
 
     def averages(self, measured: Sequence[Measured]) -> Sequence[Figure]:
         """Return the averages of scores over all sets, weighted by their sizes."""
-        return [figure for score in _SCORES for figure in _average(score, measured)]
+        return [figure for score in _SCORES for figure in _averages(score, measured)]
 
     def figure_names(self) -> Sequence[str]:
         """Return the names of the averages."""
-        return [f"weighted_{score}" for score in _SCORES]
+        return [f"{kind}_{score}" for score in _SCORES for kind in ("weighted", "in_domain", "out_of_domain")]
 
 
-def _average(score: str, measured: Sequence[Measured]) -> Iterator[Figure]:
+def _averages(score: str, measured: Sequence[Measured]) -> Iterator[Figure]:
+    """The average over all sets, and over those in and out of the publication's domain."""
     own = [each for each in measured if each.score == score and each.tag.removesuffix(_WITH_EXAMPLES) in DATA_SETS]
     if own:
-        size = sum(each.cases for each in own)
-        total = sum(each.cases * (each.value or 0) for each in own)
-        yield Figure(f"weighted_{score}", total / size if size else None)
+        yield Figure(f"weighted_{score}", _average(own))
+        for domain, inside in DOMAINS:
+            there = [each for each in own if is_in_domain(each.tag.removesuffix(_WITH_EXAMPLES)) is inside]
+            yield Figure(f"{domain.replace(' ', '_')}_{score}", _average(there))
+
+
+def _average(measured: Sequence[Measured]) -> float | None:
+    size = sum(each.cases for each in measured)
+    return sum(each.cases * (each.value or 0) for each in measured) / size if size else None
 
 
 def _wanted(part: str, path: Path | None) -> Iterator[tuple[str, SetFiles]]:

@@ -100,7 +100,7 @@ def test_scores_leave_arguments_out_where_a_set_says_nothing_of_them(tmp_path: P
     assert asked == [("seq_topv2", ("api_f1", "parameter_f1", "lcs_f1")), ("toolllm_g1", ("api_f1", "lcs_f1"))]
 
 
-def test_averages_are_weighted_by_the_sizes_of_the_sets() -> None:
+def test_averages_are_weighted_by_the_sizes_of_the_sets_in_and_out_of_domain() -> None:
     measured = [
         Measured("seq_atis", "api_f1", 30, 1.0),
         Measured("toolllm_g1_3shot", "api_f1", 10, 0.5),
@@ -110,6 +110,12 @@ def test_averages_are_weighted_by_the_sizes_of_the_sets() -> None:
     ]
     assert [(figure.name, figure.share) for figure in ApiBlendSuite().averages(measured)] == [
         ("weighted_api_f1", 0.875),
+        ("in_domain_api_f1", 1.0),
+        ("out_of_domain_api_f1", 0.5),
         ("weighted_parameter_f1", pytest.approx(0.4)),
+        ("in_domain_parameter_f1", pytest.approx(0.4)),
+        ("out_of_domain_parameter_f1", None),
         ("weighted_lcs_f1", None),
+        ("in_domain_lcs_f1", None),
+        ("out_of_domain_lcs_f1", None),
     ]
