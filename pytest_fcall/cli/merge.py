@@ -138,6 +138,7 @@ def _merged_results(runs: Sequence[Run]) -> Results:
         missing_excused=all(part.missing_excused for part in parts),
         files_without_cases=max(part.files_without_cases for part in parts),
         unanswered=sum(part.unanswered for part in parts),
+        stale=tuple(dict.fromkeys(each for part in parts for each in part.stale)),
         not_asked=sum(part.not_asked for part in parts),
         oldest_reply=max((part.oldest_reply for part in parts if part.oldest_reply is not None), default=None),
         newest_reply=min((part.newest_reply for part in parts if part.newest_reply is not None), default=None),

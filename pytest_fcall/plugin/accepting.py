@@ -99,6 +99,11 @@ class BaselineWriter:
         self.failed = False
         """Whether something could not be written."""
 
+    @property
+    def stale(self) -> tuple[tuple[str, str], ...]:
+        """The path of its baseline and the case, of each accepted answer whose case is gone."""
+        return tuple((stale.path, case) for stale in self._stale or () for case in stale.cases)
+
     def add_stale(self, output: Mapping[str, Any]) -> None:
         """Take the stale stanzas that a worker has found; all workers find the same."""
         if "fcall_stale" in output:
@@ -183,6 +188,7 @@ class BaselineWriter:
             yield f"not pruned, since {why}"
             yield from self._stale_lines()
             return
+        kept = list[Stale]()
         for stale in self._stale or ():
             path = self._config.rootpath / stale.path
             try:
@@ -190,9 +196,11 @@ class BaselineWriter:
                 forget_beside(path, stale.cases)
             except (DamagedBaseline, OSError) as error:
                 self.failed = True
+                kept.append(stale)
                 yield safe_line(f"not pruned: {stale.path}: {error}")
             else:
                 yield f"pruned: {_listed(forgotten)} ({safe_line(stale.path)})"
+        self._stale = kept
         try:
             yield from self._leftovers.remove(self._config.rootpath)
         except OSError as error:

@@ -200,6 +200,7 @@ class Summary:
             oldest_reply=max(started - min(known), 0) if known else None,
             newest_reply=max(started - max(known), 0) if known else None,
             undated_replies=moments > known,
+            stale=self._baselines.stale,
         )
 
     def _lay_out(self, report: pytest.TestReport, text: str, result: Result | None) -> None:

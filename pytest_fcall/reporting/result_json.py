@@ -126,6 +126,7 @@ def results_to_json(results: Results) -> dict[str, Json]:
         "oldest_reply": results.oldest_reply,
         "newest_reply": results.newest_reply,
         "undated_replies": results.undated_replies,
+        "stale": results.stale,
     }
 
 
@@ -141,6 +142,7 @@ def results_from_json(data: Mapping[str, Json]) -> Results:
         oldest_reply=_number(data, "oldest_reply"),
         newest_reply=_number(data, "newest_reply"),
         undated_replies=_field(data, "undated_replies", bool, default=False),
+        stale=_named_pairs(data, "stale"),
     )
 
 

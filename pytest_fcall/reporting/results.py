@@ -221,6 +221,8 @@ class Results:
     """The same of the newest one."""
     undated_replies: bool = False
     """Whether recorded replies were used that do not say when they were recorded."""
+    stale: tuple[tuple[str, str], ...] = ()
+    """Accepted answers of cases that are in no case file any more: the path of the baseline, and the case."""
 
 
 def results_with_outcome(results: Iterable[Result], outcome: Outcome) -> list[Result]:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, comb, sqrt
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from pytest_fcall.core import Usage
 from pytest_fcall.reporting.results import Result
 
 _Number = TypeVar("_Number", int, float)
+GroupKind: TypeAlias = Literal["tool", "tag"]
 
 _Z = 1.959963984540054
 """95 % of a normal distribution lie within so many standard deviations."""
@@ -199,6 +200,36 @@ def shared_causes(results: Sequence[Result]) -> list[Cause]:
                 sharing.setdefault(cause, []).append(result)
     shared = [Cause(kind, place, tuple(failures)) for (kind, place), failures in sharing.items() if len(failures) > 1]
     return sorted(shared, key=lambda cause: -len(cause.failures))
+
+
+class FailingGroup(NamedTuple):
+    """The results that expect a tool or have a tag, more of which are wrong than of the others."""
+
+    kind: GroupKind
+    name: str
+    wrong: int
+    answered: int
+    others_wrong: int
+    others_answered: int
+
+
+def failing_groups(results: Sequence[Result]) -> list[FailingGroup]:
+    """The tools and tags with more failures than chance explains: the two intervals have nothing in common."""
+    answered = [result for result in results if result.answered]
+    wrong = sum(not result.right for result in answered)
+    groups: dict[tuple[GroupKind, str], list[bool]] = {}
+    for result in answered:
+        for tool in dict.fromkeys(expected for expected, _ in result.called if expected):
+            groups.setdefault(("tool", tool), []).append(result.right)
+        for tag in result.tags:
+            groups.setdefault(("tag", tag), []).append(result.right)
+    found = []
+    for (kind, name), right in groups.items():
+        own, others = right.count(False), wrong - right.count(False)
+        rest = len(answered) - len(right)
+        if rest and wilson_interval(own, len(right))[0] > wilson_interval(others, rest)[1]:
+            found.append(FailingGroup(kind, name, own, len(right), others, rest))
+    return sorted(found, key=lambda group: -group.wrong / group.answered)
 
 
 def _place(path: str) -> str:

@@ -20,8 +20,9 @@ def stale(mind: Mind) -> Mind:
 def test_what_is_accepted_of_cases_that_are_gone_is_told_and_stays(stale: Mind, workers: str) -> None:
     before = stale.files()
 
-    result = stale.run(workers)
+    result = stale.run(workers, "--fc-report=r.md")
 
+    assert "2 stale" in (stale.path / "r.md").read_text(encoding="utf-8")
     result.stdout.fnmatch_lines(
         [
             "accepted, and gone: two (cases/__fcall__/*/a.fc.yaml.accepted); --fc-prune forgets them",
@@ -33,8 +34,9 @@ def test_what_is_accepted_of_cases_that_are_gone_is_told_and_stays(stale: Mind, 
 
 @pytest.mark.parametrize("args", [("-n0",), ("-n2",), ("cases",)])
 def test_a_complete_and_clean_run_forgets_them(stale: Mind, args: tuple[str, ...]) -> None:
-    result = stale.run("--fc-prune", *args)
+    result = stale.run("--fc-prune", "--fc-report=r.md", *args)
 
+    assert "stale" not in (stale.path / "r.md").read_text(encoding="utf-8")
     result.stdout.fnmatch_lines(["pruned: two (*)", "pruned: three (*)"])
     (content,) = stale.files().values()
     assert b"one" in content

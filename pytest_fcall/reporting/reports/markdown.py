@@ -95,7 +95,8 @@ def _changes(report: Report) -> Iterator[str]:
         *report.with_outcome(Outcome.UNDECIDED),
         *report.other_failures,
     ]
-    if changed := [f"{count:,} {outcome.value}" for outcome, count in counts.items() if count]:
+    changed = [f"{count:,} {outcome.value}" for outcome, count in counts.items() if count]
+    if changed := [*changed, *([f"{len(gone):,} stale"] if (gone := report.results.stale) else [])]:
         yield f"**Since the baseline**: {', '.join(changed)}"
         yield ""
     yield from (f"- {_case_line(result, report)}" for result in wrong[:_MOST_WRONG])

@@ -113,6 +113,7 @@ def _results() -> _Schema:
             "oldest_reply": _or_null("The age of the oldest recorded reply, in seconds.", _number()),
             "newest_reply": _or_null("The same of the newest.", _number()),
             "undated_replies": _flag("Whether recorded replies were used that do not say when they were recorded."),
+            "stale": _list("Accepted answers whose case is gone: the path of a baseline, and a case.", _pair("string")),
         },
         required=("results",),
     )

@@ -10,6 +10,8 @@ from pytest_fcall.core import Usage
 from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, seconds_text, speed_text
 from pytest_fcall.reporting.results import Result, Status
 from pytest_fcall.reporting.statistics import (
+    FailingGroup,
+    failing_groups,
     mean_interval,
     median_interval,
     percentile,
@@ -158,3 +160,31 @@ def test_the_interval_of_a_mean_is_that_of_students_distribution(values: list[fl
 
 def test_of_few_values_no_interval_of_a_mean_is_known() -> None:
     assert mean_interval([1.0, 2.0, 3.0]) is None
+
+
+def of_tool(tool: str, tags: tuple[str, ...], *right: bool) -> list[Result]:
+    return [
+        Result("a::b", "b", "m", "passed" if each else "failed", tags=tags, called=((tool, tool),)) for each in right
+    ]
+
+
+def test_a_tool_and_a_tag_with_more_failures_than_chance_explains_are_found() -> None:
+    results = [*of_tool("book", ("trips",), *[False] * 6), *of_tool("find", ("shop",), *[True] * 30, False)]
+    assert failing_groups(results) == [
+        FailingGroup("tool", "book", 6, 6, 1, 31),
+        FailingGroup("tag", "trips", 6, 6, 1, 31),
+    ]
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        [],
+        of_tool("book", ("trips",), False, False, True),
+        [*of_tool("book", (), False), *of_tool("find", (), True)],
+        [*of_tool("book", (), False, False, True), *of_tool("find", (), True, True, False)],
+    ],
+    ids=["nothing", "all", "one of each", "few"],
+)
+def test_where_chance_explains_it_nothing_is_said(results: list[Result]) -> None:
+    assert failing_groups(results) == []

@@ -25,7 +25,14 @@ from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
 from pytest_fcall.reporting.safe_text import safe_line, whole_line
-from pytest_fcall.reporting.statistics import accuracy_change, shared_causes, statistics_of, wilson_interval
+from pytest_fcall.reporting.statistics import (
+    FailingGroup,
+    accuracy_change,
+    failing_groups,
+    shared_causes,
+    statistics_of,
+    wilson_interval,
+)
 from pytest_fcall.reporting.tool_confusion import confusion_counts, most_confused
 
 _CHANGES: Final = (
@@ -40,6 +47,7 @@ _CHANGES: Final = (
 _MOST_CASES: Final = 50
 """So many cases of an outcome are listed without the script."""
 _MOST_TOOLS: Final = 15
+_MOST_GROUPS: Final = 8
 _CHANGED_WORDS: Final = re.compile(r"\[-(.*?)-\]|\{\+(.*?)\+\}")
 
 
@@ -140,7 +148,21 @@ def causes(report: Report) -> list[Markup]:
     for each in shared_causes(results):
         place = f" at {safe_line(each.place)}" if each.place else ""
         found.append(f"{plural_text(len(each.failures), 'failure')}: {safe_line(each.kind)}{place}")
+    found += map(_group_line, failing_groups(results)[:_MOST_GROUPS])
     return [_marked(each) for each in found]
+
+
+def _group_line(group: FailingGroup) -> str:
+    cases = "that expect" if group.kind == "tool" else "with the tag"
+    return (
+        f"{group.wrong:,} of {group.answered:,} {cases} {safe_line(group.name)} are wrong, "
+        f"{group.others_wrong:,} of the other {group.others_answered:,}"
+    )
+
+
+def stale(report: Report) -> list[tuple[str, str]]:
+    """The case and the baseline of each accepted answer whose case is gone."""
+    return [(safe_line(case), safe_line(path)) for path, case in report.results.stale[:_MOST_CASES]]
 
 
 def _marked(text: str) -> Markup:

@@ -37,6 +37,7 @@ def write(report: Report) -> Iterator[str]:
         unjudged_gates=safe_line(report.unjudged),
         gates=overview.gate_rows(report),
         changes=overview.changes(report),
+        stale=overview.stale(report),
         causes=overview.causes(report),
         groups=overview.group_rows(report),
         radar=Markup(overview.radar_chart(report)),  # noqa: S704  # its labels are escaped

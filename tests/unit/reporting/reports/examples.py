@@ -55,12 +55,13 @@ def reports(draw: st.DrawFn) -> Report:
         JudgedGate(draw(texts), "share", draw(st.floats(0, 1)), 0.5, draw(st.sampled_from([True, False, None])))
         for _ in range(draw(st.integers(0, 6)))
     ]
+    stale = draw(st.lists(st.tuples(texts, texts), max_size=3))
     missing = {MissingReply("m", f"cause {draw(texts)}", draw(texts)): 2 for _ in range(draw(st.integers(0, 4)))}
     return report(
         *results,
         models=[*draw(st.lists(texts, max_size=3))],
         gates=gates,
-        results=Results(tuple(results), missing=missing, unanswered=draw(st.integers(0, 2))),
+        results=Results(tuple(results), missing=missing, unanswered=draw(st.integers(0, 2)), stale=tuple(stale)),
         conclusions=draw(st.lists(texts, max_size=4)),
         accounts={each.nodeid: account(each.nodeid, draw(texts)) for each in results[:5]},
         provenance={"commit": draw(texts), "pytest_fcall": draw(texts)},

@@ -42,6 +42,11 @@ def test_each_row_of_a_table_has_its_cells(made: Report) -> None:
         assert line.count("|") == width
 
 
+def test_answers_that_are_accepted_and_gone_are_counted() -> None:
+    gone = Results((result(status="passed", outcome=Outcome.FIXED),), stale=(("a.yaml", "old"), ("a.yaml", "older")))
+    assert "**Since the baseline**: 1 fixed, 2 stale" in lines(report(results=gone))
+
+
 def test_the_largest_report_has_at_most_sixty_lines() -> None:
     results = [
         result(

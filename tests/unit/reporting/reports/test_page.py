@@ -16,6 +16,7 @@ from pytest_fcall.reporting.reports.page.charts import Series, histogram, radar
 from pytest_fcall.reporting.reports.page.data import data_of
 from pytest_fcall.reporting.reports.page.page import write
 from pytest_fcall.reporting.reports.report import EarlierResult, EarlierRun, Report
+from pytest_fcall.reporting.results import Results
 from pytest_fcall.session.result.compared_runs import compare_models
 from tests.unit.reporting.reports.examples import HOSTILE, account, report, reports, result
 
@@ -53,6 +54,20 @@ class Elements(HTMLParser):
 
 def page(made: Report) -> str:
     return "".join(write(made))
+
+
+def test_answers_that_are_accepted_and_gone_are_listed() -> None:
+    gone = tuple(("cases/__fcall__/m/a.yaml.yaml", f"<old> {number}") for number in range(60))
+    text = page(report(results=Results((result(status="passed"),), stale=gone)))
+    assert "60 stale: accepted, and in no case file any more" in text
+    assert "&lt;old&gt; 49 " in text
+    assert "<li>and 10 more</li>" in text
+
+
+def test_a_tool_that_is_wrong_more_often_than_others_is_named() -> None:
+    wrong = [result(f"w{number}", called=(("book", "find"),)) for number in range(6)]
+    right = [result(f"r{number}", status="passed", called=(("find", "find"),)) for number in range(30)]
+    assert "6 of 6 that expect book are wrong, 0 of the other 30" in page(report(*wrong, *right))
 
 
 def test_changed_words_are_marked_also_in_what_cases_have_in_common() -> None:
