@@ -309,6 +309,8 @@ def _failure_without_status(error: AnyLLMError) -> ProviderFailure:
         return ProviderFailure(f"the provider's library cannot read the answer ({type(cause).__name__})")
     if type(cause) is ValueError:
         return ProviderFailure(error.message, codes=_NOT_SENT_CODES)
+    if cause is not None and not str(cause):  # any-llm has no words for it, either
+        return ProviderFailure(f"the provider's library failed ({type(cause).__name__})")
     return replace(_WITHOUT_STATUS.get(kind, ProviderFailure("")), text=error.message)
 
 

@@ -51,3 +51,8 @@ def test_codes_count_wherever_they_are_told(exceptions: ModuleType) -> None:
 
 def test_the_text_of_a_stranger_s_error_is_not_told() -> None:
     assert failure_of(RuntimeError("key sk-1")).text == "the provider's library failed (RuntimeError)"
+
+
+def test_an_error_without_words_is_named(exceptions: ModuleType) -> None:
+    error = exceptions.ProviderError("", ConnectionError())
+    assert failure_of(error).text == "the provider's library failed (ConnectionError)"
