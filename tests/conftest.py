@@ -5,9 +5,6 @@ from functools import partial
 from importlib import import_module
 from types import ModuleType
 
-# Others hold classes of these, so that no run inside a test may load them anew.
-import httpcore  # noqa: F401
-import httpx  # noqa: F401
 import pytest
 from hypothesis import settings
 

@@ -9,6 +9,7 @@ from pkgutil import walk_packages
 import aiohttp.web  # noqa: F401
 import deepdiff  # noqa: F401
 import genai_prices  # noqa: F401
+import httpcore  # noqa: F401  # httpx holds classes of it, so that no run may load it anew
 import numpy as np  # noqa: F401
 
 import pytest_fcall
