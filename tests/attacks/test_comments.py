@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,9 @@ LOGIN = answer({"data": {"viewer": {"login": GitHubApi.own_name}}})
 
 
 @pytest.fixture
-def github() -> GitHubApi:
-    return GitHubApi()
-
-
-@pytest.fixture
-def server(github: GitHubApi) -> Iterator[Server]:
-    with Server(github) as running:
-        yield running
-
-
-@pytest.fixture
-def post(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Post:
+def post(
+    tmp_path: Path, github_server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Post:
     """Runs `fcall comment` in a job; gives its exit status, its output and its errors."""
     monkeypatch.setattr(thread, "WAITS", (0.0, 0.0))
     monkeypatch.setattr(api, "REQUEST_SECONDS", 5.0)
@@ -39,7 +30,7 @@ def post(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capsys
     (tmp_path / "report.md").write_text(REPORT, encoding="utf-8")
 
     def run(*arguments: str, **environment: str) -> tuple[int, str, str]:
-        for name, value in (github_job(tmp_path, server) | environment).items():
+        for name, value in (github_job(tmp_path, github_server) | environment).items():
             monkeypatch.setenv(name, value)
         status = main(["comment", "report.md", *arguments])
         said = capsys.readouterr()
@@ -97,10 +88,10 @@ ANSWERS: dict[str, Answer] = {
 @pytest.mark.parametrize("said", ANSWERS.values(), ids=ANSWERS)
 @pytest.mark.parametrize("step", ["whose token", "list"])
 def test_an_answer_that_is_none_is_told_and_nothing_is_written(
-    post: Post, server: Server, github: GitHubApi, said: Answer, step: str
+    post: Post, github_server: Server, github: GitHubApi, said: Answer, step: str
 ) -> None:
     first = [LOGIN] if step == "list" else []
-    server.script(*first, *[said] * 30)
+    github_server.script(*first, *[said] * 30)
     status, printed, told = post()
     assert (status, printed) == (1, "")
     assert told.startswith("fcall comment: the comment is not written: GitHub does not ")
@@ -109,9 +100,9 @@ def test_an_answer_that_is_none_is_told_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("said", ["", None, 7, ["x"], {"login": None}], ids=repr)
-def test_a_token_of_nobody_owns_no_comment(post: Post, server: Server, github: GitHubApi, said: Any) -> None:
+def test_a_token_of_nobody_owns_no_comment(post: Post, github_server: Server, github: GitHubApi, said: Any) -> None:
     github.add("<!-- pytest-fcall -->", "")
-    server.script(answer({"data": {"viewer": {"login": said}}}))
+    github_server.script(answer({"data": {"viewer": {"login": said}}}))
     status, _, told = post()
     assert status == 1
     assert "no comment is known as its own" in told
@@ -130,41 +121,43 @@ ODD: list[Any] = [
 
 @pytest.mark.parametrize("odd", ODD, ids=repr)
 def test_an_entry_that_is_no_comment_of_ours_is_passed_over(
-    post: Post, server: Server, github: GitHubApi, odd: Any
+    post: Post, github_server: Server, github: GitHubApi, odd: Any
 ) -> None:
-    server.script(LOGIN, answer([odd]))
+    github_server.script(LOGIN, answer([odd]))
     status, _, told = post()
     assert (status, told, len(github.comments)) == (0, "", 1)
 
 
-def test_a_list_without_an_end_is_left(post: Post, server: Server) -> None:
+def test_a_list_without_an_end_is_left(post: Post, github_server: Server) -> None:
     page = answer([{"id": number, "body": "x", "user": {"login": "x"}} for number in range(100)])
-    server.default = lambda asked: LOGIN if asked.method == "POST" else page
+    github_server.default = lambda asked: LOGIN if asked.method == "POST" else page
     status, _, told = post()
     assert status == 1
     assert "pull request 7 of octo/shop has more than 5,000 comments" in told
 
 
-def test_a_server_that_says_nothing_is_left(post: Post, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_says_nothing_is_left(post: Post, github_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "REQUEST_SECONDS", 0.05)
-    server.default = lambda _: silent()
+    github_server.default = lambda _: silent()
     status, _, told = post()
     assert status == 1
     assert "there is no answer within 0.05 s" in told
 
 
 @pytest.mark.parametrize("page", ["https://x.example/\nstatus=0", "\x1b[2J", {"a": 1}, None, 7], ids=repr)
-def test_the_address_of_a_comment_is_one_line_that_a_terminal_can_show(post: Post, server: Server, page: Any) -> None:
-    server.script(LOGIN, answer([]), answer({"id": 1, "html_url": page}, 201))
+def test_the_address_of_a_comment_is_one_line_that_a_terminal_can_show(
+    post: Post, github_server: Server, page: Any
+) -> None:
+    github_server.script(LOGIN, answer([]), answer({"id": 1, "html_url": page}, 201))
     status, printed, told = post()
     assert (status, told) == (0, "")
     assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_token_never_follows_a_redirect(post: Post, server: Server, status: int) -> None:
+def test_a_token_never_follows_a_redirect(post: Post, github_server: Server, status: int) -> None:
     with Server(GitHubApi()) as other:
-        server.default = lambda asked: redirect(status, f"http://{other.host}{asked.path}")
+        github_server.default = lambda asked: redirect(status, f"http://{other.host}{asked.path}")
         done, _, told = post()
         assert other.asked == []
     assert done == 1
@@ -172,11 +165,11 @@ def test_a_token_never_follows_a_redirect(post: Post, server: Server, status: in
 
 
 def test_passwords_of_this_machine_do_not_take_the_place_of_the_token(
-    post: Post, server: Server, tmp_path: Path
+    post: Post, github_server: Server, tmp_path: Path
 ) -> None:
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login mallory password open-sesame\n")
     assert post(NETRC=str(tmp_path / ".netrc"))[0] == 0
-    assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {TOKEN}"}
+    assert {asked.headers["authorization"] for asked in github_server.asked} == {f"Bearer {TOKEN}"}
 
 
 EVENTS = {
@@ -191,28 +184,36 @@ EVENTS = {
 
 @pytest.mark.parametrize("event", EVENTS.values(), ids=EVENTS)
 def test_an_event_that_names_no_pull_request_leads_to_none(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], event: bytes
+    tmp_path: Path,
+    github_server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    event: bytes,
 ) -> None:
-    for name, value in github_job(tmp_path, server).items():
+    for name, value in github_job(tmp_path, github_server).items():
         monkeypatch.setenv(name, value)
     (tmp_path / "event.json").write_bytes(event)
     (tmp_path / "report.md").write_text(REPORT, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     assert main(["comment", "report.md"]) in (0, 2)
     assert "Traceback" not in capsys.readouterr().err
-    assert server.asked == []
+    assert github_server.asked == []
 
 
 @pytest.mark.parametrize("number", ["7/../..", "-7", "٧", "seven", "7 "])
 def test_a_number_of_gitlab_is_a_number(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: str
+    tmp_path: Path,
+    github_server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    number: str,
 ) -> None:
-    for name, value in (gitlab_job(server) | {"CI_MERGE_REQUEST_IID": number}).items():
+    for name, value in (gitlab_job(github_server) | {"CI_MERGE_REQUEST_IID": number}).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     assert main(["comment", "report.md"]) == 2
     assert "CI_MERGE_REQUEST_IID: must be a number" in capsys.readouterr().err
-    assert server.asked == []
+    assert github_server.asked == []
 
 
 REPORTS = {
@@ -243,9 +244,9 @@ def test_a_folder_in_the_place_of_a_report_is_told(post: Post, tmp_path: Path, g
 
 @pytest.mark.parametrize("data", ["", "{", "[]", '{"results": 7}', "\x00"], ids=repr)
 def test_a_damaged_run_is_told_in_the_comment(
-    tmp_path: Path, server: Server, github: GitHubApi, monkeypatch: pytest.MonkeyPatch, data: str
+    tmp_path: Path, github_server: Server, github: GitHubApi, monkeypatch: pytest.MonkeyPatch, data: str
 ) -> None:
-    for name, value in github_job(tmp_path, server).items():
+    for name, value in github_job(tmp_path, github_server).items():
         monkeypatch.setenv(name, value)
     (tmp_path / "run.json").write_text(data)
     assert main(["comment", str(tmp_path / "run.json")]) == 1

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -41,18 +41,7 @@ STEPS = ACTION["runs"]["steps"]
 
 
 @pytest.fixture
-def github() -> GitHubApi:
-    return GitHubApi()
-
-
-@pytest.fixture
-def server(github: GitHubApi) -> Iterator[Server]:
-    with Server(github) as running:
-        yield running
-
-
-@pytest.fixture
-def job(tmp_path: Path, server: Server) -> Job:
+def job(tmp_path: Path, github_server: Server) -> Job:
     workspace, temp = tmp_path / "shop", tmp_path / "temp"
     (workspace / "cases").mkdir(parents=True)
     temp.mkdir()
@@ -60,7 +49,7 @@ def job(tmp_path: Path, server: Server) -> Job:
     (workspace / "cases/weather.fc.yaml").write_text(CASES, encoding="utf-8")
     (workspace / "agent.py").write_text(AGENT, encoding="utf-8")
     says(workspace, "Oslo")
-    return Job(workspace, github_job(temp, server), temp)
+    return Job(workspace, github_job(temp, github_server), temp)
 
 
 def says(workspace: Path, *cities: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,34 +19,25 @@ ELSEWHERE = "https://other.example/api"
 
 
 @pytest.fixture
-def github() -> GitHubApi:
-    return GitHubApi()
-
-
-@pytest.fixture
-def server(github: GitHubApi) -> Iterator[Server]:
-    with Server(github) as running:
-        yield running
-
-
-@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "report.md").write_text(REPORT, encoding="utf-8")
     return tmp_path
 
 
-def comment(folder: Path, server: Server, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return fcall(folder, "comment", "report.md", *arguments, **github_job(folder, server) | environment)
+def comment(
+    folder: Path, github_server: Server, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return fcall(folder, "comment", "report.md", *arguments, **github_job(folder, github_server) | environment)
 
 
 def test_the_first_run_writes_a_comment_and_the_next_one_replaces_it(
-    folder: Path, server: Server, github: GitHubApi
+    folder: Path, github_server: Server, github: GitHubApi
 ) -> None:
-    done = comment(folder, server)
+    done = comment(folder, github_server)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "https://github.example/octo/shop/pull/7#issuecomment-1\n"
     (folder / "report.md").write_text(REPORT.replace("✅ fcall: passed", "❌ fcall: failed"), encoding="utf-8")
-    again = comment(folder, server, "--link", "https://github.example/artifact/5")
+    again = comment(folder, github_server, "--link", "https://github.example/artifact/5")
     assert again.stdout == done.stdout
     assert github.bodies == [
         "<!-- pytest-fcall -->\n### ❌ fcall: failed\n\n2 answers judged, nothing is worse.\n\n"
@@ -56,9 +46,9 @@ def test_the_first_run_writes_a_comment_and_the_next_one_replaces_it(
     ]
 
 
-def test_jobs_with_names_have_comments_of_their_own(folder: Path, server: Server, github: GitHubApi) -> None:
+def test_jobs_with_names_have_comments_of_their_own(folder: Path, github_server: Server, github: GitHubApi) -> None:
     for name in ("openai:gpt-5.2", "linux small", "openai:gpt-5.2", ""):
-        assert comment(folder, server, "--name", name).returncode == 0
+        assert comment(folder, github_server, "--name", name).returncode == 0
     assert [body.splitlines()[:2] for body in github.bodies] == [
         ["<!-- pytest-fcall openai:gpt-5.2 -->", "### ✅ fcall: passed (openai:gpt-5.2)"],
         ["<!-- pytest-fcall linux small -->", "### ✅ fcall: passed (linux small)"],
@@ -66,16 +56,18 @@ def test_jobs_with_names_have_comments_of_their_own(folder: Path, server: Server
     ]
 
 
-def test_our_comment_is_found_behind_hundreds_of_others(folder: Path, server: Server, github: GitHubApi) -> None:
+def test_our_comment_is_found_behind_hundreds_of_others(folder: Path, github_server: Server, github: GitHubApi) -> None:
     for number in range(230):
         github.add(f"comment {number}", "somebody")
     ours = github.add("<!-- pytest-fcall -->\r\n### old")
-    assert comment(folder, server).stdout.endswith(f"#issuecomment-{ours}\n")
+    assert comment(folder, github_server).stdout.endswith(f"#issuecomment-{ours}\n")
     assert len(github.comments) == 231
     assert "fcall: passed" in github.bodies[-1]
 
 
-def test_what_others_write_is_left_alone_whatever_it_says(folder: Path, server: Server, github: GitHubApi) -> None:
+def test_what_others_write_is_left_alone_whatever_it_says(
+    folder: Path, github_server: Server, github: GitHubApi
+) -> None:
     others = [
         ("<!-- pytest-fcall -->\n### ✅ fcall: passed", "mallory"),
         ("<!-- pytest-fcall -->\n### ✅ fcall: passed", "github-actions"),
@@ -86,14 +78,14 @@ def test_what_others_write_is_left_alone_whatever_it_says(folder: Path, server: 
     ]
     for body, author in others:
         github.add(body, author)
-    assert comment(folder, server).returncode == 0
+    assert comment(folder, github_server).returncode == 0
     assert github.bodies[:-1] == [body for body, _ in others]
 
 
-def test_of_two_comments_that_are_ours_one_remains(folder: Path, server: Server, github: GitHubApi) -> None:
+def test_of_two_comments_that_are_ours_one_remains(folder: Path, github_server: Server, github: GitHubApi) -> None:
     for _ in range(2):
         github.add("<!-- pytest-fcall -->\n### ✅ fcall: passed")
-    assert comment(folder, server).stdout.endswith("#issuecomment-1\n")
+    assert comment(folder, github_server).stdout.endswith("#issuecomment-1\n")
     assert len(github.comments) == 1
 
 
@@ -106,49 +98,49 @@ def test_of_two_comments_that_are_ours_one_remains(folder: Path, server: Server,
     ids=["comment", "ref"],
 )
 def test_the_job_says_which_pull_request_it_is_for(
-    folder: Path, server: Server, github: GitHubApi, event: object, ref: str
+    folder: Path, github_server: Server, github: GitHubApi, event: object, ref: str
 ) -> None:
-    done = fcall(folder, "comment", "report.md", **github_job(folder, server, event), GITHUB_REF=ref)
+    done = fcall(folder, "comment", "report.md", **github_job(folder, github_server, event), GITHUB_REF=ref)
     assert (done.returncode, len(github.comments)) == (0, 1)
 
 
 @pytest.mark.parametrize("event", [{"ref": "refs/heads/main"}, {"issue": {"number": 7}}, [], {"pull_request": 7}])
 def test_without_a_pull_request_nothing_is_written_and_that_is_told(
-    folder: Path, server: Server, event: object
+    folder: Path, github_server: Server, event: object
 ) -> None:
-    job = github_job(folder, server, event)
+    job = github_job(folder, github_server, event)
     done = fcall(folder, "comment", "report.md", **job)
     assert done.returncode == 0
     assert done.stderr == (
         "fcall comment: no comment is written: the event push belongs to no pull request; --pull-request names one\n"
     )
-    assert server.asked == []
+    assert github_server.asked == []
     assert fcall(folder, "comment", "report.md", "--required", **job).returncode == 1
     assert fcall(folder, "comment", "report.md", "--pull-request=7", **job).returncode == 0
 
 
 def test_a_token_that_may_only_read_is_told_and_fails_where_the_comment_is_required(
-    folder: Path, server: Server, github: GitHubApi
+    folder: Path, github_server: Server, github: GitHubApi
 ) -> None:
     github.writable = False
-    done = comment(folder, server)
+    done = comment(folder, github_server)
     assert done.returncode == 0
     assert done.stderr == (
         "fcall comment: no comment is written: GitHub does not take a comment on pull request 7 of octo/shop: "
         "HTTP 403: Resource not accessible by integration\n"
     )
-    assert comment(folder, server, "--required").returncode == 1
+    assert comment(folder, github_server, "--required").returncode == 1
 
 
-def test_a_job_without_a_token_is_told(folder: Path, server: Server) -> None:
-    done = comment(folder, server, GITHUB_TOKEN="")
+def test_a_job_without_a_token_is_told(folder: Path, github_server: Server) -> None:
+    done = comment(folder, github_server, GITHUB_TOKEN="")
     assert done.returncode == 0
     assert done.stderr == "fcall comment: no comment is written: GITHUB_TOKEN is empty, so there is no token\n"
-    assert comment(folder, server, "--required", GITHUB_TOKEN="").returncode == 1
+    assert comment(folder, github_server, "--required", GITHUB_TOKEN="").returncode == 1
 
 
-def test_another_variable_may_hold_the_token(folder: Path, server: Server, github: GitHubApi) -> None:
-    assert comment(folder, server, "--token-variable=BOT", GITHUB_TOKEN="", BOT=TOKEN).returncode == 0
+def test_another_variable_may_hold_the_token(folder: Path, github_server: Server, github: GitHubApi) -> None:
+    assert comment(folder, github_server, "--token-variable=BOT", GITHUB_TOKEN="", BOT=TOKEN).returncode == 0
     assert len(github.comments) == 1
 
 
@@ -170,10 +162,10 @@ FAULTS = {
 
 @pytest.mark.parametrize(("fault", "reason"), FAULTS.values(), ids=FAULTS)
 def test_what_a_server_does_not_do_is_told_in_one_sentence(
-    folder: Path, server: Server, github: GitHubApi, fault: Answer, reason: str
+    folder: Path, github_server: Server, github: GitHubApi, fault: Answer, reason: str
 ) -> None:
-    server.script(github_login(), answer([]), fault)
-    done = comment(folder, server)
+    github_server.script(github_login(), answer([]), fault)
+    done = comment(folder, github_server)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         "fcall comment: the comment is not written: "
@@ -196,49 +188,49 @@ def github_login() -> Answer:
     ids=["server error", "secondary rate limit", "rate limit"],
 )
 def test_a_server_is_asked_again_and_what_it_wrote_meanwhile_is_found(
-    folder: Path, server: Server, github: GitHubApi, fault: Answer
+    folder: Path, github_server: Server, github: GitHubApi, fault: Answer
 ) -> None:
-    server.script(github_login(), answer([]), fault)
+    github_server.script(github_login(), answer([]), fault)
     github.add("<!-- pytest-fcall -->\nwritten by the request that failed")
-    done = comment(folder, server)
+    done = comment(folder, github_server)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(github.comments) == 1
     assert "fcall: passed" in github.bodies[0]
 
 
-def test_a_server_that_stays_down_is_given_up(folder: Path, server: Server) -> None:
-    server.default = lambda _: Answer(b"", 503, headers={"retry-after": "0"})
-    done = comment(folder, server)
-    assert (done.returncode, len(server.asked)) == (1, 3)
+def test_a_server_that_stays_down_is_given_up(folder: Path, github_server: Server) -> None:
+    github_server.default = lambda _: Answer(b"", 503, headers={"retry-after": "0"})
+    done = comment(folder, github_server)
+    assert (done.returncode, len(github_server.asked)) == (1, 3)
     assert "GitHub does not say whose token it is: HTTP 503" in done.stderr
 
 
 def test_a_server_that_nobody_runs_is_told(
-    folder: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, github_server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from pytest_fcall.cli import main
     from pytest_fcall.cli.comment import thread
 
     monkeypatch.setattr(thread, "WAITS", (0.0,))
     monkeypatch.chdir(folder)
-    for name, value in (github_job(folder, server) | {"GITHUB_API_URL": refused_connection()}).items():
+    for name, value in (github_job(folder, github_server) | {"GITHUB_API_URL": refused_connection()}).items():
         monkeypatch.setenv(name, value)
     assert main(["comment", "report.md"]) == 1
     assert "GitHub does not say whose token it is: there is no connection (" in capsys.readouterr().err
 
 
-def test_a_redirect_at_the_same_server_is_followed(folder: Path, server: Server, github: GitHubApi) -> None:
-    moved = f"http://{server.host}{GitHubApi.list_path}"
-    server.script(github_login(), answer([]), Answer(b"", 307, headers={"location": moved}))
-    assert comment(folder, server).returncode == 0
+def test_a_redirect_at_the_same_server_is_followed(folder: Path, github_server: Server, github: GitHubApi) -> None:
+    moved = f"http://{github_server.host}{GitHubApi.list_path}"
+    github_server.script(github_login(), answer([]), Answer(b"", 307, headers={"location": moved}))
+    assert comment(folder, github_server).returncode == 0
     assert len(github.comments) == 1
 
 
-def test_a_report_that_is_too_long_is_cut_at_a_line(folder: Path, server: Server, github: GitHubApi) -> None:
+def test_a_report_that_is_too_long_is_cut_at_a_line(folder: Path, github_server: Server, github: GitHubApi) -> None:
     rows = "".join(f"| row {number} | {'x' * 200} |\n" for number in range(1_000))
     text = f"{REPORT}<details><summary>rows</summary>\n\n{rows}\n</details>\n"
     (folder / "report.md").write_text(text, encoding="utf-8")
-    assert comment(folder, server).returncode == 0
+    assert comment(folder, github_server).returncode == 0
     (body,) = github.bodies
     assert len(body) < 65_000
     assert body.endswith("x |\n\n</details>\n\n*The report goes on: it is longer than a comment may be.*\n")
@@ -254,30 +246,32 @@ def test_a_report_that_is_too_long_is_cut_at_a_line(folder: Path, server: Server
     ids=["missing", "another text", "empty"],
 )
 def test_without_a_report_the_comment_says_so_and_no_longer_what_an_earlier_run_said(
-    folder: Path, server: Server, github: GitHubApi, text: str | None, told: str
+    folder: Path, github_server: Server, github: GitHubApi, text: str | None, told: str
 ) -> None:
-    comment(folder, server)
+    comment(folder, github_server)
     (folder / "report.md").unlink()
     if text is not None:
         (folder / "report.md").write_text(text, encoding="utf-8")
-    done = comment(folder, server)
+    done = comment(folder, github_server)
     assert (done.returncode, done.stderr) == (1, f"fcall comment: {told}\n")
     assert github.bodies[0].startswith("<!-- pytest-fcall -->\n### ❌ fcall: no report\n\nreport.md ")
 
 
-def test_secrets_of_the_job_are_left_out_of_the_comment(folder: Path, server: Server, github: GitHubApi) -> None:
+def test_secrets_of_the_job_are_left_out_of_the_comment(folder: Path, github_server: Server, github: GitHubApi) -> None:
     key = "pw-8c1f7d2e9b3a"
     (folder / "report.md").write_text(f"{REPORT}\nThe model said {key} and {TOKEN}.\n", encoding="utf-8")
-    assert comment(folder, server, SHOP_PASSWORD=key).returncode == 0
+    assert comment(folder, github_server, SHOP_PASSWORD=key).returncode == 0
     assert "The model said [secret left out] and [secret left out]." in github.bodies[0]
 
 
-def test_a_run_file_gives_the_comment_that_its_report_gives(shop: Shop, server: Server, github: GitHubApi) -> None:
+def test_a_run_file_gives_the_comment_that_its_report_gives(
+    shop: Shop, github_server: Server, github: GitHubApi
+) -> None:
     shop.cases(weather_in(["Oslo"]))
     shop.ask("--fc-report=report.md", "--fc-report=run.json")
     folder = shop.pytester.path
     (kept,) = (folder / ".fcall/runs").glob("*.json")
-    assert fcall(folder, "comment", str(kept), **github_job(folder, server)).returncode == 0
+    assert fcall(folder, "comment", str(kept), **github_job(folder, github_server)).returncode == 0
     assert github.bodies[0].startswith((folder / "report.md").read_text(encoding="utf-8").rstrip())
 
 
@@ -301,64 +295,64 @@ def test_a_run_file_gives_the_comment_that_its_report_gives(shop: Shop, server: 
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_sent(
-    folder: Path, server: Server, arguments: list[str], environment: dict[str, str], told: str
+    folder: Path, github_server: Server, arguments: list[str], environment: dict[str, str], told: str
 ) -> None:
-    done = comment(folder, server, *arguments, **environment)
+    done = comment(folder, github_server, *arguments, **environment)
     assert done.returncode == 2
     assert told.partition("*")[0] in done.stderr
-    assert server.asked == []
+    assert github_server.asked == []
 
 
 def test_a_merge_request_of_gitlab_has_one_note(folder: Path) -> None:
     gitlab = GitLabApi()
     for body, author in (("<!-- pytest-fcall -->\n### ✅", "mallory"), ("hello", None)):
         gitlab.add(body, author)
-    with Server(gitlab) as server:
+    with Server(gitlab) as github_server:
         for _ in range(2):
-            done = fcall(folder, "comment", "report.md", **gitlab_job(server))
+            done = fcall(folder, "comment", "report.md", **gitlab_job(github_server))
             assert (done.returncode, done.stderr) == (0, "")
             assert done.stdout == "https://gitlab.example/octo/shop/-/merge_requests/7#note_3\n"
     assert len(gitlab.comments) == 3
     assert gitlab.bodies[2].endswith("<sub>[job](https://gitlab.example/octo/shop/-/jobs/9)</sub>\n")
-    listed = [asked.path for asked in server.asked if asked.method == "GET" and "notes" in asked.path]
+    listed = [asked.path for asked in github_server.asked if asked.method == "GET" and "notes" in asked.path]
     assert listed[0].endswith("/notes?order_by=created_at&sort=asc&per_page=100&page=1")
 
 
-def test_a_pipeline_of_a_branch_has_no_merge_request(folder: Path, server: Server) -> None:
-    job = gitlab_job(server) | {"CI_MERGE_REQUEST_IID": ""}
+def test_a_pipeline_of_a_branch_has_no_merge_request(folder: Path, github_server: Server) -> None:
+    job = gitlab_job(github_server) | {"CI_MERGE_REQUEST_IID": ""}
     done = fcall(folder, "comment", "report.md", **job)
     assert done.returncode == 0
     assert "the pipeline belongs to no merge request; --pull-request names one" in done.stderr
-    job = gitlab_job(server) | {"GITLAB_TOKEN": ""}
+    job = gitlab_job(github_server) | {"GITLAB_TOKEN": ""}
     assert "GITLAB_TOKEN is empty, so there is no token" in fcall(folder, "comment", "report.md", **job).stderr
 
 
-def test_the_token_goes_to_nobody_by_way_of_a_message(folder: Path, server: Server) -> None:
-    server.default = lambda asked: refusal(422, json.dumps(dict(asked.headers)))
-    done = comment(folder, server, "--token-variable=BOT", GITHUB_TOKEN="", BOT=TOKEN)
+def test_the_token_goes_to_nobody_by_way_of_a_message(folder: Path, github_server: Server) -> None:
+    github_server.default = lambda asked: refusal(422, json.dumps(dict(asked.headers)))
+    done = comment(folder, github_server, "--token-variable=BOT", GITHUB_TOKEN="", BOT=TOKEN)
     assert done.returncode == 1
     assert TOKEN not in done.stderr
     assert "[secret left out]" in done.stderr
 
 
 def test_a_report_that_is_missing_counts_also_where_no_comment_may_be_written(
-    folder: Path, server: Server, github: GitHubApi
+    folder: Path, github_server: Server, github: GitHubApi
 ) -> None:
     github.writable = False
     (folder / "report.md").unlink()
-    done = comment(folder, server)
+    done = comment(folder, github_server)
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == "fcall comment: report.md was not written"
 
 
-def test_the_proxy_of_the_environment_is_used(folder: Path, server: Server, github: GitHubApi) -> None:
+def test_the_proxy_of_the_environment_is_used(folder: Path, github_server: Server, github: GitHubApi) -> None:
     with Proxy() as proxy:
-        done = comment(folder, server, HTTP_PROXY=f"http://{proxy.host}", NO_PROXY="")
+        done = comment(folder, github_server, HTTP_PROXY=f"http://{proxy.host}", NO_PROXY="")
     assert (done.returncode, len(github.comments)) == (0, 1), done.stderr
-    assert proxy.passed[0].target == f"http://{server.host}/api/graphql"
+    assert proxy.passed[0].target == f"http://{github_server.host}/api/graphql"
 
 
-def test_a_proxy_of_another_kind_is_refused(folder: Path, server: Server) -> None:
-    done = comment(folder, server, ALL_PROXY="socks5://127.0.0.1:1", NO_PROXY="")
+def test_a_proxy_of_another_kind_is_refused(folder: Path, github_server: Server) -> None:
+    done = comment(folder, github_server, ALL_PROXY="socks5://127.0.0.1:1", NO_PROXY="")
     assert done.returncode == 2
     assert "ALL_PROXY: must be an address such as http://127.0.0.1:3128" in done.stderr

@@ -39,6 +39,7 @@ def store_run(
         return None
     moment = datetime.fromtimestamp(started, UTC)
     path, place = _run_path(settings, started), _place(settings)
+    revision = revision_of(settings.root)
     run = RunFile(
         id=run_id(started, place),
         started=moment.isoformat(timespec="seconds"),
@@ -52,8 +53,8 @@ def store_run(
         provenance={
             "pytest_fcall": version("pytest-fcall"),
             "python": platform.python_version(),
-            **revision_of(settings.root),
-            **repository_of(settings.root),
+            **revision,
+            **(repository_of(settings.root) if revision else {}),
             **({"history": [str(folder) for folder in settings.history]} if settings.history else {}),
         },
     )

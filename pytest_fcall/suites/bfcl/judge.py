@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -110,6 +111,23 @@ class BfclJudge:
         ruling = _judge_officially(official_case_of(self.row), answer_of_reply(reply, calls)).ruling
         expect = case.turns[0].expect or Expectation()
         return replace(verdict_of(ruling, calls, expect), notes=calls.notes)
+
+
+class ResultJudge(BfclJudge, ABC):
+    """Judges answers by what comes of their calls. All profiles share the rule; `strict` reads more generously."""
+
+    def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
+        """Judge a reply."""
+        answer = answer_of_reply(reply, calls)
+        if case.rules.profile == "strict":
+            calls = read_generously(reply, calls, case)
+            if calls.calls and calls.malformed is None:
+                answer = decoded_answer(calls)
+        return replace(self.verdict(answer), notes=calls.notes)
+
+    @abstractmethod
+    def verdict(self, answer: Answer) -> Verdict:
+        """Judge a stored answer as the official checker does."""
 
 
 def _judge_officially(official_case: OfficialCase, answer: Answer) -> OfficialResult:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final, get_args
 
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed, Limits
-from pytest_fcall.core.case import Case
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.fault import Location
-from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.decoding.bfcl import Undecodable
@@ -20,7 +17,7 @@ from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.call_process import CallProcess
 from pytest_fcall.suites.bfcl.call_sources import read_call_sources
 from pytest_fcall.suites.bfcl.executable.functions import FUNCTIONS
-from pytest_fcall.suites.bfcl.judge import BfclJudge, answer_of_reply, decoded_answer, read_generously
+from pytest_fcall.suites.bfcl.judge import ResultJudge
 from pytest_fcall.suites.json_files import is_strings
 
 _ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.executable.functions:make"
@@ -43,21 +40,12 @@ def start_function_process() -> CallProcess:
     return CallProcess(_ENVIRONMENT, Limits())
 
 
-class ExecutedJudge(BfclJudge):
-    """Judges answers by the results of their calls. All profiles share the rule; `strict` reads more generously."""
+class ExecutedJudge(ResultJudge):
+    """Judges answers by the results of their calls."""
 
     def __init__(self, row: Mapping[str, Json], location: Location, process: CallProcess) -> None:
         super().__init__(row, location)
         self._process = process
-
-    def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
-        """Judge a reply by the results of its calls."""
-        answer = answer_of_reply(reply, calls)
-        if case.rules.profile == "strict":
-            calls = read_generously(reply, calls, case)
-            if calls.calls and calls.malformed is None:
-                answer = decoded_answer(calls)
-        return replace(self.verdict(answer), notes=calls.notes)
 
     def verdict(self, answer: Answer) -> Verdict:
         """Judge a stored answer as the official checker does."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Final, TypeAlias
 
-from pytest_fcall.core.case import Case
 from pytest_fcall.core.fault import Location
-from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.decoding.bfcl import Undecodable
 from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.call_sources import read_call_sources
-from pytest_fcall.suites.bfcl.judge import BfclJudge, answer_of_reply, decoded_answer, read_generously
+from pytest_fcall.suites.bfcl.judge import ResultJudge
 from pytest_fcall.suites.bfcl.rest.recorded_responses import RecordedResponses, ResponseForm, right_form
 from pytest_fcall.suites.bfcl.rest.request import NotSendable, request_of
 
@@ -25,21 +22,12 @@ _KINDS: Final = ("an object", "a list")
 ReadRecorded: TypeAlias = Callable[[], RecordedResponses]
 
 
-class RestJudge(BfclJudge):
-    """Judges answers by the form of the response to their request. All profiles share the rule."""
+class RestJudge(ResultJudge):
+    """Judges answers by the form of the response to their request."""
 
     def __init__(self, row: Mapping[str, Json], location: Location, recorded: ReadRecorded) -> None:
         super().__init__(row, location)
         self._recorded = recorded
-
-    def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
-        """Judge a reply by the response to its request."""
-        answer = answer_of_reply(reply, calls)
-        if case.rules.profile == "strict":
-            calls = read_generously(reply, calls, case)
-            if calls.calls and calls.malformed is None:
-                answer = decoded_answer(calls)
-        return replace(self.verdict(answer), notes=calls.notes)
 
     def verdict(self, answer: Answer) -> Verdict:
         """Judge a stored answer."""
