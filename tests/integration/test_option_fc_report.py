@@ -112,6 +112,12 @@ def test_annotations_stand_at_the_lines_of_the_cases(two: Shop) -> None:
     result.stdout.fnmatch_lines(["::error file=cases/weather.fc.yaml,line=16,title=failed%3A wrong::*expected 'Bern'*"])
 
 
+def test_an_annotation_of_a_mistake_in_a_case_is_its_first_line(shop: Shop) -> None:
+    shop.cases("cases: [{id: a, prompt: Hi, expect: no_call, tgas: [x]}]", "bad.fc.yaml")
+    result = shop.ask("--fc-report=github")
+    result.stdout.re_match_lines([r"::error file=cases/bad\.fc\.yaml,line=\d+,title=.*::.* a case has no key `tgas`$"])
+
+
 def test_the_configuration_names_reports_from_the_root(two: Shop) -> None:
     two.pytester.makeini("[pytest]\nfc_report =\n    reports/run.md\n    badge:reports/badge.json\n")
     (two.pytester.path / "elsewhere").mkdir()

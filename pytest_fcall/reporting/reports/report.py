@@ -147,8 +147,9 @@ class Report:
 
 
 def _raised(error: str) -> str:
-    """What was raised, of an error that is shown with its source code, where `E` marks it; else all of it."""
-    return next((line[1:].strip() for line in error.splitlines() if line.startswith("E  ")), error)
+    """What was raised, of an error that is shown with its source code, where `E` marks it; else the first line."""
+    lines = error.splitlines() or [""]
+    return next((line[1:].strip() for line in lines if line.startswith("E  ")), lines[0])
 
 
 def other_failures(results: Sequence[Result]) -> list[Result]:
