@@ -49,7 +49,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows test-inspect nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows test-inspect nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -111,6 +111,9 @@ bench-guard: $(READY) ## fail where the checkout is over 10 % slower than the la
 
 bench-fresh: $(READY) $(OFFICIAL)/.ready ## measure what users pay, and print a row of docs/speed.md; BESIDE=commits are measured, too
 	$(BIN)/python -m benchmarks.fresh $(BESIDE)
+
+bench-instructions: $(READY) ## count the instructions of the same, which no other work on the machine changes; needs valgrind
+	$(BIN)/python -m benchmarks.instructions $(BESIDE)
 
 fuzz: $(READY) ## try to break every decoder and judge: FUZZ_SECONDS, ten minutes by default
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),600)

@@ -74,8 +74,10 @@ def redacted_failure(config: pytest.Config, shown_failure: Any) -> Any:
     return _changed(shown_failure, lambda text: laid_out(secrets.redacted(text)))
 
 
-def redact_report(config: pytest.Config, report: pytest.TestReport | pytest.CollectReport, *, is_ours: bool) -> None:
+def redact_report(config: pytest.Config, report: pytest.TestReport, *, is_ours: bool) -> None:
     """Leave secrets out of a report; of one that `is_ours`, no text is a command to the terminal either."""
+    if report.longrepr is None and not report.sections and not report.user_properties:
+        return  # as most of the three of a case that passes
     secrets = secrets_of(config)
     if is_ours and report.longrepr is not None:
         report.longrepr = redacted_failure(config, report.longrepr)
@@ -83,7 +85,7 @@ def redact_report(config: pytest.Config, report: pytest.TestReport | pytest.Coll
         report.longrepr = _changed(report.longrepr, secrets.redacted)
     if secrets:
         report.sections = [(title, secrets.redacted(text)) for title, text in report.sections]
-    if isinstance(report, pytest.TestReport) and (secrets or is_ours):
+    if secrets or is_ours:
         clean = secrets.redacted if not is_ours else lambda text: laid_out(secrets.redacted(text))
         report.user_properties = [
             (name, clean(value) if isinstance(value, str) else value) for name, value in report.user_properties

@@ -17,7 +17,7 @@ from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.outcomes import terminal_encoding, verbosity
 from pytest_fcall.plugin.redaction import tell
 from pytest_fcall.plugin.report import CALLS_TITLE, CaseReport, attach, case_report, lists_passed, shows_passed_calls
-from pytest_fcall.plugin.report_text import CaseText, Causes, shorten_skips, test_name
+from pytest_fcall.plugin.report_text import CaseText, Causes, drop_silent, shorten_skips, test_name
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.uncollected import uncollected_lines
@@ -93,6 +93,8 @@ class Summary:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the result; where a test was run again, the last one counts."""
+        if report.when == "setup":
+            drop_silent(self._config, self._results)
         attached = case_report(report)
         if attached and isinstance(report.longrepr, str):
             self._lay_out(report, report.longrepr, attached.result)
@@ -105,19 +107,22 @@ class Summary:
             attach(report, attached := attached._replace(account=""))
         if attached is None or report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of pytest-rerunfailures
             return
+        self._keep(report.nodeid, attached)
+
+    def _keep(self, nodeid: str, attached: CaseReport) -> None:
         if attached.unanswered:
-            self._unanswered.add(report.nodeid)
-        self._missing.pop(report.nodeid, None)
+            self._unanswered.add(nodeid)
+        self._missing.pop(nodeid, None)
         if attached.missing:
-            self._missing[report.nodeid] = attached.missing
+            self._missing[nodeid] = attached.missing
         if attached.result is None:  # of a plain test
-            self._remarks[report.nodeid] = attached.remark
+            self._remarks[nodeid] = attached.remark
             return
-        self._results[report.nodeid] = self._priced(attached.result)
+        self._results[nodeid] = self._priced(attached.result)
         if attached.reused:
-            self._reused[report.nodeid] = attached.reused
+            self._reused[nodeid] = attached.reused
         else:
-            self._reused.pop(report.nodeid, None)
+            self._reused.pop(nodeid, None)
         self._changes.update(attached.changes)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

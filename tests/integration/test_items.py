@@ -72,6 +72,37 @@ def test_durations_name_cases(weather: Shop) -> None:
     weather.ask("--durations=5", "-vv").stdout.fnmatch_lines(["*s call * cases/weather.fc.yaml::celsius"])
 
 
+def test_durations_name_the_time_until_the_model_has_answered(weather: Shop) -> None:
+    weather.ask("--durations=0", "-vv").stdout.fnmatch_lines(["*s setup * cases/weather.fc.yaml::celsius"])
+
+
+KEPT = """
+import pytest
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter):
+    kept = terminalreporter.stats.get("", [])
+    print("kept:", *sorted(f"{report.nodeid.partition('::')[2]}-{report.when}" for report in kept))
+"""
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n1"])
+def test_no_report_of_a_case_is_kept_that_prints_nothing(shop: Shop, workers: str) -> None:
+    shop.cases(
+        """
+        cases:
+          - {id: one, prompt: hello, expect: no_call}
+          - {id: two, prompt: hello, expect: any_call}
+          - {id: three, prompt: hello, expect: no_call}
+        """
+    )
+    shop.file("test_plain.py", "def test_it(): pass")
+    shop.pytester.makeconftest(KEPT)
+    result = shop.ask("-s", workers)
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(["kept: test_it-setup test_it-teardown"])
+
+
 def test_locations_lead_to_the_line_of_the_case(weather: Shop) -> None:
     items, _ = weather.pytester.inline_genitems("cases/weather.fc.yaml")
     lines = (weather.pytester.path / "cases/weather.fc.yaml").read_text(encoding="utf-8").splitlines()
