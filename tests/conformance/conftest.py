@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import pytest
 from hypothesis import settings
 
-ASKED = pytest.StashKey[int]()
-"""How many questions were put to the official checker."""
+from tests.conformance.claims import PAGE, Claim, Claims, claims_of
+
+Held: TypeAlias = Callable[..., None]
+
+_CLAIMS = pytest.StashKey[Claims]()
 
 # Nine kinds of questions: 20,000 examples and some.
 settings.register_profile("conformance", deadline=None, max_examples=2_300)
@@ -21,6 +27,28 @@ def every(pytestconfig: pytest.Config) -> int:
     return 1 if is_thorough(pytestconfig) else 5
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if asked := config.stash.get(ASKED, 0):
-        terminalreporter.write_line(f"{asked:,} answers were judged by the official checker and by ours.")
+@pytest.fixture(scope="session")
+def held(pytestconfig: pytest.Config) -> Held:
+    """Counts rows of which a test has seen that a claim holds: `held(suite, claim, compared_with, rows, differences)`.
+
+    Fails where the table of the page does not have the claim, unless `make conformance` is to write it.
+    """
+    claims = pytestconfig.stash.setdefault(_CLAIMS, Claims())
+    known = claims_of(PAGE.read_text(encoding="utf-8"))
+
+    def count(suite: str, claim: str, compared_with: str, rows: int, differences: int = 0) -> None:
+        seen = Claim(suite, claim, compared_with)
+        assert seen in known or _is_written(pytestconfig), f"not in the table of {PAGE.name}: {seen}"
+        claims.add(seen, rows, differences)
+
+    return count
+
+
+def _is_written(config: pytest.Config) -> bool:
+    return bool(config.getoption("--hypothesis-profile") == "conformance")
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    claims = session.config.stash.get(_CLAIMS, None)
+    if claims and _is_written(session.config) and exitstatus == pytest.ExitCode.OK:
+        claims.write(PAGE)

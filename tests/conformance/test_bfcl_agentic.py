@@ -15,6 +15,7 @@ from pytest_fcall.suites.bfcl.agentic import AgenticJudge, agentic_judge_of
 from pytest_fcall.suites.bfcl.answers import Form
 from pytest_fcall.suites.bfcl.categories import CATEGORIES
 from pytest_fcall.suites.bfcl.rows import current_rows
+from tests.conformance.conftest import Held
 from tests.conformance.official.client import PYTHON, OfficialJudge, Question, Style
 from tests.conformance.official.conversations import DATA
 
@@ -50,9 +51,10 @@ TURNS: dict[Style, st.SearchStrategy[list[Any]]] = {
 
 
 @pytest.fixture(scope="module")
-def official() -> Iterator[OfficialJudge]:
+def official(held: Held) -> Iterator[OfficialJudge]:
     with OfficialJudge() as judge:
         yield judge
+    held("BFCL", "verdict and error type of agents", "the official checker, on made-up answers", judge.asked)
 
 
 def agree(said: Json, style: Style, answers: Sequence[str], official: OfficialJudge) -> None:

@@ -15,6 +15,7 @@ from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.answers import Form
 from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
 from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
+from tests.conformance.conftest import Held
 from tests.conformance.generated.trajectories import Conversation, as_said, changed, without_a_turn
 from tests.conformance.official.client import PYTHON, Answer, OfficialJudge, Question, Style
 from tests.conformance.official.conversations import PACKAGES, read_conversations
@@ -26,9 +27,12 @@ FORMS: dict[Style, Form] = {"fc": "fc", "prompt": "prompt", "calls": "decoded"}
 
 
 @pytest.fixture(scope="module")
-def official() -> Iterator[OfficialJudge]:
+def official(held: Held) -> Iterator[OfficialJudge]:
     with OfficialJudge() as judge:
         yield judge
+    held(
+        "BFCL", "verdict and error type of conversations", "the official checker, on changed right answers", judge.asked
+    )
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.bfcl.judge import score_answer
 from pytest_fcall.suites.json_files import open_lines, parse_record, read_lines
 from tests.bfcl_data import write_rows
-from tests.conformance.conftest import is_thorough
+from tests.conformance.conftest import Held, is_thorough
 from tests.conformance.corpus import rows, write_part
 from tests.integration.command import fcall
 
@@ -56,18 +56,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("source", ["raw", "decoded"] if is_thorough(metafunc.config) else ["raw"])
 
 
-def test_every_verdict_and_every_error_type_is_the_official_one(source: str, every: int, tmp_path: Path) -> None:
+def test_every_verdict_and_every_error_type_is_the_official_one(
+    source: str, every: int, tmp_path: Path, held: Held
+) -> None:
     judged = [write_part(path, tmp_path, every).name for path in ROWS]
     cases = ("--cases", str(CASES), "--from", source)
     done = fcall(tmp_path, "score", "--format", "bfcl", *cases, "--compare", "-j", "2", *judged)
     assert done.returncode == 0, done.stderr
     counts = re.findall(r"^(\w+): ([\d,]+) of ([\d,]+) agree with the rows$", done.stderr, re.MULTILINE)
     assert [key for key, _, _ in counts] == ["valid", "error_type"]
-    assert {number for _, *numbers in counts for number in numbers} == {f"{done.stdout.count(chr(10)):,}"}
+    answered = done.stdout.count("\n")
+    assert {number for _, *numbers in counts for number in numbers} == {f"{answered:,}"}
+    said = "raw output" if source == "raw" else "decoded calls"
+    held("BFCL", f"verdict and error type of single turns, from {said}", "official verdicts on 38 models", answered)
 
 
 def test_files_of_results_are_judged_officially_though_they_do_not_say_how_the_model_was_asked(
-    every: int, tmp_path: Path
+    every: int, tmp_path: Path, held: Held
 ) -> None:
     files: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows(ROWS[0]):
@@ -84,7 +89,10 @@ def test_files_of_results_are_judged_officially_though_they_do_not_say_how_the_m
         *(path.name for path in sorted(tmp_path.iterdir())),
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") > 10_000 / every**2
+    count = done.stdout.count("\n")
+    assert count > 10_000 / every**2
+    claim = "verdict and error type of single turns, from files that do not say how the model was asked"
+    held("BFCL", claim, "official verdicts on 38 models", count)
 
 
 def test_a_right_answer_to_every_case_is_right_under_strict(cases: Sequence[BfclCase]) -> None:

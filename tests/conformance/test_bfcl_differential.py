@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_fcall.core.expectation import Language
 from pytest_fcall.decoding.bfcl import Undecodable, decode_format, decode_native, decode_prompt
 from pytest_fcall.matching.bfcl import OfficialCase, check_answer, check_undecodable
-from tests.conformance.conftest import ASKED
+from tests.conformance.conftest import Held
 from tests.conformance.generated.questions import KINDS, questions, suite_of
 from tests.conformance.official.client import PYTHON, Answer, OfficialJudge, Question
 from tests.conformance.official.suite import Suite, read_suite
@@ -20,10 +20,15 @@ pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="the official checke
 
 
 @pytest.fixture(scope="module")
-def official(pytestconfig: pytest.Config) -> Iterator[OfficialJudge]:
+def official(held: Held) -> Iterator[OfficialJudge]:
     with OfficialJudge() as judge:
         yield judge
-    pytestconfig.stash[ASKED] = judge.asked
+    held(
+        "BFCL",
+        "decoding, verdict and error type of single turns",
+        "the official checker, on made-up answers",
+        judge.asked,
+    )
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from pytest_fcall.core import Case
 from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge
 from pytest_fcall.suites.bfcl.suite import BfclSuite
+from tests.conformance.conftest import Held
 from tests.conformance.official.client import PYTHON
 
 PARTS = ("exec_simple", "exec_multiple", "exec_parallel", "exec_parallel_multiple")
@@ -27,12 +28,13 @@ def executed() -> dict[str, ExecutedJudge]:
     return {case.id: case.judge for case in cases if isinstance(case.judge, ExecutedJudge)}
 
 
-def test_the_right_calls_are_right_in_any_order(executed: dict[str, ExecutedJudge]) -> None:
+def test_the_right_calls_are_right_in_any_order(executed: dict[str, ExecutedJudge], held: Held) -> None:
     assert Counter(id_.rpartition("_")[0] for id_ in executed) == dict(zip(PARTS, (62, 31, 31, 10), strict=True))
     for id_, judge in executed.items():
         sources = judge.row["sources"]
         assert isinstance(sources, list)
         assert judge.verdict(Answer("decoded", sources[::-1])).valid, id_
+    held("BFCL", "right calls of the executed sets are right", "the results in the data", len(executed))
 
 
 def test_one_call_too_few_is_never_right(executed: dict[str, ExecutedJudge]) -> None:

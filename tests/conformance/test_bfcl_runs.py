@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.conftest import is_thorough
+from tests.conformance.conftest import Held, is_thorough
 from tests.conformance.corpus import CASES, write_exam
 from tests.integration.command import run_pytest
 
@@ -22,7 +22,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("model", MODELS if is_thorough(metafunc.config) else MODELS[:1])
 
 
-def test_a_run_gives_the_official_verdicts_and_accuracies(tmp_path: Path, model: str, every: int) -> None:
+def test_a_run_gives_the_official_verdicts_and_accuracies(tmp_path: Path, model: str, every: int, held: Held) -> None:
     answered = write_exam(tmp_path, model, every)
     done = run_pytest(tmp_path, "-q", "--tb=no", "--fc-model=python:conftest:answer")
     assert done.returncode == 1, done.stdout[-2_000:] + done.stderr
@@ -31,6 +31,7 @@ def test_a_run_gives_the_official_verdicts_and_accuracies(tmp_path: Path, model:
     assert len(official) > 1_000 / every
     assert sorted(ours) == sorted(official)
     assert right(ours) == right(official)
+    held("BFCL", "verdicts and accuracies of a run of pytest", "official verdicts on three models", len(official))
 
 
 def right(verdicts: list[list[object]]) -> Counter[object]:

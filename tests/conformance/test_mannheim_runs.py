@@ -16,6 +16,7 @@ import pytest
 from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.tracking.run_file import read_run, run_paths
 from tests.bfcl_data import write_rows
+from tests.conformance.conftest import Held
 from tests.conformance.corpus import CORPUS, rows
 from tests.integration.command import fcall, run_pytest
 
@@ -82,7 +83,7 @@ def write_sets(folder: Path, logged: Sequence[Mapping[str, Any]]) -> None:
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("table", PARTS)
 @pytest.mark.parametrize("profile", ["strict", "original"])
-def test_a_run_scores_each_case_as_fcall_score_does(tmp_path: Path, table: str, profile: str) -> None:
+def test_a_run_scores_each_case_as_fcall_score_does(tmp_path: Path, table: str, profile: str, held: Held) -> None:
     logged = [row for row in rows(LOGGED) if row["table"] == table and len(calls_of(row)) == len(row["called"] or [])]
     write_sets(tmp_path / "sets", logged)
     said = {case_id(row): {"calls": calls_of(row), "answer": row["answer"]} for row in logged}
@@ -113,3 +114,4 @@ def test_a_run_scores_each_case_as_fcall_score_does(tmp_path: Path, table: str, 
         for row, grades in zip(logged, graded, strict=True)
     }
     assert scored == expected
+    held("Mannheim", "all scores of a case, by either profile", "`fcall score` on the same logged runs", len(logged))

@@ -18,6 +18,7 @@ from pytest_fcall.suites.apibench.files import HUBS
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
 from pytest_fcall.suites.apibench.parsers import installed_parser, original_parser_folder
 from pytest_fcall.suites.json_files import find_file, open_lines
+from tests.conformance.conftest import Held
 from tests.conformance.corpus import write_part
 from tests.integration.command import fcall
 
@@ -36,12 +37,14 @@ pytestmark = pytest.mark.skipif(
         ("toolbench", ["toolbench_cases.jsonl"], 6),
     ],
 )
-def test_every_score_is_that_of_the_original_evaluator(name: str, files: list[str], fields: int) -> None:
+def test_every_score_is_that_of_the_original_evaluator(name: str, files: list[str], fields: int, held: Held) -> None:
     done = fcall(CORPUS, "score", "--format", name, "--compare", *files)
     assert done.returncode == 0, done.stderr
     counts = re.findall(r"^\w+: ([\d,]+) of ([\d,]+) agree with the rows$", done.stderr, re.MULTILINE)
     assert len(counts) == fields
     assert all(same == compared != "0" for same, compared in counts)
+    suite = {"mannheim": "Mannheim", "toolbench": "ToolBench"}[name]
+    held(suite, "all scores of an answer", "the original evaluators", done.stdout.count("\n"))
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +60,15 @@ def apibench(answers: Path) -> CompletedProcess[str]:
 
 
 @pytest.mark.skipif(original_parser_folder() is None, reason="the original's parser is not in this environment")
-def test_every_answer_to_apibench_is_judged_as_by_the_original_script(apibench: CompletedProcess[str]) -> None:
+def test_every_answer_to_apibench_is_judged_as_by_the_original_script(
+    apibench: CompletedProcess[str], held: Held
+) -> None:
     assert apibench.returncode == 0, apibench.stderr
+    held("APIBench", "the verdict, with the original's parser", "the original script", apibench.stdout.count("\n"))
     assert re.search(r"^verdict: (\S+) of \1 agree with the rows$", apibench.stderr, re.MULTILINE)
 
 
-def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred(answers: Path) -> None:
+def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred(answers: Path, held: Held) -> None:
     paths = {hub: find_file(NATIVE / "api", f"{HUBS[hub].apis}.jsonl") for hub in HUBS}
     apis = {hub: read_apis(path) for hub, path in paths.items() if path}
     rules = {hub: OriginalRule(HUBS[hub], apis[hub], installed_parser()) for hub in HUBS}
@@ -70,6 +76,7 @@ def test_the_parser_of_today_differs_in_less_than_one_answer_of_a_hundred(answer
         rows = [json.loads(line) for line in stream]
     same = sum(rules[row["hub"]](row["response"], row["gold_domain"]) == row["verdict"] for row in rows)
     assert len(rows) * 0.99 < same <= len(rows)
+    held("APIBench", "the verdict, with the parser of today", "the original script", len(rows), len(rows) - same)
 
 
 @pytest.mark.nightly
