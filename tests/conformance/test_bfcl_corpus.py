@@ -20,6 +20,7 @@ from pytest_fcall.matching.bfcl.official_case import official_case
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
+from pytest_fcall.suites.bfcl.disguise import disguised
 from pytest_fcall.suites.bfcl.judge import score_answer
 from pytest_fcall.suites.json_files import open_lines, parse_record, read_lines
 from tests.bfcl_data import write_rows
@@ -104,6 +105,22 @@ def test_a_right_answer_to_every_case_is_right_under_strict(cases: Sequence[Bfcl
     }
     assert len(asked) > 2_000
     assert refused == {}
+
+
+def test_a_question_in_disguise_has_the_right_answers_of_the_published_one_by_other_names(every: int) -> None:
+    with open_lines(CASES) as stream:
+        rows = [dict(parse_record(line)) for line in read_lines(stream)][::every]
+    for row in rows:
+        if any(kind in str(row["category"]) for kind in ("java", "relevance")):
+            continue
+        published, hidden = (case_of(each, Location(CASES.name)) for each in (row, disguised(row)))
+        answers = Answer("decoded", right_answer(published)), Answer("decoded", right_answer(hidden))
+        assert is_right(hidden, answers[1]) == is_right(published, answers[0]), row["id"]
+        assert not is_right(hidden, answers[0]), row["id"]
+
+
+def is_right(case: BfclCase, answer: Answer) -> bool:
+    return score_answer(case, answer).official.ruling.valid
 
 
 def test_the_expectation_says_all_that_the_ground_truth_says(cases: Sequence[BfclCase], every: int) -> None:

@@ -20,6 +20,8 @@ Truth: TypeAlias = Literal[
     "none",
 ]
 """The kind of a category's ground truth."""
+DISGUISED: Final = "disguised_"
+"""How the names of categories begin whose questions are published ones in disguise."""
 
 _RETIRED = "unused_datasets"
 RIGHT_REQUESTS: Final = f"{_RETIRED}/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"
@@ -51,6 +53,8 @@ class Category:
     """A deviation from the original judging, for the list of parts."""
     shared_file_name: str = ""
     """The name in a file that several categories share; the ids in the file begin with it."""
+    disguises: str = ""
+    """The category whose questions this one asks in disguise."""
 
     def id_of(self, written: str) -> str:
         """Return the id of a case, given the id in the file."""
@@ -132,7 +136,18 @@ _RETIRED_ONES = (
     Category("chatable", "none", retired=True, note="no call is right; the leaderboard never scored it"),
 )
 
-_EVERY = (*_NON_LIVE, *_LIVE, *_MULTI_TURN, *_WEB_SEARCH, *_MEMORY, *_FORMATS, *_RETIRED_ONES)
+_DISGUISED = tuple(
+    Category(
+        f"{DISGUISED}{each.name}",
+        each.truth,
+        shared_file_name=each.name,
+        disguises=each.name,
+    )
+    for each in (*_NON_LIVE, *_LIVE)
+    if "java" not in each.name
+)
+
+_EVERY = (*_NON_LIVE, *_LIVE, *_MULTI_TURN, *_WEB_SEARCH, *_MEMORY, *_FORMATS, *_RETIRED_ONES, *_DISGUISED)
 CATEGORIES: Final[Mapping[str, Category]] = MappingProxyType({category.name: category for category in _EVERY})
 
 
@@ -152,6 +167,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "memory": _names(_MEMORY),
         "agentic": _names(_WEB_SEARCH, _MEMORY),
         "retired": _names(_RETIRED_ONES),
+        "disguised": _names(_DISGUISED),
         "v1": _names(_NON_LIVE, _RETIRED_ONES),
         "v2": _names(_NON_LIVE, _LIVE),
         "v3": _names(_NON_LIVE, _LIVE, _MULTI_TURN),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean, stdev, variance
+from math import sqrt
+from statistics import NormalDist, fmean, stdev, variance
 from typing import Final, TypeAlias
 
 from pytest_fcall.core.extension import Figure
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.bfcl.categories import GROUPS
+from pytest_fcall.suites.bfcl.categories import DISGUISED, GROUPS
 from pytest_fcall.suites.bfcl.prompt_formats import FORMATS, format_of
 
 Tallies: TypeAlias = Mapping[str, tuple[int, int]]
@@ -28,6 +29,8 @@ _CATEGORIES_OF: Mapping[str, tuple[str, ...]] = {
 }
 MAX_DELTA: Final = "format_max_delta"
 DEVIATION: Final = "format_std"
+FALL: Final = "disguise_fall"
+"""How much worse a model is at the published questions in disguise."""
 _WEIGHTS = {"non_live_ast": 0.1, "live": 0.1, "irrelevance": 0.1, "multi_turn": 0.3, "agentic": 0.4}
 _OVERALL = "overall"
 
@@ -43,8 +46,14 @@ _FIRST_SUMMARIES = {
     f"{kind}_summary": [name for name in _FIRST_COLUMNS if name.endswith(f"_{kind}")] for kind in ("ast", "exec")
 }
 
-FIGURES = (*_CATEGORIES_OF, _OVERALL, MAX_DELTA, DEVIATION, *_FIRST_COLUMNS, *_FIRST_SUMMARIES)
+FIGURES = (*_CATEGORIES_OF, _OVERALL, MAX_DELTA, DEVIATION, FALL, *_FIRST_COLUMNS, *_FIRST_SUMMARIES)
 """The names of all figures."""
+
+
+def suite_figures(tallies: Tallies) -> list[Figure]:
+    """Return the scores of the leaderboard's version that has these categories, and what a disguise changes."""
+    published = {name: tally for name, tally in tallies.items() if not name.startswith(DISGUISED)}
+    return [*(version_figures(published) if published else ()), *_disguise_figures(tallies)]
 
 
 def version_figures(tallies: Tallies) -> list[Figure]:
@@ -119,6 +128,28 @@ def _shares(tallies: Tallies) -> Mapping[str, float]:
         "multi_turn": mean(*GROUPS["multi_turn"]),
         "agentic": fmean([mean(*GROUPS["web_search"]), mean(*GROUPS["memory"])]),
     }
+
+
+def _disguise_figures(tallies: Tallies) -> list[Figure]:
+    """How much lower the accuracy is in disguise, over the categories that were asked both ways, with its interval."""
+    asked = {name: tally for name, tally in tallies.items() if tally[1]}
+    hidden = {name: name.removeprefix(DISGUISED) for name in asked if name.startswith(DISGUISED)}
+    pairs = [(asked[published], asked[name]) for name, published in hidden.items() if published in asked]
+    if not pairs:
+        return []
+    total = sum(number for _, (_, number) in pairs)
+    weighted = [(number / total, *_falls(published, (right, number))) for published, (right, number) in pairs]
+    fall = sum(weight * own for weight, own, _ in weighted)
+    reach = NormalDist().inv_cdf(0.975) * sqrt(sum(weight**2 * spread for weight, _, spread in weighted))
+    note = f"95 %: {100 * (fall - reach):.1f} to {100 * (fall + reach):.1f}, over {total:,} questions"
+    return [Figure(FALL, fall, note=note)]
+
+
+def _falls(published: tuple[int, int], disguised: tuple[int, int]) -> tuple[float, float]:
+    """The difference of two accuracies, and its variance by Agresti and Caffo, which is not 0 where all are right."""
+    shares = [right / number for right, number in (published, disguised)]
+    adjusted = [((right + 1) / (number + 2), number + 2) for right, number in (published, disguised)]
+    return shares[0] - shares[1], sum(share * (1 - share) / number for share, number in adjusted)
 
 
 def _format_figures(tallies: Tallies) -> list[Figure]:

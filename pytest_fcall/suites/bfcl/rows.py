@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -15,7 +15,7 @@ from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
-from pytest_fcall.suites.bfcl.categories import CATEGORIES, RIGHT_REQUESTS, Category
+from pytest_fcall.suites.bfcl.categories import CATEGORIES, DISGUISED, RIGHT_REQUESTS, Category
 from pytest_fcall.suites.bfcl.prompt_formats import FORMATS
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, is_strings, read_rows
 
@@ -67,10 +67,23 @@ def category_rows(category: Category, folder: Path) -> Iterator[Row]:
     """Yield the rows of a category in their order. Raises ValueError for a file that cannot be read."""
     if category.truth == "in_other_category":
         return _format_rows(category, folder)
+    if category.disguises:
+        return _disguised_rows(CATEGORIES[category.disguises], folder)
     questions, _ = row_files(category, folder)
     if questions.name == category.first_version_file:
         return _first_version_rows(category, questions)
     return current_rows(category, folder)
+
+
+def _disguised_rows(published: Category, folder: Path) -> Iterator[Row]:
+    from pytest_fcall.suites.bfcl.disguise import disguised
+
+    for row in category_rows(published, folder):
+        id_ = DISGUISED + row.id
+        try:
+            yield replace(row, id=id_, data=row.data if row.fault else disguised(row.data))
+        except BrokenRow as error:
+            yield replace(row, id=id_, fault=str(error))
 
 
 def count_category_rows(category: Category, folder: Path) -> int:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from pytest_fcall.core.extension import About, Part
 from pytest_fcall.core.fault import Fault, FaultyCase
-from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS, Category, categories_of
-from pytest_fcall.suites.bfcl.figures import FIGURES, version_figures
+from pytest_fcall.suites.bfcl.categories import CATEGORIES, DISGUISED, GROUPS, Category, categories_of
+from pytest_fcall.suites.bfcl.figures import FIGURES, suite_figures
 from pytest_fcall.suites.bfcl.rows import (
     HOW_TO_GET_IT,
     Row,
@@ -75,7 +75,7 @@ class BfclSuite:
 
     def figures(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
         """Return the scores of the leaderboard, with the weights of the version that was asked."""
-        return version_figures(tallies)
+        return suite_figures(tallies)
 
     def figure_names(self) -> Sequence[str]:
         """Return the names of the scores."""
@@ -99,7 +99,7 @@ class BfclSuite:
         """Yield the paths and texts of the official harness's result and score files, which it can read.
 
         Results of earlier runs for other cases, parts and models are kept. The cost of a model with earlier results is
-        unknown.
+        unknown. Questions in disguise are none of the harness.
         """
         from pytest_fcall.suites.bfcl.result_files import (
             earlier_table_lines,
@@ -108,11 +108,16 @@ class BfclSuite:
             with_earlier_rows,
         )
 
+        rows = {model: [row for row in own if not _is_disguised(row)] for model, own in rows.items()}
         merged = {model: with_earlier_rows(model, own, read_text) for model, own in rows.items()}
         for model, own in rows.items():
             yield from model_files(model, own, merged[model])
         known_costs = {model: cost for model, cost in costs.items() if len(merged[model]) == len(rows[model])}
         yield score_table(merged, known_costs, earlier_table_lines(rows, read_text))
+
+
+def _is_disguised(row: Mapping[str, Json]) -> bool:
+    return str(row["category"]).startswith(DISGUISED)
 
 
 class _CaseReader(Protocol):
