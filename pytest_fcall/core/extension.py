@@ -85,8 +85,8 @@ class Decoder(Protocol):
 class Suite(Protocol):
     """A public benchmark in its native format.
 
-    A suite may also have the methods `about`, `figures`, `scores`, `averages`, `tables`, `figure_names` and `profile`,
-    which the functions below call.
+    A suite may also have the methods `about`, `figures`, `case_figures`, `scores`, `averages`, `tables`, `figure_names`
+    and `profile`, which the functions below call.
     """
 
     def cases(self, part: str, path: Path | None) -> Iterable[Case | FaultyCase]:
@@ -184,6 +184,15 @@ def figures_of(suite: Suite, tallies: Mapping[str, tuple[int, int]]) -> Sequence
     `tallies` are the numbers of right and of all answers by category.
     """
     figures: Callable[[Mapping[str, tuple[int, int]]], Sequence[Figure]] | None = getattr(suite, "figures", None)
+    return figures(tallies) if figures else ()
+
+
+def case_figures_of(suite: Suite, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
+    """Give the scores that a suite makes of single cases from its method `case_figures(tallies)`, if it has one.
+
+    `tallies` are the numbers of right and of all answers by the id of the case.
+    """
+    figures: Callable[[Mapping[str, tuple[int, int]]], Sequence[Figure]] | None = getattr(suite, "case_figures", None)
     return figures(tallies) if figures else ()
 
 

@@ -70,7 +70,8 @@ def _headline(case: Case, verdict: Verdict, reasons: Sequence[str]) -> str:
     """The first reason, and what kind of verdict it is."""
     headline = reasons[0].strip() if reasons else safe_line(case.id)
     if verdict.error_type:
-        headline = f"{headline} (bfcl: {safe_line(verdict.error_type)})"
+        rules = case.suite if case.rules.profile == "original" else "bfcl"
+        headline = f"{headline} ({safe_line(rules)}: {safe_line(verdict.error_type)})"
     return f"{headline} (judged)" if verdict.judged else headline
 
 

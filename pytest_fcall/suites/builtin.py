@@ -66,6 +66,7 @@ def _lazy_operator(name: str) -> Comparator:
 SUITES = LazySuites(
     MappingProxyType(
         {
+            "acebench": "acebench.suite:AceBenchSuite",
             "api_blend": "api_blend.suite:ApiBlendSuite",
             "apibench": "apibench.suite:ApiBenchSuite",
             "bfcl": "bfcl.suite:BfclSuite",

@@ -23,6 +23,7 @@ from pytest_fcall.reporting.score_tables import own_table_lines
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
+        "acebench": "pytest_fcall.cli.score.acebench",
         "api_blend": "pytest_fcall.cli.score.api_blend",
         "apibench": "pytest_fcall.cli.score.apibench",
         "bfcl": "pytest_fcall.cli.score.bfcl",

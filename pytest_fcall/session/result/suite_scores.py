@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_fcall.core.extension import Figure, Measured, Suite, averages_of, figure_names_of, figures_of, tables_of
+from pytest_fcall.core.extension import (
+    Figure,
+    Measured,
+    Suite,
+    averages_of,
+    case_figures_of,
+    figure_names_of,
+    figures_of,
+    tables_of,
+)
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import own_table_lines, short_suite_score_lines, suite_score_lines
@@ -70,11 +79,15 @@ def combined_score(name: str, results: Sequence[Result], suites: Suites, scope: 
 
 def tallies(results: Sequence[Result]) -> dict[str, tuple[int, int]]:
     """By category, how many of how many answers are right."""
+    return _counted((result.category, result) for result in results)
+
+
+def _counted(named: Iterable[tuple[str, Result]]) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
-    for result in results:
+    for name, result in named:
         if result.answered:
-            right, asked = found.get(result.category, (0, 0))
-            found[result.category] = right + result.right, asked + 1
+            right, asked = found.get(name, (0, 0))
+            found[name] = right + result.right, asked + 1
     return found
 
 
@@ -114,7 +127,12 @@ def _own_tables(suites: Suites, results: Sequence[Result], width: int) -> Iterat
 
 def _figures(suite: Suite, results: Sequence[Result]) -> list[Figure]:
     """All scores of a suite for the results of one model, or of several together."""
-    return [*figures_of(suite, tallies(results)), *averages_of(suite, _measured(results))]
+    by_case = _counted((result.case, result) for result in results)
+    return [
+        *figures_of(suite, tallies(results)),
+        *case_figures_of(suite, by_case),
+        *averages_of(suite, _measured(results)),
+    ]
 
 
 def _measured(results: Sequence[Result]) -> list[Measured]:

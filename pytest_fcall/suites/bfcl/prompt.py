@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, Notation, PromptFormat
+from pytest_fcall.suites.prompt_texts import filled, module_literals
 
 Document = Mapping[str, Json]
 
 _FILES = ("../constants/default_prompts.py", "default_prompts.py")
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _PYTHON_TYPES: Mapping[str, str] = MappingProxyType(
     {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}
 )
@@ -39,7 +36,7 @@ class Prompt:
         if form not in self._templates:
             self._templates[form] = _template(self._constants, form)
         functions = self._functions.text_of(documents, form.function_notation)
-        return with_system_text(_filled(self._templates[form], {"functions": functions}), messages)
+        return with_system_text(filled(self._templates[form], {"functions": functions}), messages)
 
 
 def with_system_text(text: str, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -81,17 +78,12 @@ def _template(constants: Mapping[str, Any], form: PromptFormat) -> str:
         }
         parts = {
             **{name: style[name] for name in ("persona", "task", "multiturn_behavior", "available_tools")},
-            "tool_call_format": _filled(style[f"tool_call_{'with' if form.tagged else 'no'}_tag"], calls),
+            "tool_call_format": filled(style[f"tool_call_{'with' if form.tagged else 'no'}_tag"], calls),
         }
-        whole = _filled(constants[f"_{form.layout.upper()}_SYSTEM_PROMPT_TEMPLATE"], parts)
+        whole = filled(constants[f"_{form.layout.upper()}_SYSTEM_PROMPT_TEMPLATE"], parts)
     except (KeyError, TypeError) as error:
         raise _unknown_version(str(error)) from None
-    return _filled(whole, {"format": form.function_notation})
-
-
-def _filled(template: str, values: Mapping[str, str]) -> str:
-    """Replace the placeholders that have a value. `str.format` could reach into objects."""
-    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), template)
+    return filled(whole, {"format": form.function_notation})
 
 
 def _constant(constants: Mapping[str, Any], name: str) -> Any:
@@ -112,18 +104,7 @@ def _constants(folder: Path) -> dict[str, Any]:
             f"no prompts for suite bfcl beside {folder}: get constants/default_prompts.py of the package bfcl-eval "
             "(pip install --no-deps bfcl-eval)"
         )
-    try:
-        module = ast.parse(read_regular(path).decode())
-    except (OSError, ValueError, SyntaxError) as error:
-        raise ValueError(f"cannot read {path}: {error}") from None
-    constants = {}
-    for statement in module.body:
-        if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
-            try:
-                constants[target.id] = ast.literal_eval(statement.value)
-            except (ValueError, TypeError, RecursionError):
-                continue  # made of other constants
-    return constants
+    return module_literals(path)
 
 
 class FunctionTexts:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.core.extension import Measured, averages_of, figure_names_of, figures_of
+from pytest_fcall.core.extension import Measured, averages_of, case_figures_of, figure_names_of, figures_of
 from pytest_fcall.suites.builtin import SUITES
 
 
@@ -36,3 +36,9 @@ def test_gates_can_know_the_name_of_whatever_a_suite_tells(
         *averages_of(SUITES[suite], [Measured("seq_sgd", score, 3, 0.5) for score in scores]),
     ]
     assert {figure.name for figure in told} == set(figure_names_of(SUITES[suite]))
+
+
+def test_gates_can_know_the_names_of_scores_of_single_cases() -> None:
+    suite = SUITES["acebench"]
+    names = {each.name for each in case_figures_of(suite, {"en_special_irrelevant_0": (1, 1)})}
+    assert names == {"irrelevant", "special_summary", "Summary"} <= set(figure_names_of(suite))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -154,3 +155,19 @@ def test_a_run_that_says_little_has_a_line_for_each_suite_and_model() -> None:
 def test_a_suite_of_which_nothing_was_judged_has_no_line() -> None:
     error = Result("quiz.fc.yaml::chess", "chess", "a", "error", "chess", suite="quiz")
     assert short_score_lines(SUITES_HERE, [error], 80) == []
+
+
+class Rounds(Quiz):
+    """Tells in how many rounds, of several cases each, all is right."""
+
+    def case_figures(self, tallies: Mapping[str, tuple[int, int]]) -> list[Figure]:
+        rounds: dict[str, bool] = {}
+        for name, (right, number) in tallies.items():
+            rounds[name[0]] = rounds.get(name[0], True) and right == number
+        return [figure_of("rounds", [(sum(rounds.values()), len(rounds))])]
+
+
+def test_a_suite_can_tell_what_single_cases_come_to() -> None:
+    results = [replace(asked(right, "chess"), case=name) for name, right in (("a1", True), ("a2", False), ("b1", True))]
+    lines = score_lines({"quiz": Rounds()}, results, 80)  # type: ignore[dict-item]  # it has no cases
+    assert any(line.split() == ["rounds", "50.00", "%"] for line in lines), lines

@@ -1,0 +1,161 @@
+"""ACEBench as a suite, with a part for every category in each language, but for the tasks of agents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.expectation import Expectation, ExpectedCall, Profile, Rules
+from pytest_fcall.core.extension import About, Figure, Part
+from pytest_fcall.core.fault import Fault, FaultyCase
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.values import Json, Message
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.suites.acebench.categories import GROUPS, PARTS, Category, parts_of
+from pytest_fcall.suites.acebench.files import HOW_TO_GET_IT, Question, count_questions, find_questions, read_questions
+from pytest_fcall.suites.acebench.judge import AceJudge
+from pytest_fcall.suites.acebench.prompt import Prompt
+from pytest_fcall.suites.acebench.rule import MARKS
+from pytest_fcall.suites.acebench.scores import COLUMNS, Tallies, figures
+from pytest_fcall.suites.acebench.tools import tools_of
+from pytest_fcall.suites.json_files import broken_case, required_path
+
+SETTINGS: Final[Mapping[str, Json]] = MappingProxyType({"temperature": 0.7, "max_tokens": 1200})
+"""What the original sends unless told otherwise."""
+_SUFFIX: Final = re.compile(r"_\d+$")
+
+
+class AceBenchSuite:
+    """Questions in the prompts of the original; answers are calls in its notation, or a problem named in its words."""
+
+    def about(self, path: Path | None) -> About:
+        """Return the parts and the origin of the data."""
+        parts = [Part(name, count_questions(language, category, path)) for name, (language, category) in PARTS.items()]
+        found = any(find_questions(language, category, path) for language, category in PARTS.values())
+        return About(
+            title="ACEBench",
+            licence="MIT",
+            origin=HOW_TO_GET_IT,
+            place=str(path) if found else None,
+            parts=tuple(parts),
+            groups=GROUPS,
+        )
+
+    def profile(self) -> Profile:
+        """Return the default profile, that of the original rule."""
+        return "original"
+
+    def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        """Yield the cases of a part, a group, or of all. The prompt holds the functions."""
+        folder = required_path(path, "acebench", HOW_TO_GET_IT)
+        for name in parts_of(part):
+            prompt = Prompt(*PARTS[name], folder)
+            yield from _read(name, folder, prompt.messages)
+
+    def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
+        """Yield the cases for case files: the question alone, with the functions as tools."""
+        for name in parts_of(part):
+            yield from map(_plain, _read(name, path, _question_messages))
+
+    def case_figures(self, tallies: Tallies) -> Sequence[Figure]:
+        """Return the original's scores for each language."""
+        return figures(tallies)
+
+    def figure_names(self) -> Sequence[str]:
+        """Return the names of the scores."""
+        return COLUMNS
+
+
+def _read(
+    part: str, path: Path | None, messages_of: Callable[[Question], tuple[Message, ...]]
+) -> Iterator[Case | FaultyCase]:
+    language, category = PARTS[part]
+    for question in read_questions(language, category, path):
+        if isinstance(question, FaultyCase):
+            yield question
+            continue
+        try:
+            case = case_of(category, question)
+            yield replace(case, turns=(replace(case.turns[0], messages=messages_of(question)),), category=part)
+        except SchemaError as error:
+            yield broken_case(question.id, question.location, f"`function`: {error}")
+        except RecursionError:
+            yield broken_case(question.id, question.location, "nested too deeply")
+
+
+def case_of(category: Category, question: Question) -> Case:
+    """Return the case of a question, without its messages. Raises SchemaError if its functions are no tools."""
+    is_problem = category.kind == "problem"
+    right = [] if is_problem else _right_calls(question)
+    answer = _named_problem(category, question.truth) if is_problem else None
+    return Case(
+        id=question.id,
+        location=question.location,
+        turns=(Turn((), _expectation(right), answer=answer),),
+        tools=tuple(tools_of(question.functions, chain.from_iterable(right))),
+        rules=Rules("original", strings="relaxed"),
+        category=category.name,
+        tags=("acebench",),
+        settings=SETTINGS,
+        decoder="python",
+        tools_in_messages=True,
+        judge=AceJudge(category, question),
+    )
+
+
+def _plain(case: Case | FaultyCase) -> Case | FaultyCase:
+    """The case without its judge. Words that only the original's prompt asks for are in no answer."""
+    if isinstance(case, FaultyCase):
+        return case
+    if case.turns[0].answer is not None:
+        message = "its answer names a problem in words that only the prompt of the original asks for"
+        return FaultyCase(case.id, case.location, (Fault("unsayable", case.location, message),))
+    rules = replace(case.rules, profile="strict")
+    return replace(case, rules=rules, tools_in_messages=False, decoder=None, judge=None)
+
+
+def _question_messages(question: Question) -> tuple[Message, ...]:
+    known = question.time or question.profile
+    user: Message = {"role": "user", "content": question.text}
+    return ({"role": "system", "content": known}, user) if known else (user,)
+
+
+def _right_calls(question: Question) -> list[list[Call]]:
+    """The alternatives. Several calls of one function have numbers at its name, which has one of its own at times."""
+    offered = {function.get("name") for function in question.functions}
+    alternatives = question.truth if isinstance(question.truth, list) else [question.truth]
+    return [
+        [
+            Call(name if name in offered else _SUFFIX.sub("", name), arguments)
+            for name, arguments in (each.items() if isinstance(each, Mapping) else ())
+            if isinstance(arguments, Mapping)
+        ]
+        for each in alternatives
+    ]
+
+
+def _expectation(right: Sequence[Sequence[Call]]) -> Expectation:
+    """What the profile `strict` asks for."""
+    alternatives = tuple(
+        Expectation(stages=(tuple(ExpectedCall(call.name, call.arguments) for call in calls),), parallel="free")
+        for calls in right
+        if calls
+    )
+    if not alternatives:
+        return Expectation("no_call")
+    return alternatives[0] if len(alternatives) == 1 else Expectation("any_of", alternatives=alternatives)
+
+
+def _named_problem(category: Category, truth: Json) -> Pattern:
+    """The texts that an answer must hold: of wrong values only they are named, of missing ones the function, too."""
+    named = [*truth.items()] if isinstance(truth, Mapping) else []
+    values = [value for _, items in named for value in (items if isinstance(items, list) else [])]
+    names = [name for name, _ in named] if category.name == "special_incomplete" else []
+    return Operator("all", [Operator("contains", text) for text in (MARKS[category.name], *names, *values)])

@@ -1,0 +1,34 @@
+"""The texts of prompts in modules of original code, which are parsed and never run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_fcall.core.regular_file import read_regular
+
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+
+
+def module_literals(path: Path) -> dict[str, Any]:
+    """Return the literals that a module assigns to names. Raises ValueError where it cannot be read."""
+    try:
+        module = ast.parse(read_regular(path).decode())
+    except (OSError, ValueError, SyntaxError) as error:
+        raise ValueError(f"cannot read {path}: {error}") from None
+    literals = {}
+    for statement in module.body:
+        if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
+            try:
+                literals[target.id] = ast.literal_eval(statement.value)
+            except (ValueError, TypeError, RecursionError):
+                continue  # made of other names
+    return literals
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """Replace the placeholders that have a value. `str.format` could reach into objects."""
+    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), template)
