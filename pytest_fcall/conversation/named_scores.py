@@ -174,6 +174,7 @@ SCORES: Final[Mapping[str, ScoreKind]] = MappingProxyType(
         "exact_accuracy": _of_judge(),
         "hallucination": _of_judge(),
         "wrong": _of_judge(),
+        "outdated": _of_judge(),
         "unparsable": _of_judge(),
         "other_parser": _of_judge(),
     }

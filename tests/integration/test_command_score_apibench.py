@@ -98,9 +98,26 @@ def test_totals_that_depend_on_the_parser_say_that_it_is_lacking(folder: Path, p
     ]
 
 
+def test_an_answer_by_a_former_document_is_outdated(folder: Path) -> None:
+    new = {
+        **ROW,
+        "gold_api_call": str(ROW["gold_api_call"]).replace("zoo", "park"),
+        "former_api_call": APIS[1]["api_call"],
+    }
+    write(
+        folder, new, {**new, "response": str(ROW["response"]).replace("zoo/vision', 'bignet", "park/vision', 'tinynet")}
+    )
+    assert [(row["strict_verdict"], row["strict_exact"]) for row in score(folder)] == [
+        ("outdated", False),
+        ("correct", True),
+    ]
+
+
 @pytest.mark.parametrize(
     ("row", "why"),
     [
+        ({**ROW, "former_api_call": 1}, "`former_api_call` and `gold_api_call` must be calls as text"),
+        ({**ROW, "former_api_call": ROW["gold_api_call"]}, "the change of a document changes nothing"),
         ({"hub": "torchhub"}, "needs `hub`, `response`, `gold_domain` and `gold_api_call`, all of them strings"),
         (
             {**ROW, "response": 1},

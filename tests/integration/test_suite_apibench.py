@@ -122,3 +122,20 @@ def test_which_arguments_matter_stands_in_the_configuration(hub: Shop) -> None:
     result = ask(hub)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: fc_apibench_checked: expected API=NAMES, *got 'torch.hub.load'*"])
+
+
+def test_an_answer_by_the_old_document_is_told_apart(hub: Shop) -> None:
+    hub.file("hub/torchhub_changes.jsonl", json.dumps({"was": "zoo/vision", "now": "park/vision"}))
+    gate = "--fc-gate=outdated[torchhub_changed]==1 and hallucination==0"
+    result = hub.run(
+        "--fc-suite=apibench:torchhub_changed", "--fc-suite-path=hub", "--fc-model=python:writer:right", gate
+    )
+    result.stdout.fnmatch_lines(
+        [
+            "*outdated: `torch.hub.load('zoo/vision', 'tinynet')` is how the API was*expected *park/vision*",
+            "gate *holds",
+        ]
+    )
+    result.assert_outcomes(failed=1)
+    listed = fcall(hub.pytester.path, "suites", "apibench", "--path", "hub")
+    assert "torchhub_changed: questions with a document that has changed" in listed.stdout

@@ -12,9 +12,10 @@ from typing import ClassVar, TypeAlias, get_args
 
 from pytest_fcall.cli.score.rows import GroupFacts, RowJudge, RowVerdict
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.apibench.apis import Api, read_apis
+from pytest_fcall.suites.apibench.apis import Api, entry_call, read_apis
+from pytest_fcall.suites.apibench.changes import Change
 from pytest_fcall.suites.apibench.files import HUBS
-from pytest_fcall.suites.apibench.grades import Grade
+from pytest_fcall.suites.apibench.grades import Grade, GradedAnswer
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
 from pytest_fcall.suites.apibench.parsers import (
     install_command,
@@ -108,20 +109,40 @@ class ApiBenchJudge(RowJudge):
         if rules is None:
             raise BrokenRow(f"{self.api_db} has no API database of the hub {hub!r}")
         original, strict = rules
-        ours = strict(answer, domain, right)
+        change = _change_of(row, domain, right)
+        ours = strict(answer, domain, right) if change is None else _graded_after_change(strict, answer, change)
         theirs = original(answer, domain)
         identity = {name: row.get(name) for name in self.row_fields}
         verdict = {**identity, "verdict": theirs, "strict_verdict": ours.grade, "strict_exact": ours.exact}
         mark = _OTHER_PARSER if self.parser is None else ""
         facts = {f"{word}{mark}": theirs == word for word in ("correct", "hallucination", "wrong")}
         facts["exact by strict"] = ours.exact
-        facts |= {f"{word} by strict": ours.grade == word for word in get_args(Grade)}
+        words = [word for word in get_args(Grade) if word != "outdated" or change is not None]
+        facts |= {f"{word} by strict": ours.grade == word for word in words}
         group = f"{hub} {row.get('setting', '')}".strip()
         return RowVerdict(verdict, group_facts=GroupFacts(group, facts) if self.totals else None)
 
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The verdict of the original script."""
         return {key: row[key] for key in ("verdict",) if key in row}
+
+
+def _change_of(row: Mapping[str, Json], domain: str, right: str) -> Change | None:
+    """The change of the document that the model was given; None if the row names no former call."""
+    former = row.get("former_api_call")
+    if former is None:
+        return None
+    if not isinstance(former, str) or entry_call(former) is None or entry_call(right) is None:
+        raise BrokenRow("`former_api_call` and `gold_api_call` must be calls as text")
+    return Change(Api(domain, former, {}), Api(domain, right, {}))
+
+
+def _graded_after_change(rule: StrictRule, answer: str, change: Change) -> GradedAnswer:
+    try:
+        rule.refuse_empty(change)
+    except ValueError as error:
+        raise BrokenRow(str(error)) from None
+    return rule.after_change(answer, change)
 
 
 @lru_cache(maxsize=8)

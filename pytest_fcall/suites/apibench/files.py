@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 from pytest_fcall.core.fault import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.apibench.apis import Api, parse_api, read_apis
+from pytest_fcall.suites.apibench.changes import Change, read_changes
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, find_file, read_rows
 
 ComparedArguments: TypeAlias = Literal["named", "model", "all"]
@@ -86,11 +87,17 @@ class HubFiles:
     answers_path: Path
     question_paths: Mapping[str, Path]
     """The files of questions, by setting."""
+    changes_path: Path
 
     @cached_property
     def apis(self) -> tuple[Api, ...]:
         """The API data base. Raises OSError or BrokenDataBase."""
         return read_apis(self.apis_path)
+
+    @cached_property
+    def changes(self) -> Mapping[str, Change]:
+        """The changes of documents, by the former call. Raises OSError or BrokenDataBase."""
+        return read_changes(self.changes_path, self.apis)
 
     def questions_in(self, setting: str) -> Iterator[Question]:
         """Yield the questions of a setting; without a file of them, the instructions beside the answers."""
@@ -123,7 +130,13 @@ def hub_files(name: str, folder: Path) -> HubFiles:
         if (path := find_file(folder, f"questions_{name}_{setting}.jsonl", question_folders))
     }
     apis = _required_file(folder, f"{hub.apis}.jsonl", _API_FOLDERS)
-    return HubFiles(hub, apis, _required_file(folder, f"{hub.evaluation}.json", _ANSWER_FOLDERS), questions)
+    answers = _required_file(folder, f"{hub.evaluation}.json", _ANSWER_FOLDERS)
+    return HubFiles(hub, apis, answers, questions, find_changes(name, folder) or folder / f"{name}_changes.jsonl")
+
+
+def find_changes(name: str, folder: Path) -> Path | None:
+    """Return the file with the changes of a hub's documents; None without one."""
+    return find_file(folder, f"{name}_changes.jsonl", _API_FOLDERS)
 
 
 def _required_file(folder: Path, name: str, folders: Sequence[str]) -> Path:

@@ -1,4 +1,4 @@
-"""Grades of answers (correct, wrong, hallucination, unparsable), and their parts in the scores."""
+"""Grades of answers (correct, wrong, hallucination and others), and their parts in the scores."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-Grade: TypeAlias = Literal["correct", "wrong", "hallucination", "unparsable"]
-"""An API of the right domain, an API of another domain, an unknown API, or no readable call."""
+Grade: TypeAlias = Literal["correct", "wrong", "outdated", "hallucination", "unparsable"]
+"""An API of the right domain, an API of another domain, the right API by its old document, an unknown API, or no
+readable call."""
 
 ORIGINAL_SCORES: Final = ("domain_accuracy", "hallucination", "wrong")
 """The scores of the original rule."""
 OTHER_PARSER: Final = "other_parser"
 """The share of answers that the original rule judged without its parser: a score beside those that depend on it."""
 STRICT_SCORES: Final = ("domain_accuracy", "exact_accuracy", "hallucination", "wrong", "unparsable")
+CHANGE_SCORES: Final = ("exact_accuracy", "outdated", "hallucination", "wrong", "unparsable")
+"""The scores of answers by a changed document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,16 @@ from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.suites.apibench.apis import Api
+from pytest_fcall.suites.apibench.changes import Change
 from pytest_fcall.suites.apibench.files import HubFiles
-from pytest_fcall.suites.apibench.grades import ORIGINAL_SCORES, OTHER_PARSER, STRICT_SCORES, Grade, GradedAnswer
+from pytest_fcall.suites.apibench.grades import (
+    CHANGE_SCORES,
+    ORIGINAL_SCORES,
+    OTHER_PARSER,
+    STRICT_SCORES,
+    Grade,
+    GradedAnswer,
+)
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
 from pytest_fcall.suites.apibench.parsers import (
     install_command,
@@ -25,6 +33,7 @@ from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, StrictRul
 _GRADE_TEXTS: Mapping[Grade, str] = MappingProxyType(
     {
         "wrong": "is an API of another domain",
+        "outdated": "is how the API was called before its document changed",
         "hallucination": "is not in the API data base",
         "unparsable": "has no readable call",
     }
@@ -44,6 +53,11 @@ class HubRules:
         return StrictRule(self._files.apis, self._checked)
 
     @cached_property
+    def after_changes(self) -> StrictRule:
+        """The strict rule for changed documents, which knows the APIs before and after. Raises as `strict` does."""
+        return StrictRule((*self._files.apis, *(change.new for change in self._files.changes.values())), self._checked)
+
+    @cached_property
     def original(self) -> OriginalRule:
         """The rule of the original scripts, with their parser if it is installed."""
         folder = original_parser_folder()
@@ -55,6 +69,10 @@ class HubRules:
         known = self._apis_by_call.get(expected.call, expected)
         own = self._apis_by_domain.get(expected.domain, {})
         return [self._as_operand(api) for api in {expected.call: known, **own}.values()]
+
+    def change_operands(self, change: Change) -> tuple[Pattern, Pattern]:
+        """Return the new call and the former one for `$api_call`."""
+        return self._as_operand(change.new), self._as_operand(change.former)
 
     def _as_operand(self, api: Api) -> Pattern:
         names = self.strict.chosen_arguments(api)
@@ -97,19 +115,45 @@ class ApiJudge:
         if graded.grade == "correct":
             notes = ("It is the expected API itself.", *notes) if graded.exact else notes
             return Verdict(valid=True, notes=notes, scores=scores)
-        subject = f"`{graded.call[:200]}`" if graded.call else "the answer"
-        expected = f"expected `{self._right.call}` or an API of its domain"
-        message = f"{graded.grade}: {subject} {_GRADE_TEXTS[graded.grade]}; {expected}"
-        return Verdict(
-            valid=False,
-            reasons=(Reason("wrong_answer", "answer", message, self._right.call, graded.call or None),),
-            notes=notes,
-            scores=scores,
-        )
+        reason = _wrong(graded, _GRADE_TEXTS[graded.grade], self._right, " or an API of its domain")
+        return Verdict(valid=False, reasons=(reason,), notes=notes, scores=scores)
+
+
+class ChangeJudge:
+    """Judges the answers to a question with a changed document, whatever the profile.
+
+    Only the API by that document is right: the original rule, and its domains, know nothing of changes.
+    """
+
+    def __init__(self, rules: HubRules, change: Change) -> None:
+        self._rules = rules
+        self._change = change
+
+    @property
+    def operands(self) -> tuple[Pattern, Pattern]:
+        """The new call and the former one for `$api_call`."""
+        return self._rules.change_operands(self._change)
+
+    def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:  # noqa: ARG002  the answer is text
+        """Judge a reply."""
+        graded = self._rules.after_changes.after_change(reply.text, self._change)
+        scores = graded.score_parts(CHANGE_SCORES)
+        if graded.grade == "correct":
+            return Verdict(valid=True, scores=scores)
+        texts = {**_GRADE_TEXTS, "wrong": "is another API than that of the document"}
+        return Verdict(valid=False, reasons=(_wrong(graded, texts[graded.grade], self._change.new),), scores=scores)
+
+
+def _wrong(graded: GradedAnswer, text: str, right: Api, others: str = "") -> Reason:
+    subject = f"`{graded.call[:200]}`" if graded.call else "the answer"
+    message = f"{graded.grade}: {subject} {text}; expected `{right.call}`{others}"
+    return Reason("wrong_answer", "answer", message, right.call, graded.call or None)
 
 
 def scores_of(case: Case) -> Sequence[str]:
     """Return the names of the scores of the rule that judges a case."""
+    if isinstance(case.judge, ChangeJudge):
+        return CHANGE_SCORES
     if case.rules.profile == "strict":
         return STRICT_SCORES
     return ORIGINAL_SCORES if original_parser_folder() else (*ORIGINAL_SCORES, OTHER_PARSER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -12,6 +12,7 @@ from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.apibench.apis import Api, WrittenCall, calls_in, entry_call
+from pytest_fcall.suites.apibench.changes import Change
 from pytest_fcall.suites.apibench.grades import GradedAnswer
 
 CheckedArguments: TypeAlias = Mapping[str, Sequence[str]]
@@ -20,6 +21,8 @@ CheckedArguments: TypeAlias = Mapping[str, Sequence[str]]
 PAPER_ARGUMENTS: CheckedArguments = MappingProxyType({"torch.hub.load": ("repo_or_dir", "model")})
 """The arguments that the paper checks. Others, such as whether weights are loaded, do not distinguish models."""
 _REPOSITORY = "repo_or_dir"
+_FORMER = "was"
+"""The option of `$api_call`."""
 _FIELD = re.compile(r"api_call[^:\n]{0,8}:\s*(?P<value>.*?)(?:<{0,3}.?api_provider|\Z)", re.DOTALL)
 _ESCAPED_QUOTE = re.compile(r"(?<!\\)\\++(['\"n])")
 _MISSING = object()
@@ -50,6 +53,14 @@ class _KnownApi:
     call: WrittenCall
     checked: Sequence[str] | None
     """The relevant named arguments; None for all."""
+    any_branch: bool = True
+    """Whether a call may name a branch of the repository that the API does not."""
+
+    @property
+    def demands(self) -> int:
+        """The number of values that a call must have."""
+        named = [name for name in self.call.named if self.checked is None or name in self.checked]
+        return len(named) + len(self.call.positional) + len(self.call.required_texts)
 
 
 class StrictRule:
@@ -80,6 +91,43 @@ class StrictRule:
                 is_right = exact or domain in domains
                 return GradedAnswer("correct" if is_right else "wrong", exact, call.source)
         return GradedAnswer("hallucination", call=calls[0].source)
+
+    def after_change(self, answer: str, change: Change) -> GradedAnswer:
+        """Grade an answer to a question with a changed document. Only the API by that document is right."""
+        calls = calls_in(_field(_unescaped(answer)))
+        if not calls:
+            return GradedAnswer("unparsable")
+        new, former = self._told_apart(change)
+        for call in calls:
+            by_former = _fits(call, former)
+            if _fits(call, new) and not (by_former and former.demands >= new.demands):
+                return GradedAnswer("correct", exact=True, call=call.source)
+            if by_former:
+                return GradedAnswer("outdated", call=call.source)
+            if any(_fits(call, known) for known in self._known.get(_last_name(call.name), ())):
+                return GradedAnswer("wrong", call=call.source)
+        return GradedAnswer("hallucination", call=calls[0].source)
+
+    def refuse_empty(self, change: Change) -> None:
+        """Raise ValueError for a change after which the former call is as right as the new one."""
+        if self.after_change(change.new.call, change).grade != "correct" or (
+            self.after_change(change.former.call, change).grade == "correct"
+        ):
+            both = f"`{change.new.call}` and `{change.former.call}`"
+            raise ValueError(f"the change of a document changes nothing: {both} are the same call")
+
+    def _told_apart(self, change: Change) -> tuple[_KnownApi, _KnownApi]:
+        """The API by its new and by its former document. All arguments are relevant in which these differ."""
+        new, former = self._read(change.new), self._read(change.former)
+        if new is None or former is None:  # `read_changes` has read both
+            raise ValueError(f"`{change.new.call}` or `{change.former.call}` cannot be read as a call")
+        if new.checked is not None and former.checked is not None:
+            known = (new.call.named, former.call.named)
+            names = {*new.checked, *former.checked, *(name for name in {*known[0], *known[1]} if _differ(name, *known))}
+            new, former = (replace(each, checked=[*names]) for each in (new, former))
+        if _without_branch(new.call.named.get(_REPOSITORY)) == _without_branch(former.call.named.get(_REPOSITORY)):
+            new, former = (replace(each, any_branch=False) for each in (new, former))
+        return new, former
 
     def chosen_arguments(self, api: Api) -> Sequence[str] | None:
         """Return the relevant arguments by the data base or the user; None if neither names any."""
@@ -113,13 +161,20 @@ def _fits(call: WrittenCall, api: _KnownApi) -> bool:
     for name, value in known.named.items():
         if api.checked is None or name in api.checked:
             given = call.named.get(name, _item_at(call.positional, len(known.positional) + order.index(name)))
-            if not (_same_value(given, value) or (name == _REPOSITORY and _same_value(_without_branch(given), value))):
+            other_branch = name == _REPOSITORY and api.any_branch and _same_value(_without_branch(given), value)
+            if not (_same_value(given, value) or other_branch):
                 return False
     return all(
         _same_value(_item_at(call.positional, index), value)
         or (index >= len(call.positional) and any(_same_value(each, value) for each in call.named.values()))
         for index, value in enumerate(known.positional)
     )
+
+
+def _differ(name: str, *arguments: Mapping[str, object]) -> bool:
+    """Whether two calls give an argument otherwise, or only one of them gives it."""
+    one, other = (each.get(name, _MISSING) for each in arguments)
+    return not _same_value(one, other)
 
 
 def _same_value(given: object, value: object) -> bool:
@@ -148,15 +203,20 @@ def _field(answer: str) -> str:
     return found["value"] if found else answer
 
 
-def api_call(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:  # noqa: ARG001  it has none
+def api_call(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str | None:
     """Compare a text with a call, or with several calls of which one must match.
 
-    Each is Python source, or `{call: SOURCE, checked: [NAME, …]}` if only some named arguments are relevant.
+    Each is Python source, or `{call: SOURCE, checked: [NAME, …]}` if only some named arguments are relevant. The option
+    `was` is the call by an old document, which is wrong.
     """
     calls = operand if isinstance(operand, Sequence) and not isinstance(operand, str) else [operand]
     known = [api for call in calls if (api := _operand_api(call))]
     if not known:
         return "`$api_call` needs a call as text, or a list of calls"
+    if unknown := [name for name in options if name != _FORMER]:
+        return f"`$api_call` has no option `{unknown[0]:.80}`; it has `{_FORMER}`"
+    if _FORMER in options:
+        return _call_after_change(known, options[_FORMER], got)
     if not isinstance(got, str):
         return "expected a text"
     graded = StrictRule(known)(got, "", known[0].call)
@@ -165,6 +225,28 @@ def api_call(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str
     if graded.grade == "unparsable":
         return f"the text has no readable call; expected `{known[0].call}`"
     return f"`{graded.call[:200]}` is called; expected `{known[0].call}`"
+
+
+def _call_after_change(known: Sequence[Api], was: Pattern, got: Json) -> str | None:
+    former = _operand_api(was)
+    changes = [Change(former, api) for api in known] if former else []
+    if not changes or any(entry_call(api.call) is None for change in changes for api in (change.new, change.former)):
+        return f"`{_FORMER}` and the operand of `$api_call` must be calls as text"
+    if not isinstance(got, str):
+        return "expected a text"
+    rule = StrictRule(known)
+    try:
+        for change in changes:
+            rule.refuse_empty(change)
+    except ValueError as error:
+        return str(error)
+    graded = [rule.after_change(got, change) for change in changes]
+    if any(each.grade == "correct" for each in graded):
+        return None
+    if graded[0].grade == "outdated":
+        return f"outdated: `{graded[0].call[:200]}` is called, as before the change; expected `{known[0].call}`"
+    called = f"`{graded[0].call[:200]}` is called" if graded[0].call else "the text has no readable call"
+    return f"{called}; expected `{known[0].call}`"
 
 
 def _operand_api(operand: Pattern) -> Api | None:

@@ -13,9 +13,18 @@ from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.extension import About, Part
 from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator
+from pytest_fcall.core.values import Message
 from pytest_fcall.suites.apibench.apis import Api
-from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, HUBS, HubFiles, Question, hub_files, own_hubs
-from pytest_fcall.suites.apibench.judge import ApiJudge, HubRules, scores_of
+from pytest_fcall.suites.apibench.files import (
+    HOW_TO_GET_IT,
+    HUBS,
+    HubFiles,
+    Question,
+    find_changes,
+    hub_files,
+    own_hubs,
+)
+from pytest_fcall.suites.apibench.judge import ApiJudge, ChangeJudge, HubRules, scores_of
 from pytest_fcall.suites.apibench.prompt import (
     answer_form,
     bm25_retriever,
@@ -31,7 +40,9 @@ FindDocument: TypeAlias = Callable[[str, Api], Api | None]
 """Returns the document for a question and its right API."""
 
 SETTINGS = ("bm25", "gpt_index", "oracle")
+_CHANGED = "changed"
 _SETTING_NOTE = "questions with a document of the API data base"
+_CHANGED_NOTE = "questions with a document that has changed; the call of the old one is wrong"
 _TAG_PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "parameter_count": re.compile(
@@ -59,7 +70,9 @@ class ApiBenchSuite:
 
     def about(self, path: Path | None) -> About:
         """Return the parts and the origin of the data."""
-        parts = [Part(name, _count(name, path)) for name in (*HUBS, *(own_hubs(path) if path else ()))]
+        hubs = (*HUBS, *(own_hubs(path) if path else ()))
+        parts = [Part(name, _count(name, path)) for name in hubs]
+        parts += [Part(f"{name}_{_CHANGED}", note=_CHANGED_NOTE) for name in hubs if path and find_changes(name, path)]
         settings = [Part(f"{name}_{setting}", note=_SETTING_NOTE) for name in HUBS for setting in SETTINGS]
         return About(
             title="APIBench (Gorilla)",
@@ -70,10 +83,14 @@ class ApiBenchSuite:
         )
 
     def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Yield the cases of `HUB`, or of `HUB_SETTING` with documents; of all hubs if `part` is empty."""
+        """Yield the cases of `HUB`, or of `HUB_SETTING` with documents; of all hubs if `part` is empty.
+
+        `HUB_changed` are those whose document has changed.
+        """
         folder = required_path(path, "apibench", HOW_TO_GET_IT)
         for name in [part] if part else HUBS:
-            yield from _cases(name, folder, self._checked)
+            read = _changed_cases if name.endswith(f"_{_CHANGED}") else _cases
+            yield from read(name, folder, self._checked)
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
         """Yield the cases for case files, with all calls of the right domain as answers."""
@@ -96,6 +113,33 @@ def _cases(part: str, folder: Path, checked: CheckedArguments) -> Iterator[Case 
     form = answer_form(files.hub, files.apis)
     for question in files.questions_in(setting if published else "0_shot"):
         yield _case(part, question, form, rules, document)
+
+
+def _changed_cases(part: str, folder: Path, checked: CheckedArguments) -> Iterator[Case | FaultyCase]:
+    """The questions whose right API is called otherwise by now, each with its new document."""
+    files = hub_files(part.removesuffix(f"_{_CHANGED}"), folder)
+    if not files.changes_path.is_file():
+        raise ValueError(
+            f"no {files.changes_path.name} in {folder}: write one with a line for each change, "
+            '{"was": "the call in the data base", "now": "the new call"} (docs: Suites, APIBench)'
+        )
+    rules = HubRules(files, checked)
+    for each in files.changes.values():
+        rules.after_changes.refuse_empty(each)
+    form = answer_form(files.hub, files.apis)
+    asked = False
+    for question in files.questions_in("0_shot"):
+        id_ = f"{part}_{question.number}"
+        if question.api is None:
+            yield broken_case(id_, question.location, question.fault)
+        elif change := files.changes.get(question.api.call):
+            asked = True
+            text = with_document(question.text, change.new)
+            answer, _ = rules.change_operands(change)
+            case = _question_case(id_, question, question_messages(text, form), Operator("api_call", answer))
+            yield replace(case, category=f"{part}/{change.former.domain}", judge=ChangeJudge(rules, change))
+    if not asked:
+        raise ValueError(f"{files.changes_path} changes no API that a question of {files.hub.name} asks for")
 
 
 def _hub_and_setting(part: str) -> tuple[str, str]:
@@ -127,15 +171,13 @@ def _case(part: str, question: Question, form: str, rules: HubRules, document: F
         return broken_case(id_, question.location, question.fault)
     right = question.api
     text = with_document(question.text, document(question.text, right))
-    answer = Operator("api_call", right.call)
-    return Case(
-        id=id_,
-        location=question.location,
-        turns=(Turn(question_messages(text, form), answer=answer),),
-        category=f"{part}/{right.domain}",
-        tags=constraint_tags(question_without_document(question.text)),
-        judge=ApiJudge(rules, right),
-    )
+    case = _question_case(id_, question, question_messages(text, form), Operator("api_call", right.call))
+    return replace(case, category=f"{part}/{right.domain}", judge=ApiJudge(rules, right))
+
+
+def _question_case(id_: str, question: Question, messages: tuple[Message, ...], answer: Operator) -> Case:
+    tags = constraint_tags(question_without_document(question.text))
+    return Case(id=id_, location=question.location, turns=(Turn(messages, answer=answer),), tags=tags)
 
 
 def constraint_tags(question: str) -> tuple[str, ...]:
@@ -144,10 +186,14 @@ def constraint_tags(question: str) -> tuple[str, ...]:
 
 
 def _plain(case: Case) -> Case:
-    if not isinstance(case.judge, ApiJudge):
-        return case
     (turn,) = case.turns
-    answer = Operator("api_call", case.judge.right_calls)
+    match case.judge:
+        case ApiJudge() as judge:
+            answer = Operator("api_call", judge.right_calls)
+        case ChangeJudge(operands=(new, former)):
+            answer = Operator("api_call", new, {"was": former})
+        case _:
+            return case
     return replace(case, turns=(replace(turn, answer=answer),), judge=None)
 
 
