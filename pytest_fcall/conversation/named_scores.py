@@ -176,6 +176,9 @@ SCORES: Final[Mapping[str, ScoreKind]] = MappingProxyType(
         "wrong": _of_judge(),
         "outdated": _of_judge(),
         "unparsable": _of_judge(),
+        "constraints_met": _of_judge(),
+        "constraints_unmet": _of_judge(),
+        "constraints_unjudged": _of_judge(),
         "other_parser": _of_judge(),
     }
 )

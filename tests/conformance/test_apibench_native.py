@@ -16,8 +16,8 @@ import pytest
 
 from pytest_fcall.core import Calls, Case, Operator, Reply
 from pytest_fcall.suites.apibench.apis import calls_in
-from pytest_fcall.suites.apibench.files import hub_files
-from pytest_fcall.suites.apibench.prompt import bm25_retriever, question_without_document
+from pytest_fcall.suites.apibench.files import hub_files, question_without_document
+from pytest_fcall.suites.apibench.prompt import bm25_retriever
 from pytest_fcall.suites.apibench.strict_rule import api_call
 from pytest_fcall.suites.apibench.suite import ApiBenchSuite
 from pytest_fcall.suites.json_files import open_lines

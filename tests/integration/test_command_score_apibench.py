@@ -98,6 +98,23 @@ def test_totals_that_depend_on_the_parser_say_that_it_is_lacking(folder: Path, p
     ]
 
 
+def test_constraints_of_a_question_are_judged_beside_the_call(folder: Path) -> None:
+    apis = [{**api, "performance": {"accuracy": accuracy}} for api, accuracy in zip(APIS, (70, 85, None), strict=True)]
+    (folder / "torchhub_api.jsonl").write_text("".join(f"{json.dumps(api)}\n" for api in apis))
+    asked: dict[str, Json] = {**ROW, "question": "At least 80% accuracy. Use this API documentation for reference: 99%"}
+    said = str(ROW["response"])
+    answers = (
+        said,
+        said.replace("bignet", "tinynet"),
+        said.replace("vision', 'bignet", "speech', 'listener"),
+        "Sorry.",
+    )
+    write(folder, ROW, *({**asked, "response": answer} for answer in answers))
+    found = score(folder)
+    assert [row.get("constraints") for row in found] == [None, "met", "unmet", "not judged", "unmet"]
+    assert [row["strict_verdict"] for row in found[1:3]] == ["correct", "correct"]
+
+
 def test_an_answer_by_a_former_document_is_outdated(folder: Path) -> None:
     new = {
         **ROW,

@@ -105,6 +105,7 @@ def test_constraints_of_questions_choose_among_them(hub: Shop) -> None:
         "api_call": "x",
         "api_data": DOCUMENT,
     }
+    hub.file("hub/torchhub_api.jsonl", json.dumps({**DOCUMENT, "performance": {"Params (M)": 4.5}}))
     hub.file(
         "hub/torchhub_eval.json",
         "\n".join(json.dumps({**row, **other}) for other in ({}, {"code": "###Instruction: Go."})),

@@ -14,7 +14,8 @@ from pytest_fcall.cli.score.rows import GroupFacts, RowJudge, RowVerdict
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.apibench.apis import Api, entry_call, read_apis
 from pytest_fcall.suites.apibench.changes import Change
-from pytest_fcall.suites.apibench.files import HUBS
+from pytest_fcall.suites.apibench.constraints import NO_CONSTRAINTS, Constraints, read_constraints
+from pytest_fcall.suites.apibench.files import HUBS, question_without_document
 from pytest_fcall.suites.apibench.grades import Grade, GradedAnswer
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
 from pytest_fcall.suites.apibench.parsers import (
@@ -23,7 +24,7 @@ from pytest_fcall.suites.apibench.parsers import (
     original_parser,
     original_parser_folder,
 )
-from pytest_fcall.suites.apibench.strict_rule import StrictRule, parse_checked
+from pytest_fcall.suites.apibench.strict_rule import StrictRule, finding_of_answer, parse_checked
 from pytest_fcall.suites.json_files import BrokenRow, find_file
 
 CheckedArguments: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
@@ -114,6 +115,8 @@ class ApiBenchJudge(RowJudge):
         theirs = original(answer, domain)
         identity = {name: row.get(name) for name in self.row_fields}
         verdict = {**identity, "verdict": theirs, "strict_verdict": ours.grade, "strict_exact": ours.exact}
+        if constraints := _constraints_of(row):
+            verdict["constraints"] = finding_of_answer(constraints, ours).fulfilment
         mark = _OTHER_PARSER if self.parser is None else ""
         facts = {f"{word}{mark}": theirs == word for word in ("correct", "hallucination", "wrong")}
         facts["exact by strict"] = ours.exact
@@ -125,6 +128,12 @@ class ApiBenchJudge(RowJudge):
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The verdict of the original script."""
         return {key: row[key] for key in ("verdict",) if key in row}
+
+
+def _constraints_of(row: Mapping[str, Json]) -> Constraints:
+    """What the question in a row asks of the model that is called."""
+    question = row.get("question")
+    return read_constraints(question_without_document(question)) if isinstance(question, str) else NO_CONSTRAINTS
 
 
 def _change_of(row: Mapping[str, Json], domain: str, right: str) -> Change | None:

@@ -14,7 +14,8 @@ from pytest_fcall.core.fault import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.apibench.apis import Api, parse_api, read_apis
 from pytest_fcall.suites.apibench.changes import Change, read_changes
-from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, find_file, read_rows
+from pytest_fcall.suites.apibench.constraints import Constraints, named_constraints
+from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, find_file, is_strings, read_rows
 
 ComparedArguments: TypeAlias = Literal["named", "model", "all"]
 """The parts of a call that the original rule compares.
@@ -60,6 +61,8 @@ HOW_TO_GET_IT: Final = (
     "get the folders data/ and gorilla/eval/eval-data/ of github.com/ShishirPatil/gorilla, "
     "and name the folder above them with path: or --fc-suite-path"
 )
+REFERENCE: Final = "Use this API documentation for reference:"
+"""What stands between a question and the document of an API."""
 _API_FOLDERS: Final = ("", "api", "data/api")
 _ANSWER_FOLDERS: Final = ("", "eval", "data/apibench")
 _QUESTION_FOLDERS: Final = ("", "questions", "gorilla/eval/eval-data/questions/{hub}", "eval-data/questions/{hub}")
@@ -76,6 +79,8 @@ class Question:
     api: Api | None = None
     fault: str = ""
     """Why the question has no API."""
+    constraints: Constraints | None = None
+    """What it asks of the model, if the row of the answer says so."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,11 @@ class HubFiles:
     def count(self, setting: str) -> int:
         """Return the number of questions in a setting."""
         return count_rows(self.question_paths.get(setting, self.answers_path))
+
+
+def question_without_document(text: str) -> str:
+    """Return the question of a text that may include a document."""
+    return text.partition(REFERENCE)[0]
 
 
 def own_hubs(folder: Path) -> list[str]:
@@ -164,7 +174,22 @@ def _question(number: str, location: Location, text: str, answer: FileRow) -> Qu
         return Question(number, location, fault=answer.fault or f"invalid `api_data` in the answer: {error}")
     call = answer.data.get("api_call")
     right = Api(api.domain, call, api.document) if isinstance(call, str) else api
-    return Question(number, location, text, right) if text else Question(number, location, fault="no question")
+    try:
+        constraints = _constraints(answer.data)
+    except ValueError as error:
+        return Question(number, location, fault=f"invalid `constraints` in the answer: {error}")
+    if not text:
+        return Question(number, location, fault="no question")
+    return Question(number, location, text, right, constraints=constraints)
+
+
+def _constraints(row: Mapping[str, Json]) -> Constraints | None:
+    """The constraints that a row names; None if it leaves them to the question."""
+    if "constraints" not in row:
+        return None
+    if not is_strings(texts := row["constraints"]):
+        raise ValueError("expected a list of texts")
+    return named_constraints(texts)
 
 
 def _instruction(row: Mapping[str, Json]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
+
+from pytest_fcall.core.values import Json
 
 Grade: TypeAlias = Literal["correct", "wrong", "outdated", "hallucination", "unparsable"]
 """An API of the right domain, an API of another domain, the right API by its old document, an unknown API, or no
@@ -17,6 +19,8 @@ OTHER_PARSER: Final = "other_parser"
 STRICT_SCORES: Final = ("domain_accuracy", "exact_accuracy", "hallucination", "wrong", "unparsable")
 CHANGE_SCORES: Final = ("exact_accuracy", "outdated", "hallucination", "wrong", "unparsable")
 """The scores of answers by a changed document."""
+CONSTRAINT_SCORES: Final = ("constraints_met", "constraints_unmet", "constraints_unjudged")
+"""The scores of answers to questions with constraints, beside those of the strict rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class GradedAnswer:
     """Whether the API is the expected one, and not just one of its domain."""
     call: str = ""
     """The judged call; empty without one."""
+    documents: tuple[Mapping[str, Json], ...] = field(default=(), compare=False, repr=False)
+    """The documents of the API that is called, of which a data base may have several."""
 
     def score_parts(self, scores: Iterable[str]) -> dict[str, tuple[float, ...]]:
         """Return the numerator and denominator that the answer adds to each score; every answer counts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -12,9 +13,11 @@ from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.suites.apibench.apis import Api
 from pytest_fcall.suites.apibench.changes import Change
+from pytest_fcall.suites.apibench.constraints import NO_CONSTRAINTS, Constraints, Finding, Fulfilment
 from pytest_fcall.suites.apibench.files import HubFiles
 from pytest_fcall.suites.apibench.grades import (
     CHANGE_SCORES,
+    CONSTRAINT_SCORES,
     ORIGINAL_SCORES,
     OTHER_PARSER,
     STRICT_SCORES,
@@ -28,7 +31,7 @@ from pytest_fcall.suites.apibench.parsers import (
     original_parser,
     original_parser_folder,
 )
-from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, StrictRule
+from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, StrictRule, finding_of_answer
 
 _GRADE_TEXTS: Mapping[Grade, str] = MappingProxyType(
     {
@@ -37,6 +40,11 @@ _GRADE_TEXTS: Mapping[Grade, str] = MappingProxyType(
         "hallucination": "is not in the API data base",
         "unparsable": "has no readable call",
     }
+)
+
+
+_CONSTRAINT_SCORE: Mapping[Fulfilment, str] = MappingProxyType(
+    {"met": "constraints_met", "unmet": "constraints_unmet", "not judged": "constraints_unjudged"}
 )
 
 
@@ -64,11 +72,16 @@ class HubRules:
         parse = installed_parser() if folder is None else original_parser(folder)
         return OriginalRule(self._files.hub, self._files.apis, parse)
 
-    def right_calls(self, expected: Api) -> list[Pattern]:
+    def right_calls(self, expected: Api, constraints: Constraints) -> list[Pattern]:
         """Return the right calls for `$api_call`: the expected API first, then the others of its domain."""
         known = self._apis_by_call.get(expected.call, expected)
-        own = self._apis_by_domain.get(expected.domain, {})
-        return [self._as_operand(api) for api in {expected.call: known, **own}.values()]
+        right = {expected.call: known, **self._apis_by_domain.get(expected.domain, {})}.values()
+        return [self._as_operand(api) for api in right if not constraints or self._meets(constraints, api)]
+
+    def _meets(self, constraints: Constraints, api: Api) -> bool:
+        graded = self.strict(api.call, api.domain, api.call)
+        known = graded if graded.documents else replace(graded, documents=(api.document,))
+        return finding_of_answer(constraints, known).lets_pass
 
     def change_operands(self, change: Change) -> tuple[Pattern, Pattern]:
         """Return the new call and the former one for `$api_call`."""
@@ -91,16 +104,17 @@ class HubRules:
 
 
 class ApiJudge:
-    """Judges the answers to one question. Every API of the right domain is right."""
+    """Judges the answers to one question. Every API of the right domain is right that meets the constraints."""
 
-    def __init__(self, rules: HubRules, right: Api) -> None:
+    def __init__(self, rules: HubRules, right: Api, constraints: Constraints = NO_CONSTRAINTS) -> None:
         self._rules = rules
         self._right = right
+        self.constraints = constraints
 
     @property
     def right_calls(self) -> list[Pattern]:
-        """The right calls for `$api_call`, the expected one first."""
-        return self._rules.right_calls(self._right)
+        """The right calls for `$api_call`, the expected one first. Without any, no call is known to be right."""
+        return self._rules.right_calls(self._right, self.constraints)
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:  # noqa: ARG002  the answer is text
         """Judge a reply. The profile `original` means the original rule, with its mistakes."""
@@ -108,15 +122,29 @@ class ApiJudge:
             graded = GradedAnswer(self._rules.original(reply.text, self._right.domain))
         else:
             graded = self._rules.strict(reply.text, self._right.domain, self._right.call)
-        scores = graded.score_parts(scores_of(case))
+        scores = graded.score_parts(_rule_scores(case))
         notes = _parser_notes(case)
         if OTHER_PARSER in scores:
             scores[OTHER_PARSER] = (1.0, 1.0)
-        if graded.grade == "correct":
-            notes = ("It is the expected API itself.", *notes) if graded.exact else notes
-            return Verdict(valid=True, notes=notes, scores=scores)
-        reason = _wrong(graded, _GRADE_TEXTS[graded.grade], self._right, " or an API of its domain")
-        return Verdict(valid=False, reasons=(reason,), notes=notes, scores=scores)
+        reasons = []
+        if graded.grade != "correct":
+            reasons.append(_wrong(graded, _GRADE_TEXTS[graded.grade], self._right, " or an API of its domain"))
+        elif graded.exact:
+            notes = ("It is the expected API itself.", *notes)
+        if self.constraints and case.rules.profile == "strict":
+            finding = self._finding(graded)
+            scores |= {name: (float(name == _CONSTRAINT_SCORE[finding.fulfilment]), 1.0) for name in CONSTRAINT_SCORES}
+            if finding.fulfilment != "met" and finding.lets_pass:
+                notes = (f"Constraint {finding.fulfilment}: {finding.text}.", *notes)
+            elif not finding.lets_pass:
+                message = f"constraint {finding.fulfilment}: {finding.text}"
+                reasons.append(Reason("wrong_answer", "answer.constraints", message, got=graded.call or None))
+        return Verdict(valid=not reasons, reasons=tuple(reasons), notes=notes, scores=scores)
+
+    def _finding(self, graded: GradedAnswer) -> Finding:
+        """Whether the API that is called meets the constraints by what its documents say."""
+        known = graded if graded.documents or not graded.exact else replace(graded, documents=(self._right.document,))
+        return finding_of_answer(self.constraints, known)
 
 
 class ChangeJudge:
@@ -154,6 +182,11 @@ def scores_of(case: Case) -> Sequence[str]:
     """Return the names of the scores of the rule that judges a case."""
     if isinstance(case.judge, ChangeJudge):
         return CHANGE_SCORES
+    constrained = isinstance(case.judge, ApiJudge) and case.judge.constraints and case.rules.profile == "strict"
+    return (*_rule_scores(case), *CONSTRAINT_SCORES) if constrained else _rule_scores(case)
+
+
+def _rule_scores(case: Case) -> Sequence[str]:
     if case.rules.profile == "strict":
         return STRICT_SCORES
     return ORIGINAL_SCORES if original_parser_folder() else (*ORIGINAL_SCORES, OTHER_PARSER)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pytest_fcall.core.values import Message
 from pytest_fcall.retrieval import OkapiBm25, Oracle, Retriever
 from pytest_fcall.suites.apibench.apis import Api
-from pytest_fcall.suites.apibench.files import Hub
+from pytest_fcall.suites.apibench.files import REFERENCE, Hub
 
-_REFERENCE = "Use this API documentation for reference:"
 _FORM = """
 Call an API of {program} in one or two lines of Python. Answer in this form, and say it once:
 <<<domain>>>: what the API is for, <<<api_call>>>: the call, in one line, <<<api_provider>>>: the framework, \
@@ -32,12 +31,7 @@ def question_messages(question: str, form: str) -> tuple[Message, ...]:
 
 def with_document(question: str, document: Api | None) -> str:
     """Return the question with the document of an API, in the form of the paper's retrievers."""
-    return question if document is None else f"{question} \n {_REFERENCE} {dict(document.document)}"
-
-
-def question_without_document(text: str) -> str:
-    """Return the question of a text that may include a document."""
-    return text.partition(_REFERENCE)[0]
+    return question if document is None else f"{question} \n {REFERENCE} {dict(document.document)}"
 
 
 def bm25_retriever(apis: Sequence[Api]) -> Retriever:

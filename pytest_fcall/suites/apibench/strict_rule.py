@@ -13,6 +13,8 @@ from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.apibench.apis import Api, WrittenCall, calls_in, entry_call
 from pytest_fcall.suites.apibench.changes import Change
+from pytest_fcall.suites.apibench.constraints import Constraints, Finding, fulfilment
+from pytest_fcall.suites.apibench.documented_figures import read_figures
 from pytest_fcall.suites.apibench.grades import GradedAnswer
 
 CheckedArguments: TypeAlias = Mapping[str, Sequence[str]]
@@ -49,7 +51,7 @@ def refuse_unknown_arguments(apis: Sequence[Api], checked: CheckedArguments) -> 
 class _KnownApi:
     """An API of the data base."""
 
-    domain: str
+    api: Api
     call: WrittenCall
     checked: Sequence[str] | None
     """The relevant named arguments; None for all."""
@@ -61,6 +63,16 @@ class _KnownApi:
         """The number of values that a call must have."""
         named = [name for name in self.call.named if self.checked is None or name in self.checked]
         return len(named) + len(self.call.positional) + len(self.call.required_texts)
+
+
+def finding_of_answer(constraints: Constraints, graded: GradedAnswer) -> Finding:
+    """Judge whether the API that an answer calls meets constraints, by all of its documents."""
+    if graded.grade in ("hallucination", "unparsable"):
+        return Finding("unmet", "no API of the data base is called")
+    known = entry_call(graded.call)
+    values = () if known is None else (*known.positional, *known.named.values(), *known.required_texts)
+    names = [value for value in values if isinstance(value, str)]  # which of several models a document is about
+    return fulfilment(constraints, [read_figures(document, names) for document in graded.documents])
 
 
 class StrictRule:
@@ -85,11 +97,12 @@ class StrictRule:
             return GradedAnswer("unparsable")
         gold = self._read(self._by_call.get(right) or Api(domain, right, {}))
         for call in calls:
-            domains = {known.domain for known in self._known.get(_last_name(call.name), ()) if _fits(call, known)}
+            called = [known.api for known in self._known.get(_last_name(call.name), ()) if _fits(call, known)]
             exact = gold is not None and _fits(call, gold)
-            if domains or exact:
-                is_right = exact or domain in domains
-                return GradedAnswer("correct" if is_right else "wrong", exact, call.source)
+            if called or exact:
+                is_right = exact or any(api.domain == domain for api in called)
+                documents = tuple(api.document for api in called)
+                return GradedAnswer("correct" if is_right else "wrong", exact, call.source, documents)
         return GradedAnswer("hallucination", call=calls[0].source)
 
     def after_change(self, answer: str, change: Change) -> GradedAnswer:
@@ -141,7 +154,7 @@ class StrictRule:
         if call is None:
             return None
         names = [api.checked, *(_checked_arguments(call.name, each) for each in (self._checked, PAPER_ARGUMENTS))]
-        return _KnownApi(api.domain, call, next((each for each in names if each is not None), None))
+        return _KnownApi(api, call, next((each for each in names if each is not None), None))
 
 
 def _checked_arguments(api: str, checked: CheckedArguments) -> Sequence[str] | None:

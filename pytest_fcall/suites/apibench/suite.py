@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.values import Message
 from pytest_fcall.suites.apibench.apis import Api
+from pytest_fcall.suites.apibench.constraints import Constraints, read_constraints
 from pytest_fcall.suites.apibench.files import (
     HOW_TO_GET_IT,
     HUBS,
@@ -23,6 +23,7 @@ from pytest_fcall.suites.apibench.files import (
     find_changes,
     hub_files,
     own_hubs,
+    question_without_document,
 )
 from pytest_fcall.suites.apibench.judge import ApiJudge, ChangeJudge, HubRules, scores_of
 from pytest_fcall.suites.apibench.prompt import (
@@ -30,7 +31,6 @@ from pytest_fcall.suites.apibench.prompt import (
     bm25_retriever,
     oracle_retriever,
     question_messages,
-    question_without_document,
     with_document,
 )
 from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, refuse_unknown_arguments
@@ -43,20 +43,6 @@ SETTINGS = ("bm25", "gpt_index", "oracle")
 _CHANGED = "changed"
 _SETTING_NOTE = "questions with a document of the API data base"
 _CHANGED_NOTE = "questions with a document that has changed; the call of the old one is wrong"
-_TAG_PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
-    {
-        "parameter_count": re.compile(
-            r"\d[\d.,]*\s?(?:[kmb]|thousand|million|billion)?\s(?:parameters|params)\b"
-            r"|\b(?:fewer|less|more|least|most|under|below|within|limited)\b[^.?!]{0,40}\bparameters\b",
-            re.IGNORECASE,
-        ),
-        "accuracy_bound": re.compile(
-            r"\b(?:accuracy|accurate|top-?[15]|mAP|F1|BLEU|score)\b[^.?!]{0,40}(?<![\w-])\d+(?:\.\d+)?\s?%?"
-            r"|\b\d+(?:\.\d+)?\s?%[^.?!]{0,40}\b(?:accuracy|accurate|top-?[15])\b",
-            re.IGNORECASE,
-        ),
-    }
-)
 
 
 class ApiBenchSuite:
@@ -172,23 +158,27 @@ def _case(part: str, question: Question, form: str, rules: HubRules, document: F
     right = question.api
     text = with_document(question.text, document(question.text, right))
     case = _question_case(id_, question, question_messages(text, form), Operator("api_call", right.call))
-    return replace(case, category=f"{part}/{right.domain}", judge=ApiJudge(rules, right))
+    judge = ApiJudge(rules, right, _constraints_of(question))
+    return replace(case, category=f"{part}/{right.domain}", judge=judge)
 
 
 def _question_case(id_: str, question: Question, messages: tuple[Message, ...], answer: Operator) -> Case:
-    tags = constraint_tags(question_without_document(question.text))
+    tags = _constraints_of(question).tags
     return Case(id=id_, location=question.location, turns=(Turn(messages, answer=answer),), tags=tags)
 
 
-def constraint_tags(question: str) -> tuple[str, ...]:
-    """Return the tags of a question: `parameter_count`, `accuracy_bound`."""
-    return tuple(tag for tag, pattern in _TAG_PATTERNS.items() if pattern.search(question[:20_000]))
+def _constraints_of(question: Question) -> Constraints:
+    if question.constraints is not None:
+        return question.constraints
+    return read_constraints(question_without_document(question.text))
 
 
-def _plain(case: Case) -> Case:
+def _plain(case: Case) -> Case | FaultyCase:
     (turn,) = case.turns
     match case.judge:
         case ApiJudge() as judge:
+            if not judge.right_calls:
+                return broken_case(case.id, case.location, "no API of the data base is known to meet its constraints")
             answer = Operator("api_call", judge.right_calls)
         case ChangeJudge(operands=(new, former)):
             answer = Operator("api_call", new, {"was": former})

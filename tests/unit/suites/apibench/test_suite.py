@@ -13,9 +13,10 @@ import pytest
 
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, Operator, Reply
 from pytest_fcall.core.operators import OPERATORS, Pattern
+from pytest_fcall.suites.apibench.constraints import read_constraints
 from pytest_fcall.suites.apibench.embedded import write_questions
 from pytest_fcall.suites.apibench.strict_rule import api_call, parse_checked
-from pytest_fcall.suites.apibench.suite import ApiBenchSuite, constraint_tags
+from pytest_fcall.suites.apibench.suite import ApiBenchSuite
 from pytest_fcall.suites.builtin import SUITE_OPERATORS
 from tests.unit.suites.apibench.hubs import TORCH
 
@@ -326,7 +327,7 @@ def test_what_there_is_is_told_with_and_without_data(data: Path) -> None:
     ],
 )
 def test_constraints_are_tags(question: str, tags: tuple[str, ...]) -> None:
-    assert constraint_tags(question) == tags
+    assert read_constraints(question).tags == tags
 
 
 @pytest.mark.parametrize(
