@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "accept": "accept results of a run into the baseline",
         "comment": "write the report of a run as a comment on a pull request",
         "compare": "compare two runs, with a significance test",
+        "export": "write training pairs of a public benchmark",
         "fill": "write the calls that a model makes into cases without an expectation",
         "history": "show accuracy over the recorded runs",
         "import": "write case files from a public benchmark or from traces",

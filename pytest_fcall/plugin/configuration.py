@@ -36,7 +36,7 @@ def _check_names(config: pytest.Config, settings: Settings) -> None:
             Baselines(baseline, config.rootpath)
             if not hasattr(config, "workerinput"):
                 check_baseline(baseline.against, config.rootpath, [each.model for each in settings.models])
-        if config.getini("fc_apibench_checked"):
+        if config.getoption("fc_apibench_checked") or config.getini("fc_apibench_checked"):
             suite_settings(config)
 
 

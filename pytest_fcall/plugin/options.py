@@ -354,6 +354,13 @@ def _add_suites(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         choices=("native", "prompt"),
         help="prompt: describe the tools in the suite's own system prompt; native: send them beside it (default)",
     )
+    group.addoption(
+        "--fc-apibench-checked",
+        action="append",
+        default=[],
+        metavar="API=NAMES",
+        help="the arguments that distinguish APIs of APIBench, such as pipeline=model; goes before the configuration",
+    )
     parser.addini(
         "fc_apibench_checked",
         "arguments that distinguish the APIs of APIBench, such as pipeline=model (an API a line)",

@@ -71,15 +71,16 @@ def wants_step_summary(config: pytest.Config) -> bool:
 
 def suite_settings(config: pytest.Config) -> Mapping[str, Mapping[str, object]]:
     """The settings of suites, by their names. Raises SettingError."""
-    lines = config.getini("fc_apibench_checked")
+    lines = [*config.getoption("fc_apibench_checked"), *config.getini("fc_apibench_checked")]
     if not lines:
         return {}
     from pytest_fcall.suites.apibench.strict_rule import parse_checked
 
     try:
-        return {"apibench": {"checked": dict(map(parse_checked, lines))}}
+        checked = dict(reversed([parse_checked(line) for line in lines]))
     except ValueError as error:
         raise SettingError(f"fc_apibench_checked: {error}") from None
+    return {"apibench": {"checked": dict(reversed(checked.items()))}}
 
 
 class _SettingsReader:

@@ -119,10 +119,17 @@ def test_which_arguments_matter_stands_in_the_configuration(hub: Shop) -> None:
     hub.pytester.makeini("[pytest]\nfc_apibench_checked = torch.hub.load=repo_or_dir\n")
     ask(hub, "--fc-model=python:writer:wrong").assert_outcomes(passed=2)
 
+    hub.pytester.makeini("[pytest]\nfc_apibench_checked = torch.hub.load=model\n")
+    ask(hub, "--fc-model=python:writer:wrong").assert_outcomes(passed=1, failed=1)
+    option = "--fc-apibench-checked=torch.hub.load=repo_or_dir"
+    ask(hub, "--fc-model=python:writer:wrong", option).assert_outcomes(passed=2)
+
     hub.pytester.makeini("[pytest]\nfc_apibench_checked = torch.hub.load\n")
     result = ask(hub)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: fc_apibench_checked: expected API=NAMES, *got 'torch.hub.load'*"])
+    hub.pytester.makeini("[pytest]\n")
+    assert ask(hub, "--fc-apibench-checked=load").ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_an_answer_by_the_old_document_is_told_apart(hub: Shop) -> None:

@@ -119,6 +119,11 @@ class HubFiles:
         return count_rows(self.question_paths.get(setting, self.answers_path))
 
 
+def training_file(hub: Hub, folder: Path) -> Path | None:
+    """Return the file of a hub's questions for training; None without one."""
+    return find_file(folder, f"{hub.evaluation.removesuffix('_eval')}_train.json", (*_ANSWER_FOLDERS, "train"))
+
+
 def question_without_document(text: str) -> str:
     """Return the question of a text that may include a document."""
     return text.partition(REFERENCE)[0]

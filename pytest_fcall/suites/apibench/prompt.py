@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 from pytest_fcall.core.values import Message
 from pytest_fcall.retrieval import OkapiBm25, Oracle, Retriever
 from pytest_fcall.suites.apibench.apis import Api
-from pytest_fcall.suites.apibench.files import REFERENCE, Hub
+from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, REFERENCE, Hub, HubFiles
 
-_FORM = """
+FindDocument: TypeAlias = Callable[[str, Api], Api | None]
+"""Returns the document for a question and its right API."""
+SETTINGS: Final = ("bm25", "gpt_index", "oracle")
+"""The retrievers of the paper."""
+_FORM: Final = """
 Call an API of {program} in one or two lines of Python. Answer in this form, and say it once:
 <<<domain>>>: what the API is for, <<<api_call>>>: the call, in one line, <<<api_provider>>>: the framework, \
 <<<explanation>>>: the steps, <<<code>>>: the program
@@ -32,6 +37,28 @@ def question_messages(question: str, form: str) -> tuple[Message, ...]:
 def with_document(question: str, document: Api | None) -> str:
     """Return the question with the document of an API, in the form of the paper's retrievers."""
     return question if document is None else f"{question} \n {REFERENCE} {dict(document.document)}"
+
+
+def hub_and_setting(part: str) -> tuple[str, str]:
+    """Return the hub and the retriever of a part; the retriever is empty for questions without documents."""
+    setting = next((each for each in SETTINGS if part.endswith(f"_{each}")), "")
+    return part.removesuffix(f"_{setting}") if setting else part, setting
+
+
+def document_finder(setting: str, files: HubFiles) -> FindDocument:
+    """Return the retriever of a setting; without a setting, no document is found. Raises ValueError, OSError."""
+    if not setting:
+        return lambda _, __: None
+    apis = files.apis
+    if setting == "oracle":
+        return lambda question, right: apis[oracle_retriever(apis, right).top(question, 1)[0]] if apis else None
+    if setting == "bm25":
+        retriever = bm25_retriever(apis)
+        return lambda question, _: apis[retriever.top(question, 1)[0]] if apis else None
+    raise ValueError(
+        f"no questions of {files.hub.name} with documents by embeddings: {HOW_TO_GET_IT}; "
+        "or write them with pytest_fcall.suites.apibench.embedded.write_questions"
+    )
 
 
 def bm25_retriever(apis: Sequence[Api]) -> Retriever:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
 
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.extension import About, Part
 from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.values import Message
-from pytest_fcall.suites.apibench.apis import Api
 from pytest_fcall.suites.apibench.constraints import Constraints, read_constraints
 from pytest_fcall.suites.apibench.files import (
     HOW_TO_GET_IT,
     HUBS,
-    HubFiles,
     Question,
     find_changes,
     hub_files,
@@ -27,19 +24,17 @@ from pytest_fcall.suites.apibench.files import (
 )
 from pytest_fcall.suites.apibench.judge import ApiJudge, ChangeJudge, HubRules, scores_of
 from pytest_fcall.suites.apibench.prompt import (
+    SETTINGS,
+    FindDocument,
     answer_form,
-    bm25_retriever,
-    oracle_retriever,
+    document_finder,
+    hub_and_setting,
     question_messages,
     with_document,
 )
 from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, refuse_unknown_arguments
 from pytest_fcall.suites.json_files import broken_case, required_path
 
-FindDocument: TypeAlias = Callable[[str, Api], Api | None]
-"""Returns the document for a question and its right API."""
-
-SETTINGS = ("bm25", "gpt_index", "oracle")
 _CHANGED = "changed"
 _SETTING_NOTE = "questions with a document of the API data base"
 _CHANGED_NOTE = "questions with a document that has changed; the call of the old one is wrong"
@@ -89,13 +84,13 @@ class ApiBenchSuite:
 
 
 def _cases(part: str, folder: Path, checked: CheckedArguments) -> Iterator[Case | FaultyCase]:
-    name, setting = _hub_and_setting(part)
+    name, setting = hub_and_setting(part)
     files = hub_files(name, folder)
     if checked:
         refuse_unknown_arguments(files.apis, checked)
     rules = HubRules(files, checked)
     published = setting in files.question_paths
-    document = _no_document if published or not setting else _document_finder(setting, files)
+    document = document_finder("" if published else setting, files)
     form = answer_form(files.hub, files.apis)
     for question in files.questions_in(setting if published else "0_shot"):
         yield _case(part, question, form, rules, document)
@@ -126,29 +121,6 @@ def _changed_cases(part: str, folder: Path, checked: CheckedArguments) -> Iterat
             yield replace(case, category=f"{part}/{change.former.domain}", judge=ChangeJudge(rules, change))
     if not asked:
         raise ValueError(f"{files.changes_path} changes no API that a question of {files.hub.name} asks for")
-
-
-def _hub_and_setting(part: str) -> tuple[str, str]:
-    setting = next((each for each in SETTINGS if part.endswith(f"_{each}")), "")
-    return part.removesuffix(f"_{setting}") if setting else part, setting
-
-
-def _document_finder(setting: str, files: HubFiles) -> FindDocument:
-    """The retriever for a setting that has no published questions, as of the user's own hubs."""
-    apis = files.apis
-    if setting == "oracle":
-        return lambda question, right: apis[oracle_retriever(apis, right).top(question, 1)[0]] if apis else None
-    if setting == "bm25":
-        retriever = bm25_retriever(apis)
-        return lambda question, _: apis[retriever.top(question, 1)[0]] if apis else None
-    raise ValueError(
-        f"no questions of {files.hub.name} with documents by embeddings: {HOW_TO_GET_IT}; "
-        "or write them with pytest_fcall.suites.apibench.embedded.write_questions"
-    )
-
-
-def _no_document(_: str, __: Api) -> None:
-    return None
 
 
 def _case(part: str, question: Question, form: str, rules: HubRules, document: FindDocument) -> Case | FaultyCase:
