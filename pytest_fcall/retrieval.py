@@ -24,6 +24,7 @@ __all__ = [
     "choose_tools",
     "expected_tools",
     "missed_tools",
+    "plain_vectors",
     "sentence_transformer",
     "split_words",
     "tool_document",
@@ -118,19 +119,23 @@ def sentence_transformer(name: str) -> Embed:
     return lambda texts: model.encode(list(texts), show_progress_bar=False).tolist()
 
 
-def _unit_vectors(texts: Sequence[str], embed: Embed) -> list[Vector]:
-    vectors = embed(texts)
+def plain_vectors(texts: Sequence[str], embed: Embed) -> list[Vector]:
+    """The vectors of texts as they are, checked. Raises NoVectors, and what `embed` raises."""
     try:
-        units = [_unit_vector([float(each) for each in vector]) for vector in vectors]
+        vectors = [[float(each) for each in vector] for vector in embed(texts)]
     except (TypeError, ValueError, OverflowError):
         raise NoVectors("something other than a list of numbers for each text") from None
-    if len(units) != len(texts):
-        raise NoVectors(f"{len(units)} of {len(texts)} embeddings")
-    if not all(math.isfinite(each) for unit in units for each in unit):
+    if len(vectors) != len(texts):
+        raise NoVectors(f"{len(vectors)} of {len(texts)} embeddings")
+    if not all(math.isfinite(each) for vector in vectors for each in vector):
         raise NoVectors("embeddings with NaN or infinite numbers")
-    if len({len(unit) for unit in units}) > 1:
+    if len({len(vector) for vector in vectors}) > 1:
         raise NoVectors("embeddings of different lengths")
-    return units
+    return [*vectors]
+
+
+def _unit_vectors(texts: Sequence[str], embed: Embed) -> list[Vector]:
+    return [_unit_vector(vector) for vector in plain_vectors(texts, embed)]
 
 
 def _unit_vector(vector: Vector) -> Vector:

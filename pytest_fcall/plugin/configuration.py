@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fcall.plugin.redaction import usage_error
-from pytest_fcall.plugin.settings import settings_of, suite_settings, usage_errors
+from pytest_fcall.plugin.settings import has_suite_settings, settings_of, suite_settings, usage_errors
 
 if TYPE_CHECKING:
     from pytest_fcall.session.settings import Settings, Shard
@@ -36,7 +36,7 @@ def _check_names(config: pytest.Config, settings: Settings) -> None:
             Baselines(baseline, config.rootpath)
             if not hasattr(config, "workerinput"):
                 check_baseline(baseline.against, config.rootpath, [each.model for each in settings.models])
-        if config.getoption("fc_apibench_checked") or config.getini("fc_apibench_checked"):
+        if has_suite_settings(config):
             suite_settings(config)
 
 

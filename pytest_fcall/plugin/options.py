@@ -53,6 +53,7 @@ SETTINGS_WITHOUT_DEFAULT = (
     "fc_spans",
     "fc_spans_wait",
     "fc_apibench_checked",
+    "fc_toolbench_documents",
 )
 """Settings of the configuration that are empty where a project says nothing."""
 
@@ -360,6 +361,18 @@ def _add_suites(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         default=[],
         metavar="API=NAMES",
         help="the arguments that distinguish APIs of APIBench, such as pipeline=model; goes before the configuration",
+    )
+    group.addoption(
+        "--fc-toolbench-documents",
+        action="append",
+        default=[],
+        metavar="TASK=APIS,EXAMPLES",
+        help="how many documents prompts of ToolBench have, such as home_search=10,3; goes before the configuration",
+    )
+    parser.addini(
+        "fc_toolbench_documents",
+        "how many documents of APIs and how many demonstrations prompts of ToolBench have (a task a line)",
+        type="linelist",
     )
     parser.addini(
         "fc_apibench_checked",

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -69,18 +70,34 @@ def wants_step_summary(config: pytest.Config) -> bool:
     return written == "on" and bool(os.environ.get(STEP_SUMMARY))
 
 
+_SUITE_SETTINGS: Final = {
+    "fc_apibench_checked": ("apibench", "checked", "apibench.strict_rule:parse_checked"),
+    "fc_toolbench_documents": ("toolbench", "documents", "toolbench.documents:parse_documents"),
+}
+"""The suite of a setting, the name that it has there, and what parses a line of it."""
+
+
+def has_suite_settings(config: pytest.Config) -> bool:
+    """Whether the command line or the configuration sets something for a suite."""
+    return any(config.getoption(name) or config.getini(name) for name in _SUITE_SETTINGS)
+
+
 def suite_settings(config: pytest.Config) -> Mapping[str, Mapping[str, object]]:
     """The settings of suites, by their names. Raises SettingError."""
-    lines = [*config.getoption("fc_apibench_checked"), *config.getini("fc_apibench_checked")]
-    if not lines:
-        return {}
-    from pytest_fcall.suites.apibench.strict_rule import parse_checked
-
-    try:
-        checked = dict(reversed([parse_checked(line) for line in lines]))
-    except ValueError as error:
-        raise SettingError(f"fc_apibench_checked: {error}") from None
-    return {"apibench": {"checked": dict(reversed(checked.items()))}}
+    found: dict[str, dict[str, object]] = {}
+    for name, (suite, keyword, parser) in _SUITE_SETTINGS.items():
+        lines = [*config.getoption(name), *config.getini(name)]
+        if not lines:
+            continue
+        module, _, function = parser.partition(":")
+        parse = getattr(import_module(f"pytest_fcall.suites.{module}"), function)
+        try:
+            values = [parse(line) for line in lines]
+        except ValueError as error:
+            raise SettingError(f"{name}: {error}") from None
+        first = dict(reversed(values))
+        found.setdefault(suite, {})[keyword] = {key: first[key] for key, _ in values}
+    return found
 
 
 class _SettingsReader:

@@ -184,6 +184,34 @@ def test_a_shop_is_visited_with_an_environment_of_ones_own(tasks: Shop) -> None:
     result.stdout.fnmatch_lines(["*web_shop_v0 *reward *1  0.5000*"])
 
 
+def test_a_shop_is_visited_as_it_is_recorded(tasks: Shop) -> None:
+    tasks.file("tools/data/web_shop/v0/test.jsonl", '{"id": 7}')
+    shown = [{"answer": "", "gives": {"page": "tea"}}, {"answer": "click[TEA]", "gives": {"reward": 0.5, "done": True}}]
+    tasks.file("tools/data/web_shop/v0/outcomes.jsonl", "\n".join(map(json.dumps, shown)))
+    options = ("--fc-suite=toolbench:web_shop", "--fc-suite-path=tools", "--fc-model=python:agents:shopper")
+    result = tasks.run(*options)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*web_shop_v0 *reward *1  0.5000*"])
+    tasks.file("tools/data/web_shop/v0/outcomes.jsonl", json.dumps(shown[0]))
+    result = tasks.run(*options)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*no outcome is recorded for click[[]tea]*"])
+
+
+def test_the_number_of_documents_stands_in_the_configuration_or_on_the_command_line(tasks: Shop) -> None:
+    for number in range(3):
+        tasks.file(f"tools/data/home_search/v0/functions/{number}", f"document {number}")
+    tasks.pytester.makeconftest("def answer(request): return request.messages[-1]['content']")
+    tasks.pytester.makeini("[pytest]\nfc_toolbench_documents = home_search=1,0\n")
+    options = ("--fc-suite=toolbench", "--fc-suite-path=tools", "--fc-model=python:conftest:answer")
+    for given, count in (((), 1), (("--fc-toolbench-documents=*=2,1",), 2)):
+        asked = tasks.run(*options, *given, "-vv").stdout.str()
+        assert len(set(re.findall(r"document \d", asked))) == count, asked
+    result = tasks.run(*options, "--fc-toolbench-documents=2")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: fc_toolbench_documents: expected TASK=APIS,EXAMPLES*"])
+
+
 def blend(tasks: Shop, *options: str) -> pytest.RunResult:
     tasks.file(
         "sets/seq_topv2.json", json.dumps([{"input": "Write to Joy", "apis": ['SEND_MESSAGE(RECIPIENT = "Joy")']}])

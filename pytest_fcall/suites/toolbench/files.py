@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -80,13 +80,13 @@ class TaskFiles:
         return count_rows(self.folder / _ROWS_FILE)
 
     @cached_property
-    def functions(self) -> Sequence[str]:
-        """The documents of functions."""
+    def functions(self) -> Mapping[str, str]:
+        """The documents of functions, by the names of their files."""
         return _documents(self.folder / "functions")
 
     @cached_property
-    def examples(self) -> Sequence[str]:
-        """The demonstrations, each a question and its answer."""
+    def examples(self) -> Mapping[str, str]:
+        """The demonstrations, each a question and its answer, by the names of their files."""
         return _documents(self.folder / "examples")
 
     @cached_property
@@ -121,8 +121,9 @@ def _beginning(path: Path) -> bytes:
         return file.read(_LONGEST)
 
 
-def _documents(folder: Path) -> list[str]:
+def _documents(folder: Path) -> dict[str, str]:
     """The texts of the files in the order of their names, without duplicates."""
     files = sorted(path for path in folder.glob("*") if path.is_file() and not path.name.startswith(_NOT_DOCUMENTS))
-    texts = (_beginning(path).decode(errors="replace") for path in files)
-    return [*dict.fromkeys(text.replace("\r\n", "\n").replace("\r", "\n") for text in texts)]
+    texts = {path.name: _beginning(path).decode(errors="replace") for path in files}
+    names = {text.replace("\r\n", "\n").replace("\r", "\n"): name for name, text in reversed(texts.items())}
+    return {name: text for text, name in reversed(names.items())}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -61,18 +61,37 @@ def recorded_outcomes(folder: Path, key_of: Callable[[str], str]) -> CarryOut | 
     if not path.is_file():
         return None
     outcomes: dict[tuple[Json, str], Mapping[str, Json]] = {}
-    for row in read_rows(path):
-        try:
-            case, answer, outcome = _outcome(row.record)
-        except BrokenRow as error:
-            raise ValueError(f"{path}:{row.location.line}: {error}") from None
-        outcomes[case, key_of(answer)] = outcome
+    outcomes |= {(case, key_of(answer)): outcome for case, answer, outcome in _read_outcomes(path)}
 
     def carry_out(row: Mapping[str, Json], answer: str) -> Mapping[str, Json] | None:
         key = key_of(answer)
         return outcomes.get((row.get("case"), key), outcomes.get((None, key)))
 
     return carry_out
+
+
+def recorded_visits(folder: Path) -> Mapping[int | None, Mapping[str, Mapping[str, Json]]]:
+    """Return what a shop showed, by the line of the case and the actions so far; of all cases under None.
+
+    Raises ValueError for a broken line.
+    """
+    path, found = folder / OUTCOMES_FILE, dict[int | None, dict[str, Mapping[str, Json]]]()
+    for case, actions, outcome in _read_outcomes(path) if path.is_file() else ():
+        found.setdefault(case, {})[visit_key(actions.splitlines())] = outcome
+    return found
+
+
+def visit_key(actions: Iterable[str]) -> str:
+    """Return the key of a visit to a shop: its actions, `search[WORDS]` and `click[NAME]`, which ignore case."""
+    return "\n".join(re.sub(r"\s+", " ", action).strip().casefold() for action in actions if action.strip())
+
+
+def _read_outcomes(path: Path) -> Iterator[tuple[int | None, str, Mapping[str, Json]]]:
+    for row in read_rows(path):
+        try:
+            yield _outcome(row.record)
+        except BrokenRow as error:
+            raise ValueError(f"{path}:{row.location.line}: {error}") from None
 
 
 def _outcome(row: Mapping[str, Json]) -> tuple[int | None, str, Mapping[str, Json]]:

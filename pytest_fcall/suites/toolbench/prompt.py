@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from pytest_fcall.retrieval import OkapiBm25
+from pytest_fcall.retrieval import OkapiBm25, Retriever
+from pytest_fcall.suites.toolbench.documents import Documents, Rankings
 from pytest_fcall.suites.toolbench.files import Task, TaskFiles
 
 STOP_TEXTS: Final = ("------", "Task:")
@@ -17,37 +19,45 @@ _FENCED: Final = re.compile(r"\s*```[\w-]*\n(?P<inside>.*?)\n?```\s*", re.DOTALL
 
 
 class Prompts:
-    """Makes the prompts of one task; its documents are indexed once."""
+    """Makes the prompts of one task; its documents are indexed once. `dense` are rankings by embeddings."""
 
-    def __init__(self, task: Task, files: TaskFiles) -> None:
+    def __init__(self, task: Task, files: TaskFiles, documents: Documents, dense: Rankings | None) -> None:
         self._task = task
+        apis, examples = files.functions, files.examples
         self._blocks = [
-            _Block("API", files.functions, task.apis),
-            _Block("examples", files.examples, task.examples),
+            _block("API", apis, documents.apis, dense.retriever("functions", apis) if dense else None),
+            _block("examples", examples, documents.examples, dense.retriever("examples", examples) if dense else None),
         ]
 
     def prompt(self, query: str) -> str:
-        """Return the prompt of a question."""
+        """Return the prompt of a question. Raises BrokenRow for one without a ranking."""
         if self._task.kind == "scene":
             return query
-        return "\n".join((*(block.text_for(query) for block in self._blocks), f"Task: {query}", "Action:", ""))
+        blocks = ("" if block is None else block.text_for(query) for block in self._blocks)
+        return "\n".join((*blocks, f"Task: {query}", "Action:", ""))
 
 
+@dataclass(frozen=True, slots=True)
 class _Block:
-    """A block of the best `k` documents for a question; empty if `k` is 0."""
+    """A block of the best `k` documents for a question."""
 
-    def __init__(self, name: str, documents: Sequence[str], k: int) -> None:
-        self._name = name
-        # Of equally good documents, the original takes the last one first.
-        self._documents = documents[::-1] if k else ()
-        self._k = k
-        self._retriever = _retriever(self._documents) if self._documents else None
+    title: str
+    k: int
+    texts: Sequence[str]
+    retriever: Retriever
 
     def text_for(self, query: str) -> str:
-        if self._retriever is None:
-            return ""
-        best = (self._documents[index] for index in self._retriever.top(query, self._k))
-        return "\n".join((f"I have the following set of {self._name}:\n", *best, "-------------"))
+        best = (self.texts[place] for place in self.retriever.top(query, self.k))
+        return "\n".join((f"I have the following set of {self.title}:\n", *best, "-------------"))
+
+
+def _block(title: str, documents: Mapping[str, str], k: int, ranked: Retriever | None) -> _Block | None:
+    """A block by a ranking, or by BM25; None where there is nothing to put into it."""
+    if not k or not documents:
+        return None
+    # Of equally good documents, the original takes the last one first.
+    texts = [*documents.values()] if ranked else [*documents.values()][::-1]
+    return _Block(title, k, texts, ranked or _bm25(texts))
 
 
 def clean_answer(text: str, *, unfenced: bool) -> str:
@@ -58,7 +68,7 @@ def clean_answer(text: str, *, unfenced: bool) -> str:
     return text[: min(ends, default=len(text))].strip()
 
 
-def _retriever(documents: Sequence[str]) -> OkapiBm25:
+def _bm25(documents: Sequence[str]) -> OkapiBm25:
     try:
         return OkapiBm25(documents, lambda text: _WORD.findall(text.lower()))
     except ImportError as error:

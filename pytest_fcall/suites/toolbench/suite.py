@@ -12,17 +12,27 @@ from pytest_fcall.core.case import Case, Condition, Turn
 from pytest_fcall.core.conversation import ConversationSettings
 from pytest_fcall.core.extension import About, Figure, Part, figure_of
 from pytest_fcall.core.fault import FaultyCase
+from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, broken_case, required_path, text_field
+from pytest_fcall.suites.toolbench.documents import Documents, Rankings, read_rankings
 from pytest_fcall.suites.toolbench.files import HOW_TO_GET_IT, TASKS, Task, TaskFiles, task_versions
 from pytest_fcall.suites.toolbench.judge import ToolBenchJudge
-from pytest_fcall.suites.toolbench.outcomes import OUTCOMES_FILE, CarryOut, recorded_outcomes, requested_call
+from pytest_fcall.suites.toolbench.outcomes import (
+    OUTCOMES_FILE,
+    CarryOut,
+    recorded_outcomes,
+    recorded_visits,
+    requested_call,
+)
 from pytest_fcall.suites.toolbench.prompt import STOP_TEXTS, Prompts
 from pytest_fcall.suites.toolbench.score import right_answers
 
+_DENSE: Final = "_dense"
 _SHOP_STEPS: Final = 25
+_RECORDED_SHOP: Final = "pytest_fcall.suites.toolbench.recorded_shop:RecordedShop"
 _SHOP_PROMPT: Final = "Look at the page of the shop, do as it says, and buy what suits best. Stop when it is bought."
 _TEXT: Final[Json] = {"type": "string"}
 _SHOP_TOOLS: Final = (
@@ -37,11 +47,13 @@ class ToolBenchSuite:
     """The tasks whose folders exist.
 
     `carry` has functions by task, which execute answers that need services, sheets or a simulation. They run in this
-    process, on text that a model wrote. `shop` is the environment of web_shop, as `module:callable`.
+    process, on text that a model wrote. `shop` is the environment of web_shop, as `module:callable`. `documents` are
+    the numbers of documents in prompts, by globs of tasks, in place of the original's.
     """
 
     carry: Mapping[str, CarryOut] = field(default_factory=dict)
     shop: str | None = None
+    documents: Mapping[str, Documents] = field(default_factory=dict)
 
     def about(self, path: Path | None) -> About:
         """Return the parts and the origin of the data."""
@@ -60,9 +72,10 @@ class ToolBenchSuite:
         )
 
     def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Yield the cases of `TASK` or `TASK_VERSION`, or of all tasks."""
+        """Yield the cases of `TASK` or `TASK_VERSION`, or of all tasks; `TASK_dense` has documents by embeddings."""
         folder = required_path(path, "toolbench", HOW_TO_GET_IT)
         found = task_versions(folder)
+        part, ranked = part.removesuffix(_DENSE), part.endswith(_DENSE)
         wanted = [
             (TASKS[task], version, files)
             for task, own in found.items()
@@ -74,7 +87,10 @@ class ToolBenchSuite:
             raise ValueError(f"no task {part or 'of ToolBench'} in {folder}; {available}")
         for task, version, files in wanted:
             carry_out = self.carry.get(task.name) or recorded_outcomes(files.folder, _answer_key(task))
-            reader = _Reader(task, _part(task.name, version), files, carry_out, self.shop)
+            name = f"{_part(task.name, version)}{_DENSE if ranked else ''}"
+            reader = _Reader(task, name, files, carry_out, self.shop, self._documents(task))
+            if ranked:
+                reader = replace(reader, dense=read_rankings(files.folder))
             yield from map(reader.case, files.rows)
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
@@ -90,6 +106,11 @@ class ToolBenchSuite:
             operand: dict[str, Pattern] = {"task": judge.task.name, "labels": list(judge.labels)}
             turn = replace(case.turns[0], answer=Operator("toolbench", operand))
             yield replace(case, judge=None, turns=(turn,))
+
+    def _documents(self, task: Task) -> Documents:
+        """The numbers of documents in the prompts of a task, by the first glob that fits."""
+        own = (each for glob, each in self.documents.items() if glob_matches(glob, task.name))
+        return next(own, Documents(task.apis, task.examples))
 
     def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
         """Return the scores of the case's task."""
@@ -114,10 +135,17 @@ class _Reader:
     files: TaskFiles
     carry_out: CarryOut | None
     shop: str | None
+    documents: Documents
+    dense: Rankings | None = None
+
+    @cached_property
+    def visits(self) -> Mapping[int | None, Mapping[str, Json]]:
+        """What the shop has shown, as far as it is recorded."""
+        return recorded_visits(self.files.folder)
 
     @cached_property
     def prompts(self) -> Prompts:
-        return Prompts(self.task, self.files)
+        return Prompts(self.task, self.files, self.documents, self.dense)
 
     def case(self, row: FileRow) -> Case | FaultyCase:
         """Return the case of a row, or a faulty one."""
@@ -153,6 +181,8 @@ class _Reader:
         if not isinstance(session, str | int):
             raise BrokenRow("`id` must be a string or an integer")
         bought: dict[str, Pattern] = {"done": True, "reward": Operator("ignore", True)}
+        visits = {**self.visits.get(None, {}), **self.visits.get(row.location.line, {})}
+        shop, setup = (self.shop, {}) if self.shop or not visits else (_RECORDED_SHOP, {"visits": visits})
         return Case(
             id=id_,
             location=row.location,
@@ -160,9 +190,9 @@ class _Reader:
             tools=_SHOP_TOOLS,
             category=self.part,
             tags=("toolbench",),
-            skip=() if self.shop else (Condition(_missing(self.task)),),
+            skip=() if shop else (Condition(_missing(self.task)),),
             settings={"temperature": 0},
-            conversation=ConversationSettings(environment=self.shop, setup={"id": session}, max_steps=_SHOP_STEPS),
+            conversation=ConversationSettings(environment=shop, setup={"id": session, **setup}, max_steps=_SHOP_STEPS),
             mode="conversation",
         )
 
@@ -172,17 +202,12 @@ def _part(task: str, version: str) -> str:
 
 
 def _note(task: Task) -> str:
-    if not task.needs or task.kind == "shop":
-        return f"needs {task.needs}" if task.needs else ""
-    return f"needs {task.needs}, or {OUTCOMES_FILE} with the outcomes of answers"
+    return f"needs {task.needs}, or {OUTCOMES_FILE} with the outcomes of answers" if task.needs else ""
 
 
 def _missing(task: Task) -> str:
-    how = (
-        "give the suite an environment"
-        if task.kind == "shop"
-        else f"put the outcomes of answers into {OUTCOMES_FILE}, or give the suite a function that executes answers"
-    )
+    own = "an environment" if task.kind == "shop" else "a function that executes answers"
+    how = f"put the outcomes of answers into {OUTCOMES_FILE}, or give the suite {own}"
     return f"{task.name} needs {task.needs}: {how} (docs: Suites, ToolBench)"
 
 

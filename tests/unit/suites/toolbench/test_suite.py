@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +10,8 @@ import pytest
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, Location, Profile, Reply, Verdict
 from pytest_fcall.core.case import judge_fault
 from pytest_fcall.suites.builtin import SUITE_OPERATORS
+from pytest_fcall.suites.toolbench.documents import Documents, parse_documents, write_rankings
+from pytest_fcall.suites.toolbench.recorded_shop import NotRecorded, RecordedShop
 from pytest_fcall.suites.toolbench.suite import ToolBenchSuite
 
 HOME = 'API.set_location("Oslo")\nAPI.set_buy_or_rent("buy")\nAPI.set_num_beds(2)\nAPI.search()'
@@ -85,6 +87,66 @@ def test_a_document_counts_once_and_an_index_beside_it_not_at_all(tmp_path: Path
     for index in ("document_store", "document_store.json", "faiss_document_store.db", ".hidden"):
         (own / "functions" / index).write_text("do it")
     assert said(only(tmp_path)).splitlines()[2:5] == ["another", "the same", "-------------"]
+
+
+@pytest.mark.parametrize(
+    ("given", "apis", "examples"),
+    [({}, 3, 3), ({"the_cat*": Documents(1, 0)}, 1, 0), ({"booking": Documents(0, 0), "*": Documents(2, 1)}, 2, 1)],
+)
+def test_a_person_says_how_many_documents_a_prompt_has(
+    tmp_path: Path, given: dict[str, Documents], apis: int, examples: int
+) -> None:
+    own = write(tmp_path, "the_cat_api", row(CATS))
+    documents(own / "functions", *(f"api {number}" for number in range(5)))
+    documents(own / "examples", *(f"example {number}" for number in range(5)))
+    lines = said(only(tmp_path, ToolBenchSuite(documents=given))).splitlines()
+    assert sum(line.startswith("api ") for line in lines) == apis
+    assert sum(line.startswith("example ") for line in lines) == examples
+
+
+@pytest.mark.parametrize("text", ["home_search", "=1,2", "home_search=1", "booking=1,x", "booking=-1,2", "*=1,2,3"])
+def test_numbers_of_documents_that_cannot_be_read_are_told(text: str) -> None:
+    assert parse_documents(" home_* = 10, 0 ") == ("home_*", Documents(10, 0))
+    with pytest.raises(ValueError, match="expected TASK=APIS,EXAMPLES, such as home_search=10,3"):
+        parse_documents(text)
+    with pytest.raises(ValueError, match="no task of ToolBench is called 'homes'; available: open_weather, "):
+        parse_documents("homes=1,1")
+
+
+def embed(texts: Sequence[str]) -> list[list[float]]:
+    return [[float("vote" in text.lower()) * len(text), float("cat" in text.lower())] for text in texts]
+
+
+def test_documents_by_embeddings_are_found_once_by_the_scalar_product(tmp_path: Path) -> None:
+    own = write(tmp_path, "the_cat_api", {"prompt": "Vote up", "completion": [CATS]})
+    documents(own / "functions", "cats", "vote", "upvote, or vote down", "upload")
+    documents(own / "examples", "a cat", "vote!")
+    with pytest.raises(ValueError, match=r"no .*dense.jsonl: write it with .*\.write_rankings"):
+        list(ToolBenchSuite().cases("the_cat_api_dense", tmp_path))
+    assert write_rankings(own, embed).parent == own
+    (case,) = ToolBenchSuite(documents={"*": Documents(2, 1)}).cases("the_cat_api_v0_dense", tmp_path)
+    assert isinstance(case, Case)
+    assert (case.id, case.category) == ("the_cat_api_v0_dense_1", "the_cat_api_v0_dense")
+    assert ToolBenchSuite().scores(case)["the_cat_api_v0_dense"]
+    assert said(case).splitlines()[2:4] == ["upvote, or vote down", "vote"]
+    assert said(case).splitlines()[7] == "vote!"
+
+
+def test_a_ranking_of_other_documents_or_questions_is_told(tmp_path: Path) -> None:
+    own = write(tmp_path, "the_cat_api", row(CATS))
+    documents(own / "functions", "cats", "votes")
+    write_rankings(own, embed)
+    (own / "functions" / "2.txt").write_text("new")
+    (case,) = ToolBenchSuite().cases("the_cat_api_dense", tmp_path)
+    assert isinstance(case, FaultyCase)
+    assert "dense.jsonl does not rank the functions of today for this question: write it anew" in case.faults[0].message
+    write_rankings(own, embed)
+    assert isinstance(next(iter(ToolBenchSuite().cases("the_cat_api_dense", tmp_path))), Case)
+    write(tmp_path, "the_cat_api", {"prompt": "Other.", "completion": [CATS]})
+    assert isinstance(next(iter(ToolBenchSuite().cases("the_cat_api_dense", tmp_path))), FaultyCase)
+    (own / "dense.jsonl").write_text('{"prompt": 1}\n')
+    with pytest.raises(ValueError, match=r"dense.jsonl:1: `prompt` must be a non-empty string"):
+        list(ToolBenchSuite().cases("the_cat_api_dense", tmp_path))
 
 
 def test_without_documents_the_question_is_told_alone(tmp_path: Path) -> None:
@@ -285,6 +347,31 @@ def test_a_shop_is_a_conversation_with_the_users_environment(tmp_path: Path) -> 
         25,
     )
     assert case.skip == ()
+
+
+def test_a_recorded_shop_shows_what_it_once_showed(tmp_path: Path) -> None:
+    own = write(tmp_path, "web_shop", {"id": 3}, {"id": 4})
+    outcomes(
+        own,
+        {"answer": "", "gives": {"page": "Shop"}},
+        {"case": 1, "answer": "search[Red  Shoes]", "gives": {"page": "B1, B2"}},
+        {"case": 1, "answer": "search[red shoes]\nclick[B1]", "gives": {"page": "Bought", "reward": 0.5, "done": True}},
+    )
+    first, second = (case for case in ToolBenchSuite().cases("", tmp_path) if isinstance(case, Case))
+    assert first.conversation is not None
+    assert second.conversation is not None
+    assert first.skip == second.skip == ()
+    assert first.conversation.environment == "pytest_fcall.suites.toolbench.recorded_shop:RecordedShop"
+    shop = RecordedShop(**first.conversation.setup)  # type: ignore[arg-type]  # a mapping, as JSON has it
+    assert (shop.look(), shop.search("red shoes"), shop.done, shop.reward) == ("Shop", "B1, B2", False, 0)
+    assert (shop.click("b1"), shop.done, shop.reward) == ("Bought", True, 0.5)
+    with pytest.raises(NotRecorded, match="the visit has come to its end"):
+        shop.search("more")
+    other = RecordedShop(**second.conversation.setup)  # type: ignore[arg-type]
+    assert other.look() == "Shop"
+    with pytest.raises(NotRecorded, match=r"no outcome is recorded for search\[red shoes\]"):
+        other.search("red shoes")
+    assert (other.done, other.reward) == ("no outcome is recorded for search[red shoes]", 0)
 
 
 @pytest.mark.parametrize(
