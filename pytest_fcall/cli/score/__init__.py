@@ -17,8 +17,11 @@ from types import MappingProxyType
 from typing import TextIO, TypeVar
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
-from pytest_fcall.cli.score.rows import JudgedRow, RowJudge, batches_for, check_readable, judge_batch
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.cli.score.csv_totals import add_option, check_writable, table_files, write_tables
+from pytest_fcall.cli.score.rows import GroupTotals, JudgedRow, RowJudge, batches_for, check_readable, judge_batch
+from pytest_fcall.core.extension import Table
+from pytest_fcall.reporting.number_text import percent_text, plural_text
+from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import own_table_lines
 
 FORMATS: Mapping[str, str] = MappingProxyType(
@@ -69,10 +72,14 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     module = import_module(FORMATS[name])
     module.add_options(parser)
+    add_option(parser)
     options = parser.parse_args(arguments)
+    options.totals = options.totals or options.csv is not None
     judge: RowJudge = module.judge_of(parser, options)
     options.rows = [name for name in options.rows if not _is_skipped(judge, name)]
     check_readable(parser, options.rows)
+    if options.csv is not None:
+        check_writable(parser, options.csv)
     with _open_differences(parser, vars(options).get("differences")) as differences:
         try:
             return _score_rows(options, judge, differences)
@@ -163,8 +170,12 @@ def _score_rows(options: Namespace, judge: RowJudge, differences: TextIO | None)
         print(f"fcall score: {line}", file=sys.stderr)
     for line in summary.totals():
         print(line, file=sys.stderr)
-    for table in judge.tables(summary.sums):
+    tables = [*judge.tables(summary.groups.sums)]
+    for table in tables:
         print(*own_table_lines("", table), sep="\n", file=sys.stderr)
+    if options.csv is not None:
+        files = [*judge.csv_files(summary.groups)] or table_files([*summary.fact_tables(), *tables])
+        print(*(safe_line(str(path)) for path in write_tables(options.csv, files)), sep="\n", file=sys.stderr)
     return 1 if summary.broken or (options.compare and summary.disagreeing) else 0
 
 
@@ -180,8 +191,7 @@ class ScoreSummary:
     _agreeing: Counter[str] = field(default_factory=Counter)
     _differences: Counter[str] = field(default_factory=Counter)
     _shown: list[str] = field(default_factory=list)
-    sums: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
-    """The sums of each group of rows."""
+    groups: GroupTotals = field(default_factory=GroupTotals)
     _totals: dict[str, Counter[str]] = field(default_factory=dict)
     _sizes: Counter[str] = field(default_factory=Counter)
     _cautions: Counter[str] = field(default_factory=Counter)
@@ -200,10 +210,7 @@ class ScoreSummary:
             group, facts = row.group_facts
             self._sizes[group] += 1
             self._totals.setdefault(group, Counter()).update(facts)
-        if row.group_sums is not None:
-            key, numbers = row.group_sums
-            before = self.sums.get(key, [0] * len(numbers))
-            self.sums[key] = [one + other for one, other in zip(before, numbers, strict=True)]
+        self.groups.add(row.group_sums, row.group_values)
         if disagreements := [each for each in row.comparison.values() if each is not None]:
             self.disagreeing += 1
             if len(self._shown) < _MOST_DISAGREEMENTS:
@@ -226,6 +233,17 @@ class ScoreSummary:
         """What makes verdicts doubtful, with the number of rows."""
         for caution, number in self._cautions.items():
             yield f"{number:,} of {plural_text(self.rows, 'row')}: {caution}"
+
+    def fact_tables(self) -> Iterator[Table]:
+        """The same percentages as a table, for each set of facts."""
+        facts = dict.fromkeys(tuple(own) for own in self._totals.values())
+        for names in facts:
+            rows = [
+                (group, f"{self._sizes[group]}", *(percent_text(own[name] / self._sizes[group]) for name in names))
+                for group, own in self._totals.items()
+                if tuple(own) == names
+            ]
+            yield Table(("group", "rows", *names), tuple(rows))
 
     def totals(self) -> Iterator[str]:
         """For each group, the percentage of rows of which each fact is true."""

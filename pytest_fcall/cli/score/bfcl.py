@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
-from pytest_fcall.cli.score.rows import RowJudge, RowVerdict
+from pytest_fcall.cli.score.rows import GroupSums, GroupTotals, GroupValues, RowJudge, RowVerdict
+from pytest_fcall.core.extension import Table
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.answers import (
     ANSWER_DECODERS,
@@ -18,13 +19,19 @@ from pytest_fcall.suites.bfcl.answers import (
     Handler,
     Source,
     as_answer_row,
+    category_of_id,
     read_answer,
 )
 from pytest_fcall.suites.bfcl.case_index import CaseIndex, conversation_score_row, is_conversation, verdict_row
 from pytest_fcall.suites.bfcl.handlers import find_handler, has_family_mark, is_open, name_forms
 from pytest_fcall.suites.bfcl.judge import score_answer
+from pytest_fcall.suites.bfcl.known_models import known_models, package_folder
+from pytest_fcall.suites.bfcl.leaderboard_csv import MEASURED, ModelScores, csv_files, measured_numbers
+from pytest_fcall.suites.bfcl.leaderboard_shares import Tallies
 from pytest_fcall.suites.bfcl.profile_differences import profile_difference
 from pytest_fcall.suites.bfcl.rest.judge import UNRECORDED
+from pytest_fcall.suites.bfcl.result_names import category_of_file, model_of_file, with_current_id
+from pytest_fcall.suites.bfcl.totals import counted_category, score_table
 from pytest_fcall.suites.json_files import BrokenRow, parse_record
 
 _UNRECORDED = (
@@ -69,13 +76,22 @@ def add_options(parser: ArgumentParser) -> None:
         help="what reads the text of rows that do not name a decoder (default: found out, where rows leave no doubt): "
         f"{', '.join(ANSWER_DECODERS)}",
     )
+    parser.add_argument(
+        "--totals", action="store_true", help="print the accuracy by category at the end, and the leaderboard's scores"
+    )
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        help="whose answers these are (default: what rows say in `model`, or the folder or the name of the file)",
+    )
     parser.add_argument("--differences", metavar="FILE", help="write the rows that the two profiles judge differently")
 
 
 def judge_of(parser: ArgumentParser, options: Namespace) -> BfclJudge:
     """The judge of the command line. A file that cannot be read ends the program through `parser`."""
     underscored = None if options.names is None else options.names == "underscores"
-    judge = BfclJudge(options.cases, options.source, Handler(underscored=underscored, decoder=options.decoder))
+    handler = Handler(underscored=underscored, decoder=options.decoder)
+    judge = BfclJudge(options.cases, options.source, handler, totals=options.totals, model=options.model or "")
     try:
         _case_index(judge.cases)
     except OSError as error:
@@ -96,14 +112,33 @@ class BfclJudge(RowJudge):
     """What the command line says of the handler."""
     handler: Handler = UNKNOWN_HANDLER
     """What the rows of a file say of it as well."""
+    totals: bool = False
+    model: str = ""
+    """Whose answers these are; empty where rows and files say it."""
+    file: str = ""
+
+    def of_file(self, name: str) -> BfclJudge:
+        """Return the judge of the answers in a file."""
+        return replace(self, file=name)
 
     def has_open_rows(self, lines: Iterable[bytes]) -> bool:
         """Return whether some of these rows do not say how the handler writes answers."""
-        return any(map(is_open, _readable_rows(lines)))
+        return any(map(is_open, self._readable_rows(lines)))
 
     def habits_of(self, lines: Iterable[bytes]) -> Handler:
         """Return the handler that wrote the answers of a file."""
-        return find_handler(filter(is_open, _readable_rows(lines)), _case_index(self.cases).offered_names, self.asked)
+        rows = filter(is_open, self._readable_rows(lines))
+        return find_handler(rows, _case_index(self.cases).offered_names, self.asked)
+
+    def _readable_rows(self, lines: Iterable[bytes]) -> Iterator[Mapping[str, Json]]:
+        for line in lines:
+            try:
+                yield self._with_current_id(parse_record(line))
+            except BrokenRow:  # told when it is judged
+                continue
+
+    def _with_current_id(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
+        return with_current_id(row, category_of_file(self.file))
 
     def with_habits(self, habits: Handler) -> BfclJudge:
         """Return the judge of the answers of a handler."""
@@ -111,6 +146,25 @@ class BfclJudge(RowJudge):
 
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Judge the answer in `row` by both profiles; conversations and executed calls have one rule."""
+        row = self._with_current_id(row)
+        judged = self._judged(row)
+        if not self.totals:
+            return judged
+        sums = self._sums(row, str(judged.verdict["category"]), right=judged.verdict["valid"] is True)
+        measured = {name: measured_numbers(row.get(name)) for name in MEASURED}
+        return replace(judged, group_sums=sums, group_values=GroupValues(sums.group[:1], measured))
+
+    def broken_sums(self, row: Mapping[str, Json]) -> GroupSums | None:
+        """An answer that is not right, as the leaderboard counts it, whatever the reason why it cannot be judged."""
+        row = self._with_current_id(row)
+        category = str(row.get("category") or category_of_id(str(row.get("id") or "")))
+        return self._sums(row, category, right=False) if self.totals and category else None
+
+    def _sums(self, row: Mapping[str, Json], category: str, *, right: bool) -> GroupSums:
+        model = self.model or str(row.get("model") or model_of_file(self.file))
+        return GroupSums((model, counted_category(category, str(row.get("id")))), (int(right), 1))
+
+    def _judged(self, row: Mapping[str, Json]) -> RowVerdict:
         index, written = _case_index(self.cases), row
         row = as_answer_row(row, self.handler)
         if is_conversation(row):
@@ -142,6 +196,21 @@ class BfclJudge(RowJudge):
         """The official verdict."""
         return {key: row[key] for key in ("valid", "error_type") if key in row}
 
+    def tables(self, sums: Mapping[tuple[str, ...], Sequence[float]]) -> Iterator[Table]:
+        """The categories and the scores of each model."""
+        sizes = _case_index(self.cases).size
+        for model, tallies in _tallies(sums).items():
+            yield score_table(model, tallies, {name: sizes(name) for name in tallies})
+
+    def csv_files(self, totals: GroupTotals) -> Iterator[tuple[str, str]]:
+        """The tables of the harness."""
+        models = [
+            ModelScores(model, tallies, *(totals.values.get((model,), {}).get(name, ()) for name in MEASURED))
+            for model, tallies in _tallies(totals.sums).items()
+        ]
+        if models:
+            yield from csv_files(models, known_models(package_folder(self.cases)))
+
     def skip_reason(self, file: str) -> str:
         """The reason not to judge the rows of a file; empty where they are judged."""
         is_preparation = Path(file).name.partition(".")[0].endswith("_prereq_result")
@@ -150,12 +219,12 @@ class BfclJudge(RowJudge):
         return ""
 
 
-def _readable_rows(lines: Iterable[bytes]) -> Iterator[Mapping[str, Json]]:
-    for line in lines:
-        try:
-            yield parse_record(line)
-        except BrokenRow:  # told when it is judged
-            continue
+def _tallies(sums: Mapping[tuple[str, ...], Sequence[float]]) -> Mapping[str, Tallies]:
+    """The tallies of each model."""
+    found: dict[str, dict[str, tuple[int, int]]] = {}
+    for (model, category), (right, answers) in sums.items():
+        found.setdefault(model, {})[category] = int(right), int(answers)
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -59,13 +59,13 @@ def row_batches(files: Iterable[str]) -> Iterator[RowBatch]:
 def batches_for(judge: RowJudge, files: Iterable[str]) -> Iterator[RowBatch]:
     """The lines of all files, in batches. The judge looks at the first ones of a file before any is judged."""
     for name in files:
-        batches = row_batches([name])
+        batches, of_file = row_batches([name]), judge.of_file(name)
         first: list[RowBatch] = []
         for batch in islice(batches, _MOST_AHEAD):
             first.append(batch)
-            if not judge.has_open_rows(batch.lines):
+            if not of_file.has_open_rows(batch.lines):
                 break
-        habits = judge.habits_of(line for batch in first for line in batch.lines)
+        habits = of_file.habits_of(line for batch in first for line in batch.lines)
         yield from (replace(batch, habits=habits) for batch in chain(first, batches))
 
 
@@ -107,6 +107,13 @@ class GroupSums(NamedTuple):
     numbers: tuple[float, ...]
 
 
+class GroupValues(NamedTuple):
+    """Numbers of a row that are kept one by one, for figures that sums do not give."""
+
+    group: tuple[str, ...]
+    values: Mapping[str, Sequence[float]]
+
+
 @dataclass(frozen=True, slots=True)
 class RowVerdict:
     """The verdict on a row."""
@@ -120,6 +127,25 @@ class RowVerdict:
     """What to tell of all such rows together, since it makes their verdicts doubtful."""
     group_sums: GroupSums | None = None
     """Numbers to add up for tables at the end."""
+    group_values: GroupValues | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTotals:
+    """What the rows of each group come to."""
+
+    sums: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
+    values: dict[tuple[str, ...], dict[str, list[float]]] = field(default_factory=dict)
+
+    def add(self, sums: GroupSums | None, values: GroupValues | None) -> None:
+        """Add those of a row."""
+        if sums is not None:
+            before = self.sums.get(sums.group, [0] * len(sums.numbers))
+            self.sums[sums.group] = [one + other for one, other in zip(before, sums.numbers, strict=True)]
+        if values is not None:
+            kept = self.values.setdefault(values.group, {})
+            for name, numbers in values.values.items():
+                kept.setdefault(name, []).extend(numbers)
 
 
 class RowJudge(ABC):
@@ -142,9 +168,17 @@ class RowJudge(ABC):
         """Return the judge of the rows of a file, given what `habits_of` found out."""
         return self
 
+    def of_file(self, _: str) -> RowJudge:
+        """Return the judge of the rows of a file, if its name says something about them."""
+        return self
+
     @abstractmethod
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Judge a row. Raises BrokenRow where it cannot be judged."""
+
+    def broken_sums(self, _: Mapping[str, Json]) -> GroupSums | None:
+        """Return what a row adds that cannot be judged; None where it is not known what it answers."""
+        return None
 
     @abstractmethod
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -156,6 +190,10 @@ class RowJudge(ABC):
 
     def tables(self, _: Mapping[tuple[str, ...], Sequence[float]]) -> Iterable[Table]:
         """The tables to print at the end, made of the sums of each group."""
+        return ()
+
+    def csv_files(self, _: GroupTotals) -> Iterable[tuple[str, str]]:
+        """The names and texts of the suite's own tables, the chief one first; none where it has none of its own."""
         return ()
 
 
@@ -174,11 +212,12 @@ class JudgedRow:
     group_facts: GroupFacts | None = None
     caution: str = ""
     group_sums: GroupSums | None = None
+    group_values: GroupValues | None = None
 
 
 def judge_batch(judge: RowJudge, batch: RowBatch) -> list[JudgedRow]:
     """Judge the lines of a batch. Empty lines are skipped."""
-    judge = judge.with_habits(batch.habits)
+    judge = judge.with_habits(batch.habits).of_file(batch.file)
     judged = [
         _judged_row(judge, f"{batch.file}:{number}", line)
         for number, line in enumerate(batch.lines, batch.first)
@@ -195,7 +234,8 @@ def _judged_row(judge: RowJudge, place: str, line: bytes) -> JudgedRow:
         row = parse_record(line)
         judged = judge.judge(row)
     except BrokenRow as error:
-        return _broken_row(place, str(error), {key: row[key] for key in judge.row_fields if key in row})
+        identity = {key: row[key] for key in judge.row_fields if key in row}
+        return replace(_broken_row(place, str(error), identity), group_sums=judge.broken_sums(row))
     verdict, recorded = judged.verdict, judge.recorded_verdict(row)
     name, fields = judged.difference or (None, {})
     return JudgedRow(
@@ -207,6 +247,7 @@ def _judged_row(judge: RowJudge, place: str, line: bytes) -> JudgedRow:
         group_facts=judged.group_facts,
         caution=judged.caution,
         group_sums=judged.group_sums,
+        group_values=judged.group_values,
     )
 
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from pytest_fcall.cli.score.rows import RowJudge, RowVerdict, object_field
+from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict, object_field
+from pytest_fcall.core.extension import Table
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.core.values import Json
+from pytest_fcall.reporting.number_text import percent_text
 from pytest_fcall.suites.toolbench.score import score_row
 from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, actions_from_data
+
+_SCORES: Final = ("executability", "success", "f1", "precision", "recall", "lcs", "lcs(executable)")
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -25,6 +30,7 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="the actions and their objects in virtual_home: valid_object_lists.json of the task",
     )
+    parser.add_argument("--totals", action="store_true", help="print the scores of each task at the end")
 
 
 def judge_of(parser: ArgumentParser, options: Namespace) -> ToolBenchJudge:
@@ -35,7 +41,7 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> ToolBenchJudge:
         parser.error(f"cannot read {options.objects}: {error.strerror or error}")
     except (ValueError, RecursionError) as error:
         parser.error(f"cannot read {options.objects}: {error}")
-    return ToolBenchJudge(options.objects)
+    return ToolBenchJudge(options.objects, options.totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +51,45 @@ class ToolBenchJudge(RowJudge):
     row_fields: ClassVar = ("task", "case")
 
     objects: Path | None
+    totals: bool = False
 
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Score the prediction in `row`."""
         identity = {key: row.get(key) for key in self.row_fields}
         scores = asdict(score_row(row, _read_actions(self.objects)))
         del scores["explanation"]  # the original script gives no reason
-        return RowVerdict({**identity, **scores})
+        sums = GroupSums((str(row.get("task")),), tuple(chain.from_iterable(_added(scores).values())))
+        return RowVerdict({**identity, **scores}, group_sums=sums if self.totals else None)
 
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The scores in `result`."""
         return object_field(row, "result")
+
+    def tables(self, sums: Mapping[tuple[str, ...], Sequence[float]]) -> Iterator[Table]:
+        """The means of the scores of each task. The original has none over all tasks."""
+        rows = []
+        for (task,), numbers in sums.items():
+            pairs = zip(numbers[::2], numbers[1::2], strict=True)
+            answers = f"{numbers[1]:,.0f}"
+            rows.append((task, answers, *(percent_text(total / of) if of else "" for total, of in pairs)))
+        if rows:
+            yield Table(("task", "answers", *_SCORES), tuple(rows))
+
+
+def _added(scores: Mapping[str, Json]) -> Mapping[str, tuple[float, int]]:
+    """What an answer adds to each score, and to the number of answers that have it."""
+    runs = not scores["crashed"]
+    values = {
+        "executability": float(runs),
+        **{name: scores[name] for name in ("success", "f1", "precision", "recall")},
+        "lcs": scores["lcs_score"],
+        "lcs(executable)": scores["lcs_score"] if runs else None,
+    }
+    return {name: _pair(values[name]) for name in _SCORES}
+
+
+def _pair(value: Json) -> tuple[float, int]:
+    return (float(value), 1) if isinstance(value, int | float) else (0.0, 0)
 
 
 @lru_cache(maxsize=1)

@@ -18,6 +18,7 @@ from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge, is_executab
 from pytest_fcall.suites.bfcl.judge import score_columns
 from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
 from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
+from pytest_fcall.suites.bfcl.prompt_formats import FORMATS
 from pytest_fcall.suites.bfcl.rest.judge import RestJudge
 from pytest_fcall.suites.bfcl.rest.recorded_responses import RecordedResponses, right_form
 from pytest_fcall.suites.bfcl.rows import Row, category_rows, data_folder
@@ -57,6 +58,14 @@ class CaseIndex:
             if isinstance(functions, list)
             else ()
         )
+
+    def size(self, category: str) -> int:
+        """Return the number of cases in a category, or in one format of those that are asked in several; 0 if none."""
+        name, _, is_format = category.partition("/")
+        try:
+            return sum(1 for _ in self._rows.of_category(name)) // (len(FORMATS) if is_format else 1)
+        except (BrokenRow, KeyError):
+            return 0
 
     def conversation_judge(self, row: Mapping[str, Json]) -> MultiTurnJudge | AgenticJudge:
         """Return the judge of the conversation that a row names. Raises BrokenRow."""

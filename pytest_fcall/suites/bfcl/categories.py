@@ -75,8 +75,12 @@ class Category:
     @property
     def first_version_file(self) -> str | None:
         """The file of questions in the leaderboard's first version; None if that lacks the category."""
-        name = _FIRST_NAMES.get(self.name)
-        return f"gorilla_openfunctions_v1_test_{name}.json" if name else None
+        return f"gorilla_openfunctions_v1_test_{self.first_name}.json" if self.first_name else None
+
+    @property
+    def first_name(self) -> str:
+        """The name in the leaderboard's first version; empty if that lacks the category."""
+        return _FIRST_NAMES.get(self.name, "")
 
     @property
     def _file(self) -> str:

@@ -5,24 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from statistics import NormalDist, fmean, stdev, variance
-from typing import Final, TypeAlias
+from typing import Final
 
 from pytest_fcall.core.extension import Figure
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.categories import DISGUISED, GROUPS
+from pytest_fcall.suites.bfcl.leaderboard_shares import LIVE_SIZES, SEVERAL, SIMPLE, Tallies, leaderboard_shares
 from pytest_fcall.suites.bfcl.prompt_formats import FORMATS, format_of
 
-Tallies: TypeAlias = Mapping[str, tuple[int, int]]
-"""The number of right answers and of all answers, by category."""
-
-SIMPLE: Final = ("simple_python", "simple_java", "simple_javascript")
-_SEVERAL = ("multiple", "parallel", "parallel_multiple")
-_LIVE = {"live_simple": 258, "live_multiple": 1053, "live_parallel": 16, "live_parallel_multiple": 24}
-"""The sizes of the live categories, which weight a category that was not asked."""
-
 _CATEGORIES_OF: Mapping[str, tuple[str, ...]] = {
-    "non_live_ast": (*SIMPLE, *_SEVERAL),
-    "live": tuple(_LIVE),
+    "non_live_ast": (*SIMPLE, *SEVERAL),
+    "live": tuple(LIVE_SIZES),
     "irrelevance": ("irrelevance", "live_irrelevance"),
     "multi_turn": GROUPS["multi_turn"],
     "agentic": GROUPS["agentic"],
@@ -31,14 +24,13 @@ MAX_DELTA: Final = "format_max_delta"
 DEVIATION: Final = "format_std"
 FALL: Final = "disguise_fall"
 """How much worse a model is at the published questions in disguise."""
-_WEIGHTS = {"non_live_ast": 0.1, "live": 0.1, "irrelevance": 0.1, "multi_turn": 0.3, "agentic": 0.4}
 _OVERALL = "overall"
 
 _FIRST_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "simple_ast": SIMPLE,
-    **{f"{name}_ast": (name,) for name in _SEVERAL},
+    **{f"{name}_ast": (name,) for name in SEVERAL},
     "simple_exec": ("exec_simple", "rest"),
-    **{f"{name}_exec": (f"exec_{name}",) for name in _SEVERAL},
+    **{f"{name}_exec": (f"exec_{name}",) for name in SEVERAL},
     "relevance_detection": ("irrelevance",),
 }
 """The nine columns of the first version; their categories count by their number of cases."""
@@ -58,12 +50,22 @@ def suite_figures(tallies: Tallies) -> list[Figure]:
 
 def version_figures(tallies: Tallies) -> list[Figure]:
     """Return the scores of the leaderboard's version that has these categories: the first one has calls to execute."""
+    if is_first_version(tallies):
+        return first_version_figures(tallies)
+    newer = leaderboard_figures(tallies)
+    if not _has_executed(tallies):
+        return newer
+    return [*newer, *(each for each in first_version_figures(tallies) if each.name != _OVERALL)]
+
+
+def is_first_version(tallies: Tallies) -> bool:
+    """Return whether these categories are those of the first version, which alone has calls to execute."""
     asked = {name for name, (_, number) in tallies.items() if number}
-    if not any(name.startswith("exec_") or name == "rest" for name in asked):
-        return leaderboard_figures(tallies)
-    is_newer = not asked.issubset(GROUPS["v1"])
-    first = [each for each in first_version_figures(tallies) if not (is_newer and each.name == _OVERALL)]
-    return [*leaderboard_figures(tallies), *first] if is_newer else first
+    return _has_executed(tallies) and asked.issubset(GROUPS["v1"])
+
+
+def _has_executed(tallies: Tallies) -> bool:
+    return any(number and (name.startswith("exec_") or name == "rest") for name, (_, number) in tallies.items())
 
 
 def first_version_figures(tallies: Tallies) -> list[Figure]:
@@ -99,35 +101,19 @@ def leaderboard_figures(tallies: Tallies) -> list[Figure]:
     A score with a missing category is None. The overall accuracy counts questions that were not asked as wrong, as the
     leaderboard does: 10 % each for non-live calls, live calls and irrelevance, 30 % for several turns, 40 % for agents.
     """
-    shares = _shares(tallies)
-    asked = {name for name, (_, number) in tallies.items() if number}
-    figures = [
-        Figure(name, shares[name] if asked.issuperset(names) else None)
-        for name, names in _CATEGORIES_OF.items()
-        if asked.intersection(names)
-    ]
-    overall = sum(weight * shares[name] for name, weight in _WEIGHTS.items())
-    if figures:
-        figures.append(Figure(_OVERALL, overall, note="not asked: wrong"))
-    return [*figures, *_format_figures(tallies)]
-
-
-def _shares(tallies: Tallies) -> Mapping[str, float]:
-    """All scores. A category that was not asked is all wrong. Only live calls are weighted by their number."""
-
-    def mean(*names: str) -> float:
-        return fmean(
-            right / number if number else 0.0 for right, number in (tallies.get(name, (0, 0)) for name in names)
-        )
-
-    live = [tallies.get(name) or (0, size) for name, size in _LIVE.items()]
-    return {
-        "non_live_ast": fmean([mean(*SIMPLE), *map(mean, _SEVERAL)]),
-        "live": sum(right for right, _ in live) / max(sum(number for _, number in live), 1),
-        "irrelevance": mean(*_CATEGORIES_OF["irrelevance"]),
-        "multi_turn": mean(*GROUPS["multi_turn"]),
-        "agentic": fmean([mean(*GROUPS["web_search"]), mean(*GROUPS["memory"])]),
+    all_shares = leaderboard_shares(tallies)
+    shares = {
+        "non_live_ast": all_shares.non_live,
+        "live": all_shares.live,
+        "irrelevance": all_shares.irrelevance,
+        "multi_turn": all_shares.multi_turn,
+        "agentic": all_shares.agentic,
     }
+    asked = {name for name, (_, number) in tallies.items() if number}
+    figures = [Figure(name, shares[name].known) for name, own in _CATEGORIES_OF.items() if asked.intersection(own)]
+    if figures:
+        figures.append(Figure(_OVERALL, all_shares.overall.value, note="not asked: wrong"))
+    return [*figures, *_format_figures(tallies)]
 
 
 def _disguise_figures(tallies: Tallies) -> list[Figure]:
@@ -159,10 +145,8 @@ def _format_figures(tallies: Tallies) -> list[Figure]:
     if not asked:
         return []
     known = len(shares) == len(FORMATS)
-    return [
-        Figure(MAX_DELTA, _max_delta(shares) if known else None),
-        Figure(DEVIATION, _deviation(shares) if known else None),
-    ]
+    most, deviation = format_spread(shares)
+    return [Figure(MAX_DELTA, most if known else None), Figure(DEVIATION, deviation if known else None)]
 
 
 def format_scores_header(judged: Iterable[tuple[str, bool]]) -> dict[str, Json]:
@@ -171,10 +155,11 @@ def format_scores_header(judged: Iterable[tuple[str, bool]]) -> dict[str, Json]:
     for id_, valid in judged:
         by_format.setdefault(format_of(id_).config, []).append(valid)
     shares = [sum(own) / len(own) for own in by_format.values()]
+    most, deviation = format_spread(shares)
     return {
-        "accuracy_max_delta": round(_max_delta(shares) * 100, 2),
+        "accuracy_max_delta": round(most * 100, 2),
         "accuracy_variance": round(variance(shares) * 100**2, 2) if len(shares) > 1 else 0.0,
-        "accuracy_std": round(_deviation(shares) * 100, 2),
+        "accuracy_std": round(deviation * 100, 2),
         **{
             config: {"accuracy": sum(own) / len(own), "correct_count": sum(own), "total_count": len(own)}
             for config, own in by_format.items()
@@ -182,10 +167,6 @@ def format_scores_header(judged: Iterable[tuple[str, bool]]) -> dict[str, Json]:
     }
 
 
-def _max_delta(shares: Sequence[float]) -> float:
-    return max(shares) - min(shares) if len(shares) > 1 else 0.0
-
-
-def _deviation(shares: Sequence[float]) -> float:
-    """The standard deviation of a sample."""
-    return stdev(shares) if len(shares) > 1 else 0.0
+def format_spread(shares: Sequence[float]) -> tuple[float, float]:
+    """Return the best share less the worst, and the standard deviation of a sample."""
+    return (max(shares) - min(shares), stdev(shares)) if len(shares) > 1 else (0.0, 0.0)

@@ -6,7 +6,6 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from statistics import fmean, stdev
 from typing import Final, TypeAlias
 
 from pytest_fcall.core.case import Case
@@ -15,9 +14,20 @@ from pytest_fcall.core.reply import Reply, Usage
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge
-from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS
-from pytest_fcall.suites.bfcl.figures import DEVIATION, MAX_DELTA, SIMPLE, format_scores_header, leaderboard_figures
+from pytest_fcall.suites.bfcl.categories import CATEGORIES
+from pytest_fcall.suites.bfcl.figures import format_scores_header
 from pytest_fcall.suites.bfcl.judge import BfclJudge, result_of_reply
+from pytest_fcall.suites.bfcl.leaderboard_csv import (
+    LATENCY_COLUMNS,
+    OVERALL_COLUMNS,
+    UNKNOWN,
+    Line,
+    cell_text,
+    latency_cells,
+    measured_numbers,
+    overall_cells,
+)
+from pytest_fcall.suites.bfcl.leaderboard_shares import leaderboard_shares
 from pytest_fcall.suites.bfcl.multi_turn.judge import MultiTurnJudge, closing_texts, with_case_decoder
 from pytest_fcall.suites.bfcl.prompt_formats import FORMAT_CATEGORY, format_of
 from pytest_fcall.suites.json_files import BrokenRow, parse_record
@@ -32,54 +42,7 @@ NATIVE_SUFFIX: Final = "-FC"
 """The end of the leaderboard's name for a model with native calls."""
 _SCORE_COLUMNS = ("id", "model_name", "test_category", "valid", "model_result_raw")
 """The columns that all rows of scores have."""
-_PERCENT_COLUMNS = {
-    "non_live_ast": "Non-Live AST Acc",
-    "live": "Live Acc",
-    "multi_turn": "Multi Turn Acc",
-    "irrelevance": "Irrelevance Detection",
-}
-_POINT_COLUMNS = {
-    MAX_DELTA: "Format Sensitivity Max Delta",
-    DEVIATION: "Format Sensitivity Standard Deviation",
-}
-"""Columns in percentage points, without a percent sign."""
-_CATEGORY_COLUMNS = {
-    "multiple": "Non-Live Multiple AST",
-    "parallel": "Non-Live Parallel AST",
-    "parallel_multiple": "Non-Live Parallel Multiple AST",
-    "live_simple": "Live Simple AST",
-    "live_multiple": "Live Multiple AST",
-    "live_parallel": "Live Parallel AST",
-    "live_parallel_multiple": "Live Parallel Multiple AST",
-    "live_relevance": "Relevance Detection",
-    "web_search_base": "Web Search Base",
-    "web_search_no_snippet": "Web Search No Snippet",
-    "memory_kv": "Memory KV",
-    "memory_vector": "Memory Vector",
-    "memory_rec_sum": "Memory Recursive Summarization",
-    "multi_turn_base": "Multi Turn Base",
-    "multi_turn_miss_func": "Multi Turn Miss Func",
-    "multi_turn_miss_param": "Multi Turn Miss Param",
-    "multi_turn_long_context": "Multi Turn Long Context",
-}
-_MEAN_COLUMNS = {
-    "Non-Live Simple AST": SIMPLE,
-    "Web Search Acc": GROUPS["web_search"],
-    "Memory Acc": GROUPS["memory"],
-}
-"""Columns that are means of categories; unknown if one category is unknown."""
-_COLUMNS = (
-    *("Rank", "Overall Acc", "Model", "Model Link", "Total Cost ($)"),
-    *("Latency Mean (s)", "Latency Standard Deviation (s)", "Latency 95th Percentile (s)"),
-    *("Non-Live AST Acc", "Non-Live Simple AST", "Non-Live Multiple AST", "Non-Live Parallel AST"),
-    *("Non-Live Parallel Multiple AST", "Live Acc", "Live Simple AST", "Live Multiple AST", "Live Parallel AST"),
-    *("Live Parallel Multiple AST", "Multi Turn Acc", "Multi Turn Base", "Multi Turn Miss Func"),
-    *("Multi Turn Miss Param", "Multi Turn Long Context", "Web Search Acc", "Web Search Base"),
-    *("Web Search No Snippet", "Memory Acc", "Memory KV", "Memory Vector", "Memory Recursive Summarization"),
-    *("Relevance Detection", "Irrelevance Detection", "Format Sensitivity Max Delta"),
-    *("Format Sensitivity Standard Deviation", "Organization", "License"),
-    "Non-Live Exec Acc",
-)
+_COLUMNS = (*OVERALL_COLUMNS, "Non-Live Exec Acc")
 """The columns of the official table, and the one that the official command `scores` requires in addition."""
 
 
@@ -189,7 +152,7 @@ def score_table(
     """Return the path and text of the table of all models, best first; `earlier` are lines of other models."""
     unsorted = [*(_table_line(model, rows, costs.get(model)) for model, rows in models.items()), *earlier]
     lines = [{**line, "Rank": str(rank)} for rank, line in enumerate(sorted(unsorted, key=_overall, reverse=True), 1)]
-    cells = [_COLUMNS, *([line.get(column, "N/A").replace(",", " ") for column in _COLUMNS] for line in lines)]
+    cells = [_COLUMNS, *([cell_text(line.get(column)) for column in _COLUMNS] for line in lines)]
     return TABLE_PATH, "\n".join(map(",".join, cells)) + "\n"
 
 
@@ -249,54 +212,14 @@ def _table_line(model: str, rows: Sequence[ResultRow], cost: float | None) -> di
         for category in dict.fromkeys(str(row["category"]) for row in rows)
         if (own := [row for row in rows if row["category"] == category])
     }
-    shares = {figure.name: figure.share for figure in leaderboard_figures(tallies)}
-    overall = shares.get("overall", 0.0)
-    seconds = sorted(number for row in rows for number in _seconds(_mapping(row["result"])["latency"]))
-    known = {name: _share(tallies.get(name, (0, 0))) for names in _MEAN_COLUMNS.values() for name in names}
-    return {
+    seconds = [number for row in rows for number in measured_numbers(_mapping(row["result"])["latency"])]
+    cells: Line = {
+        **overall_cells(leaderboard_shares(tallies), tallies),
         "Model": _official_model_name(model, rows),
-        "Overall Acc": _percent(overall),
-        **({"Total Cost ($)": f"{cost:.2f}"} if cost is not None else {}),
-        **_latencies(seconds),
-        **{column: _percent(shares.get(name)) for name, column in _PERCENT_COLUMNS.items()},
-        **{column: _percent(shares.get(name)).removesuffix("%") for name, column in _POINT_COLUMNS.items()},
-        **{column: _percent(_share(tallies.get(name, (0, 0)))) for name, column in _CATEGORY_COLUMNS.items()},
-        **{column: _percent(_mean([known[name] for name in names])) for column, names in _MEAN_COLUMNS.items()},
+        "Total Cost ($)": None if cost is None else f"{cost:.2f}",
+        **dict(zip(LATENCY_COLUMNS, latency_cells(seconds), strict=True)),
     }
-
-
-def _latencies(seconds: Sequence[float]) -> dict[str, str]:
-    if len(seconds) < 2:
-        return {}
-    position = 0.95 * (len(seconds) - 1)
-    low, high = seconds[int(position)], seconds[min(int(position) + 1, len(seconds) - 1)]
-    return {
-        "Latency Mean (s)": f"{fmean(seconds):.2f}",
-        "Latency Standard Deviation (s)": f"{stdev(seconds):.2f}",
-        "Latency 95th Percentile (s)": f"{low + (high - low) * (position - int(position)):.2f}",
-    }
-
-
-def _seconds(latency: Json) -> Iterator[float]:
-    """The latency of one request, or those of a conversation turn by turn; 0 stands for an unknown one."""
-    if isinstance(latency, list):
-        for each in latency:
-            yield from _seconds(each)
-    elif isinstance(latency, int | float) and latency:
-        yield float(latency)
-
-
-def _share(pair: tuple[int, int]) -> float | None:
-    right, asked = pair
-    return right / asked if asked else None
-
-
-def _mean(shares: Sequence[float | None]) -> float | None:
-    return None if None in shares else fmean(share or 0.0 for share in shares)
-
-
-def _percent(share: float | None) -> str:
-    return "N/A" if share is None else f"{share * 100:.2f}%"
+    return {column: cell_text(cell) for column, cell in cells.items()}
 
 
 def _overall(line: Mapping[str, str]) -> float:
@@ -325,7 +248,7 @@ def with_earlier_rows(model: str, rows: Sequence[ResultRow], read_text: ReadText
 def earlier_table_lines(models: Mapping[str, Sequence[ResultRow]], read_text: ReadText) -> list[Mapping[str, str]]:
     """Return the lines of the existing table for models that this run did not ask."""
     asked = {_official_model_name(model, rows) for model, rows in models.items()}
-    lines = csv.DictReader((read_text(TABLE_PATH) or "").splitlines(), restval="N/A")
+    lines = csv.DictReader((read_text(TABLE_PATH) or "").splitlines(), restval=UNKNOWN)
     share = re.compile(r"[0-9.]+%")
     return [
         line
