@@ -17,7 +17,7 @@ from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import summary_lines
-from pytest_fcall.reporting.terminal import marks_for
+from pytest_fcall.reporting.terminal import marks_for, table_width
 from pytest_fcall.session.result.case_rows import differing_lines
 from pytest_fcall.session.result.judged_run import JudgedRun, failures_of, judge_run
 from pytest_fcall.session.result.kept_run import Run
@@ -46,11 +46,11 @@ def run(arguments: Sequence[str]) -> int:
         merged = merge([open_run(parser, path) for path in options.files])
     except (UnmergeableRuns, RunFileError) as error:
         parser.error(safe_line(str(error)))
-    width = shutil.get_terminal_size((80, 24)).columns
+    width, tables = shutil.get_terminal_size((80, 24)).columns, table_width(sys.stdout, 80)
     results = merged.results
-    scores = [*score_lines(SUITES, results.results, width), *unknown_suite_lines(SUITES, results.results)]
+    scores = [*score_lines(SUITES, results.results, tables), *unknown_suite_lines(SUITES, results.results)]
     differing = differing_lines(results.results, width, marks_for(sys.stdout.encoding))
-    print(*scores, *summary_lines(results, width, differing=differing), *merged.lines, sep="\n")
+    print(*scores, *summary_lines(results, width, differing=differing, table_width=tables), *merged.lines, sep="\n")
     if options.output:
         write_run(options.output, merged.file)
         join_accounts(accounts_path(options.output), map(accounts_path, options.files))

@@ -85,8 +85,8 @@ class Decoder(Protocol):
 class Suite(Protocol):
     """A public benchmark in its native format.
 
-    A suite may also have the methods `about`, `figures`, `case_figures`, `scores`, `averages`, `tables`, `figure_names`
-    and `profile`, which the functions below call.
+    A suite may also have the methods `about`, `figures`, `case_figures`, `scores`, `averages`, `tables`, `figure_names`,
+    `published` and `profile`, which the functions below call.
     """
 
     def cases(self, part: str, path: Path | None) -> Iterable[Case | FaultyCase]:
@@ -194,6 +194,12 @@ def case_figures_of(suite: Suite, tallies: Mapping[str, tuple[int, int]]) -> Seq
     """
     figures: Callable[[Mapping[str, tuple[int, int]]], Sequence[Figure]] | None = getattr(suite, "case_figures", None)
     return figures(tallies) if figures else ()
+
+
+def published_of(suite: Suite, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
+    """Give what the suite's published tables have, by their columns, from its method `published(tallies)`, if any."""
+    published: Callable[[Mapping[str, tuple[int, int]]], Sequence[Figure]] | None = getattr(suite, "published", None)
+    return published(tallies) if published else ()
 
 
 def figure_of(name: str, tallies: Iterable[tuple[int, int]], of: str = "") -> Figure:

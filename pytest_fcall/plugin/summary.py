@@ -26,6 +26,7 @@ from pytest_fcall.reporting.results import MissingReply, Result, Results
 from pytest_fcall.reporting.run_table import file_table, models_of
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import one_line_summary, summary_lines
+from pytest_fcall.reporting.terminal import NO_END
 from pytest_fcall.session.ask.costs import total_cost
 from pytest_fcall.session.ask.limits import file_of_run
 from pytest_fcall.session.result.exit_status import INCONCLUSIVE, RunFailures
@@ -277,14 +278,25 @@ class Summary:
         if _has_scores(results):
             from pytest_fcall.session.result.suite_scores import score_lines
 
-            yield from score_lines(self._session.registry.suites, results.results, width)
+            yield from score_lines(self._session.registry.suites, results.results, self._table_width(width))
         if session.settings.volatile or any(kind == "idle" for each in results.results for kind, _ in each.remarks):
             from pytest_fcall.session.ask.volatile import unused_pattern_lines
 
             models = [named.model for named in session.settings.models]
             yield from map(safe_line, unused_pattern_lines(session.settings.volatile, models, results.results))
         accepted = self._session.settings.baseline.accept is not None
-        yield from summary_lines(results, width, accepted=accepted, differing=self._differing(results, width))
+        yield from summary_lines(
+            results,
+            width,
+            accepted=accepted,
+            differing=self._differing(results, width),
+            table_width=self._table_width(width),
+        )
+
+    def _table_width(self, width: int) -> int:
+        """That of the terminal; a file or a pipe has no right edge at which names would be cut."""
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        return width if getattr(reporter, "isatty", False) else NO_END
 
     def _stray_lines(self) -> Iterator[str]:
         strays = self._worker_strays + Counter(self._session.replies.strays())

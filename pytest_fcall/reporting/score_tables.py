@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from pytest_fcall.core.extension import Figure, Table
 from pytest_fcall.reporting.number_text import count_text, percent_text, score_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.terminal import cut_end, table_lines
+from pytest_fcall.reporting.terminal import NO_END, column_count, cut_end, table_lines
 
 _TITLES = ("model", "tag", "score", "n", "value", "no reply")
 _CHANGE_TITLES = ("model", "tag", "score", "n", "before", "now", "change")
@@ -51,7 +52,7 @@ def score_lines(rows: Sequence[ScoreRow], width: int = 100) -> list[str]:
         ]
         for place, row in enumerate(rows)
     ]
-    return table_lines(_TITLES, written, texts=3, width=width) if rows else []
+    return _lines_by_model(_TITLES, written, width) if rows else []
 
 
 def score_change_lines(changes: Sequence[ScoreChange], width: int = 100) -> list[str]:
@@ -66,7 +67,17 @@ def score_change_lines(changes: Sequence[ScoreChange], width: int = 100) -> list
         ]
         for place, each in enumerate(changes)
     ]
-    return table_lines(_CHANGE_TITLES, written, texts=3, width=width) if changes else []
+    return _lines_by_model(_CHANGE_TITLES, written, width) if changes else []
+
+
+def _lines_by_model(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """A table whose first column is the model; where it does not fit, a model has a line of its own above its rows."""
+    whole = table_lines(titles, rows, texts=3, width=NO_END)
+    if max(map(column_count, whole)) <= width:
+        return whole
+    title, *lines = table_lines(titles[1:], [row[1:] for row in rows], texts=2, width=width)
+    parts = ([*([f"{row[0]}:"] if row[0] else []), line] for row, line in zip(rows, lines, strict=True))
+    return [title, *chain.from_iterable(parts)]
 
 
 def _names(row: ScoreRow | ScoreChange, above: ScoreRow | ScoreChange | None) -> list[str]:

@@ -45,12 +45,17 @@ _TO_ACCEPT = (Outcome.FIXED, Outcome.NEW, Outcome.EDITED, Outcome.DRIFTED)
 
 
 def summary_lines(
-    results: Results, width: int = 100, *, accepted: bool = False, differing: Sequence[str] = ()
+    results: Results,
+    width: int = 100,
+    *,
+    accepted: bool = False,
+    differing: Sequence[str] = (),
+    table_width: int | None = None,
 ) -> list[str]:
     """A table, changes against the baseline, shared causes, usage, advice, and the last line.
 
     With `accepted`, right answers have just been accepted, and are not counted as waiting for that. `differing` are
-    lines on cases that some models have right and others wrong.
+    lines on cases that some models have right and others wrong. The table may be wider than lines.
     """
     failures = sum(result.status == "failed" for result in results.results)
     shared = [_cause_line(cause, failures, width) for cause in shared_causes(results.results)[:_MAX_CAUSES]]
@@ -65,7 +70,7 @@ def summary_lines(
     missed = _retrieval_lines(results.results)
     mixed = mixed_up_lines(results.results, width)
     return [
-        *run_table(results.results, width),
+        *run_table(results.results, table_width or width),
         *differing,
         *changed,
         *samples,

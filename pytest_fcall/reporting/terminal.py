@@ -5,7 +5,17 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from shutil import get_terminal_size
+from typing import Final, NamedTuple, TextIO
+
+NO_END: Final = 100_000
+"""The width of what has no right edge, such as a file: nothing is cut there."""
+
+
+def table_width(stream: TextIO, usual: int) -> int:
+    """The width of tables on a stream: that of its terminal, and no limit where it is none."""
+    bare: TextIO = getattr(stream, "bare", stream)
+    return get_terminal_size((usual, 24)).columns if bare.isatty() else NO_END
 
 
 class Marks(NamedTuple):
@@ -83,14 +93,16 @@ _GAP = "  "
 def table_lines(titles: Sequence[str], rows: Sequence[Sequence[str]], texts: int, width: int) -> list[str]:
     """Lay out safe text in at most `width` columns.
 
-    The first `texts` columns are words: one takes at most half of the width, two at most a third each. The others are
-    figures. Empty columns are left out, and so are the rightmost ones that do not fit, but for the first.
+    The first `texts` columns are words. They are whole where there is room for all; else one takes at most half of the
+    width, two at most a third each. The others are figures. Empty columns are left out, and so are the rightmost ones
+    that do not fit, but for the first.
     """
     lines = [list(titles), *map(list, rows)]
     used = [place for place in range(len(titles)) if place < texts or any(row[place] for row in rows)]
     widths = {place: max(column_count(line[place]) for line in lines) for place in used}
-    for place in range(texts):
-        widths[place] = min(widths[place], max(width // (texts + 1), 1))
+    least = max(width // (texts + 1), 1)
+    while _total(used, widths) > width and (wide := [place for place in range(texts) if widths[place] > least]):
+        widths[max(wide, key=lambda place: widths[place])] -= 1
     while len(used) > texts + 1 and _total(used, widths) > width:
         used.pop()
     return [_GAP.join(_cell(line[place], widths[place], place < texts) for place in used).rstrip() for line in lines]

@@ -261,3 +261,35 @@ def test_the_runs_of_pytest_are_compared(shop: Shop) -> None:
     assert done.returncode == 1
     assert "8 cases, 100.0 % → 0.0 % right: -100.0 points" in done.stdout
     assert "8 lost, 0 won, p = 0.008" in done.stdout
+
+
+def test_two_models_of_a_run_are_compared(folder: Path) -> None:
+    run = [
+        *exam({"simple": 40}, 40),
+        *exam({"simple": 20}, 40, "anthropic:opus-5"),
+        *exam({"simple": 9}, 40, "b:opus-4"),
+    ]
+    keep(folder, "20261121-b", run)
+    done = compare(folder, "--models", "gpt", "opus-5")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("before: 20261121-b, openai:gpt-5.2")
+    assert lines[1].startswith("now:    20261121-b, anthropic:opus-5")
+    assert lines[-1].startswith("fcall: 40 cases, 100.0 % → 50.0 % right: -50.0 points")
+    assert compare(folder, "20261121", "--models", "opus-5", "gpt").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("models", "told"),
+    [
+        (("opus", "gpt"), "opus: several models are called so; it has openai:gpt-5.2, anthropic:opus-5, b:opus-4"),
+        (("none", "gpt"), "none: no model of the run is called so"),
+        (("gpt", "openai"), "gpt and openai are the same model"),
+    ],
+)
+def test_a_model_that_is_not_in_the_run_is_named(folder: Path, models: tuple[str, str], told: str) -> None:
+    run = [result("a", "passed", model) for model in (MODEL, "anthropic:opus-5", "b:opus-4")]
+    keep(folder, "20261121-b", run)
+    done = compare(folder, "--models", *models)
+    assert done.returncode == 2
+    assert told in done.stderr

@@ -61,3 +61,17 @@ def test_answers_that_begin_alike_are_shown_from_where_they_differ(two: Shop, mo
 
     start = lines.index("right by one model and wrong by another: 12")
     assert lines[start + 2] == '  case03  ✓ …ity: "Oslo")      ✗ …ity: "Rome")'
+
+
+def test_names_in_the_table_are_whole_in_a_file_and_in_a_pipe(two: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "a_part_of_the_suite_with_quite_a_long_name_and_more"
+    expected = "expect: [{get_weather: {city: Oslo}}]"
+    two.cases(
+        "cases:\n"
+        f"  - {{id: case00, prompt: case00, {expected}}}\n"
+        f"  - {{id: case04, prompt: case04, tags: [{name}], {expected}}}\n"
+        f"  - {{id: case05, prompt: case05, {expected}}}\n"
+    )
+    lines = two.run(*MODELS).outlines
+    assert [line.split()[:3] for line in lines if name in line] == [["tag", name, "0/1"]]

@@ -23,6 +23,7 @@ from pytest_fcall.core.extension import Table
 from pytest_fcall.reporting.number_text import percent_text, plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import own_table_lines
+from pytest_fcall.reporting.terminal import table_width
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -171,8 +172,9 @@ def _score_rows(options: Namespace, judge: RowJudge, differences: TextIO | None)
     for line in summary.totals():
         print(line, file=sys.stderr)
     tables = [*judge.tables(summary.groups.sums)]
+    width = table_width(sys.stderr, 100)
     for table in tables:
-        print(*own_table_lines("", table), sep="\n", file=sys.stderr)
+        print(*own_table_lines("", table, width), sep="\n", file=sys.stderr)
     if options.csv is not None:
         files = [*judge.csv_files(summary.groups)] or table_files([*summary.fact_tables(), *tables])
         print(*(safe_line(str(path)) for path in write_tables(options.csv, files)), sep="\n", file=sys.stderr)

@@ -39,13 +39,13 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\u
 
 def write(report: Report) -> Iterator[str]:
     """The table, line by line. Seconds, tokens and cost are those of all answers of a case together."""
-    yield _line(_COLUMNS)
+    yield csv_line(_COLUMNS)
     for result in report.results.results:
         account = report.accounts.get(result.nodeid)
         # Of a case without a verdict the account has the question alone.
         answers = account.answers if account and result.answered else ()
         for number, answer in enumerate(answers or (None,), 1):
-            yield _line([report.id, *_case_cells(result), number if answer else "", *_answer_cells(result, answer)])
+            yield csv_line([report.id, *_case_cells(result), number if answer else "", *_answer_cells(result, answer)])
 
 
 def _case_cells(result: Result) -> Iterator[object]:
@@ -74,7 +74,8 @@ def _joined(names: Iterator[str]) -> str:
     return " ".join(dict.fromkeys(names))
 
 
-def _line(cells: Sequence[object]) -> str:
+def csv_line(cells: Sequence[object]) -> str:
+    """A line of a table, of which a spreadsheet computes nothing."""
     text = io.StringIO()
     csv.writer(text).writerow(map(_cell, cells))
     return text.getvalue()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, compress
+from itertools import combinations, compress, pairwise
 from typing import Final, TypeAlias
 
 from pytest_fcall.core import Call
 from pytest_fcall.reporting.answer_origin import origin_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import ComparedGroup, ModelPair, RunComparison
+from pytest_fcall.reporting.run_table import of_model
 from pytest_fcall.reporting.score_tables import ScoreChange
 from pytest_fcall.reporting.tool_confusion import confusion_counts
 from pytest_fcall.session.result.kept_run import Run
@@ -29,6 +30,8 @@ from pytest_fcall.tracking.stanza import parse_stanza
 
 ResultPair: TypeAlias = tuple[Result, Result]
 """The results of a case: before, now."""
+AnsweredCases: TypeAlias = Mapping[str, Mapping[Hashable, Result]]
+"""The answered cases of each model."""
 
 _MOST_CONFUSIONS: Final = 5
 
@@ -43,11 +46,12 @@ def answered_pairs(old: Sequence[Result], new: Sequence[Result]) -> list[ResultP
 def compare_runs(before: Run, now: Run) -> RunComparison:
     """Pair the cases that both runs answered, and that were not edited in between.
 
-    Where each run asked one model, the two models are compared, even if they differ; else each model with itself.
+    Where each run asked one model, the two models are compared, even if they differ; else each model with itself. What
+    two models of one run were asked was not edited in between, even if a model has a prompt of its own.
     """
     old, new = before.results.results, now.results.results
     both = answered_pairs(old, new)
-    same = [_is_same_case(*pair) for pair in both]
+    same = [before.file.id == now.file.id or _is_same_case(*pair) for pair in both]
     pairs = [*compress(both, same)]
     return RunComparison(
         before=_run_title(before),
@@ -64,19 +68,45 @@ def compare_runs(before: Run, now: Run) -> RunComparison:
     )
 
 
+def of_one_model(run: Run, model: str) -> Run:
+    """The run with the results of one model alone."""
+    own = tuple(of_model(model, run.results.results))
+    return replace(run, file=replace(run.file, models=(model,)), results=replace(run.results, results=own))
+
+
 def compare_models(results: Iterable[Result], most: int) -> Sequence[ModelPair]:
     """Each model beside each other one, over the cases that both answered; of the first `most` models.
 
     The p-values are adjusted for the number of pairs.
     """
+    answered = _answered_by_model(results)
+    return _compared_pairs(answered, combinations([*answered][:most], 2))
+
+
+def compare_neighbours(results: Iterable[Result], models: Sequence[str]) -> Sequence[ModelPair]:
+    """Each of these models, best first, beside the one behind it: how much better it is, over the cases of both.
+
+    The p-values are adjusted for the number of pairs.
+    """
+    behind = ((worse, better) for better, worse in pairwise(models))
+    return _compared_pairs(_answered_by_model(results), behind)
+
+
+def _answered_by_model(results: Iterable[Result]) -> AnsweredCases:
+    """Of a suite's case, whatever file has it, the suite is the name."""
     answered: dict[str, dict[Hashable, Result]] = {}
     for result in results:
         if result.answered and result.model:
-            answered.setdefault(result.model, {})[result.file, result.case] = result
+            answered.setdefault(result.model, {})[result.suite or result.file, result.case] = result
+    return answered
+
+
+def _compared_pairs(answered: AnsweredCases, pairs: Iterable[tuple[str, str]]) -> Sequence[ModelPair]:
+    """The pairs of models that have answered some of the same cases."""
     found = []
-    for before, now in combinations([*answered][:most], 2):
-        common = [(old, answered[now][case]) for case, old in answered[before].items() if case in answered[now]]
-        if common:
+    for before, now in pairs:
+        own, other = answered.get(before, {}), answered.get(now, {})
+        if common := [(old, other[case]) for case, old in own.items() if case in other]:
             found.append(ModelPair(before, now, _group(_model_title(before, now), "all", common)))
     adjusted = _adjusted([pair.group for pair in found])
     return [pair._replace(group=group) for pair, group in zip(found, adjusted, strict=True)]

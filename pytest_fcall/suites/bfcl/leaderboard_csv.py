@@ -9,7 +9,9 @@ from math import floor, isfinite
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from pytest_fcall.core.extension import Figure
 from pytest_fcall.core.values import Json
+from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS
 from pytest_fcall.suites.bfcl.figures import format_spread, is_first_version
 from pytest_fcall.suites.bfcl.known_models import KnownModel, KnownModels
 from pytest_fcall.suites.bfcl.leaderboard_shares import (
@@ -25,6 +27,7 @@ from pytest_fcall.suites.bfcl.leaderboard_shares import (
 from pytest_fcall.suites.bfcl.prompt_formats import FORMATS
 
 UNKNOWN: Final = "N/A"
+_NOT_ASKED: Final = "what was not asked counts as wrong"
 OVERALL_FILE: Final = "data_overall.csv"
 
 MEASURED: Final = ("latency", "input_token_count", "output_token_count")
@@ -55,6 +58,24 @@ FIRST_COLUMNS: Final = (
     *("Cost ($ Per 1k Function Calls)", *LATENCY_COLUMNS),
 )
 _FIRST_PARTS: Final = ("Simple Function", "Multiple Functions", "Parallel Functions", "Parallel Multiple")
+_FIRST_CATEGORIES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "Python Simple Function AST": "simple_python",
+        "Java Simple Function AST": "simple_java",
+        "JavaScript Simple Function AST": "simple_javascript",
+        "Multiple Functions AST": "multiple",
+        "Parallel Functions AST": "parallel",
+        "Parallel Multiple AST": "parallel_multiple",
+        "Python Simple Function Exec": "exec_simple",
+        "REST Simple Function Exec": "rest",
+        "Multiple Functions Exec": "exec_multiple",
+        "Parallel Functions Exec": "exec_parallel",
+        "Parallel Multiple Exec": "exec_parallel_multiple",
+        "Relevance Detection": "irrelevance",
+    }
+)
+_NOT_SENT: Final = "calls that need a network are not executed, and requests are not sent"
+_FIRST_REASONS: Final = dict.fromkeys(("Overall Acc", "Exec Summary", "Simple Function Exec"), _NOT_SENT)
 _OVERALL_CATEGORIES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "Non-Live Multiple AST": "multiple",
@@ -171,6 +192,35 @@ def first_cells(model: ModelScores, known: KnownModels) -> Line:
         },
         **dict(zip(LATENCY_COLUMNS, latency_cells(model.seconds), strict=True)),
     }
+
+
+def published_figures(tallies: Tallies) -> list[Figure]:
+    """Return the shares of a line in the overall table. Those that count wrong what was not asked say so."""
+    if is_first_version(tallies):
+        first = first_cells(ModelScores("", tallies), KnownModels({}))
+        named = ((column, cell, _FIRST_CATEGORIES.get(column, "")) for column, cell in first.items())
+        return [
+            Figure(column, cell, of, _FIRST_REASONS.get(column, "") or _reason(of))
+            for column, cell, of in named
+            if isinstance(cell, float) and (not of or of in tallies)
+        ]
+    shares = leaderboard_shares(tallies)
+    whole = {"Overall Acc": shares.overall, "Live Acc": shares.live, "Multi Turn Acc": shares.multi_turn}
+    reasons = {column: _NOT_ASKED for column, share in whole.items() if not share.is_whole}
+    reasons["Web Search Acc"] = _reason("web_search_base")
+    return [
+        Figure(column, cell, of, reasons.get(column) or _reason(of))
+        for column, cell in overall_cells(shares, tallies).items()
+        for of in [_OVERALL_CATEGORIES.get(column, "")]
+        if isinstance(cell, float) and (column not in whole or whole[column].value)
+    ]
+
+
+def _reason(category: str) -> str:
+    """Why a category may have another accuracy here than on the leaderboard."""
+    known = CATEGORIES.get(category)
+    judged_otherwise = known is not None and (known.truth in ("source", "answer") or category in GROUPS["web_search"])
+    return known.note if known and judged_otherwise else ""
 
 
 def _non_live_cells(shares: LeaderboardShares) -> Line:

@@ -81,6 +81,12 @@ class BfclSuite:
         """Return the names of the scores."""
         return FIGURES
 
+    def published(self, tallies: Mapping[str, tuple[int, int]]) -> Sequence[Figure]:
+        """Return the figures of the leaderboard's overall table, by its columns."""
+        from pytest_fcall.suites.bfcl.leaderboard_csv import published_figures
+
+        return published_figures(tallies)
+
     def row(self, case: Case, reply: Reply, verdict: Verdict) -> Mapping[str, Json]:
         """Return the row of an answer for the files."""
         from pytest_fcall.suites.bfcl.result_files import result_row

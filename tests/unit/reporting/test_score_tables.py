@@ -60,6 +60,18 @@ def test_scores_are_told_by_model_and_tag() -> None:
     ]
 
 
+def test_where_a_table_of_scores_does_not_fit_each_model_has_a_line_and_no_name_is_cut() -> None:
+    long = "format_sensitivity/verbose_xml_tagged/python"
+    rows = [ScoreRow("openai:gpt-5.2", long, "lcs_f1", 7, 0.5), ScoreRow("b", long, "lcs_f1", 7, 0.25)]
+    assert score_lines(rows, 72) == [
+        f"{'tag':44}  score   n   value",
+        "openai:gpt-5.2:",
+        f"{long}  lcs_f1  7  0.5000",
+        "b:",
+        f"{long}  lcs_f1  7  0.2500",
+    ]
+
+
 def test_a_score_for_which_nothing_was_judged_counts_no_cases() -> None:
     (_, row) = score_lines([ScoreRow("m", "t", "f1", 0, None, no_reply=3)])
     assert row.split() == ["m", "t", "f1", "-", "-", "3"]

@@ -1,0 +1,1 @@
+"""The page, the Markdown and the table of a board: models beside each other, best first."""

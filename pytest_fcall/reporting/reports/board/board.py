@@ -1,0 +1,101 @@
+"""A board: models in the order of their accuracy, and which differ by more than chance. Nothing is judged here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pytest_fcall.core.extension import Figure
+from pytest_fcall.reporting.number_text import p_equation_text, percent_text, plural_text, points_text
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.run_comparison import ModelPair
+from pytest_fcall.reporting.statistics import Statistics, statistics_of, wilson_interval
+
+
+class PublishedFigure(NamedTuple):
+    """A figure that others have published, beside ours."""
+
+    name: str
+    published: float
+    ours: float
+    note: str
+    """Why they differ, where it is known."""
+
+    @property
+    def gap(self) -> float:
+        """Ours less the published one."""
+        return self.ours - self.published
+
+
+@dataclass(frozen=True, slots=True)
+class BoardModel:
+    """A model, and what its answers come to."""
+
+    name: str
+    results: Sequence[Result]
+    figures: Sequence[Figure] = ()
+    """The scores of the suite."""
+    published: Sequence[PublishedFigure] = ()
+
+    @property
+    def whole(self) -> Statistics:
+        """The figures of all cases together."""
+        return statistics_of(self.results)
+
+    @property
+    def overall(self) -> float | None:
+        """The overall score of the suite; None where it has none."""
+        return next((each.share for each in self.figures if each.name == "overall"), None)
+
+    def of_category(self, name: str) -> Statistics:
+        """The figures of a category."""
+        return statistics_of([result for result in self.results if result.category == name])
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Models, best first, and what is known of the differences between neighbours."""
+
+    models: Sequence[BoardModel]
+    categories: Sequence[str]
+    pairs: Mapping[tuple[str, str], ModelPair] = field(default_factory=dict)
+    """Neighbours that answered some of the same cases: the better one first."""
+    is_by_overall: bool = False
+    """Whether the overall score of the suite decides the order, and not the share of right answers."""
+    remarks: Sequence[str] = ()
+    """What is not on the board, in sentences."""
+
+    @property
+    def title(self) -> str:
+        """What is compared, in a few words."""
+        kinds = "1 category" if len(self.categories) == 1 else f"{len(self.categories):,} categories"
+        return f"{plural_text(len(self.models), 'model')}, {kinds}"
+
+    def neighbours(self) -> Iterator[tuple[BoardModel, BoardModel, ModelPair | None]]:
+        """Each model with the next one."""
+        for better, worse in zip(self.models, self.models[1:], strict=False):
+            yield better, worse, self.pairs.get((better.name, worse.name))
+
+
+def pair_text(pair: ModelPair | None) -> str:
+    """What the cases that two neighbours have in common say of the difference."""
+    if pair is None:
+        return "no case in common: only the intervals tell"
+    group = pair.group
+    low, high = (points_text(each) for each in group.interval)
+    figures = f"{points_text(group.difference)} points [{low}, {high}] over {plural_text(group.cases, 'common case')}"
+    kind = "hardly chance" if group.is_significant else "chance may explain it"
+    return f"{figures}, {p_equation_text(group.p_value)}: {kind}"
+
+
+def gap_text(figure: PublishedFigure) -> str:
+    """The difference from a published figure, with its reason where it is known."""
+    same = percent_text(figure.ours) == percent_text(figure.published)
+    gap = "the same" if same else f"{100 * figure.gap:+.2f} points"
+    return f"{gap}: {figure.note}" if figure.note and not same else gap
+
+
+def interval_of(group: Statistics) -> tuple[float, float]:
+    """The 95 % interval of a group's accuracy."""
+    return wilson_interval(group.right, group.answered)

@@ -1,0 +1,160 @@
+"""The board of several runs and files of verdicts: their models, in the order of their accuracy."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pytest_fcall.core.extension import Figure, figures_of, published_of
+from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.reporting.reports.board.board import Board, BoardModel, PublishedFigure
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.run_table import models_of, of_model
+from pytest_fcall.reporting.statistics import wilson_interval
+from pytest_fcall.session.result.compared_runs import compare_neighbours
+from pytest_fcall.session.result.suite_scores import Suites, tallies
+
+_MODEL_COLUMN: Final = "model"
+_SHARE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
+
+
+class BoardSource(NamedTuple):
+    """The results of a run, or of a file of verdicts."""
+
+    name: str
+    """What tells it from other sources of the same model."""
+    results: Sequence[Result]
+    remarks: Sequence[str] = ()
+
+
+PublishedScores = Mapping[str, Mapping[str, float]]
+"""The figures of each model, by column; models without regard to how their names are written."""
+
+
+def board_of(sources: Sequence[BoardSource], suites: Suites, published: PublishedScores) -> Board:
+    """Put the models of all sources beside each other, best first.
+
+    The parts of a model that several sources have asked are put together, if they have no case in common.
+    """
+    results = [*_distinct(sources)]
+    names = models_of(results)
+    models = [_model(name, of_model(name, results), suites, published) for name in names]
+    is_by_overall = all(model.overall is not None for model in models) and _is_one_suite(results)
+    ranked = sorted(models, key=_overall if is_by_overall else _accuracy, reverse=True)
+    pairs = compare_neighbours(results, [model.name for model in ranked])
+    return Board(
+        models=tuple(ranked),
+        categories=tuple(dict.fromkeys(result.category for result in results if result.answered)),
+        pairs={(pair.now, pair.before): pair for pair in pairs},
+        is_by_overall=is_by_overall,
+        remarks=tuple(_remarks(sources, models, published)),
+    )
+
+
+def _distinct(sources: Sequence[BoardSource]) -> Iterator[Result]:
+    """The results of all sources; a model that answered a case in two of them is another model in the second."""
+    known: dict[str, set[tuple[str, str]]] = {}
+    for source in sources:
+        for model in models_of(source.results):
+            own = of_model(model, source.results)
+            cases = {(result.suite or result.file, result.case) for result in own}
+            name = model
+            while cases & known.get(name, set()):
+                name = f"{name} ({source.name})"
+            known.setdefault(name, set()).update(cases)
+            yield from (replace(result, model=name) for result in own)
+
+
+def _is_one_suite(results: Iterable[Result]) -> bool:
+    return len({result.suite for result in results}) == 1
+
+
+def _model(name: str, results: Sequence[Result], suites: Suites, published: PublishedScores) -> BoardModel:
+    own: list[Figure] = []
+    tables: list[Figure] = []
+    for suite in dict.fromkeys(result.suite for result in results):
+        if suite in suites:
+            counts = tallies([result for result in results if result.suite == suite])
+            own += figures_of(suites[suite], counts)
+            tables += published_of(suites[suite], counts)
+    return BoardModel(name, tuple(results), tuple(own), tuple(_published(name, results, tables, published)))
+
+
+def _published(
+    name: str, results: Sequence[Result], tables: Iterable[Figure], published: PublishedScores
+) -> Iterator[PublishedFigure]:
+    """The published figures of a model beside ours: those of the suite's tables, of a category, or of all cases."""
+    columns = published.get(plain_name(name), {})
+    by_category: dict[str, list[Result]] = {}
+    for result in results:
+        if result.answered:
+            by_category.setdefault(result.category, []).append(result)
+    for figure in tables:
+        if figure.name in columns and figure.share is not None:
+            same = _chance(columns[figure.name], by_category.get(figure.of, ()))
+            yield PublishedFigure(figure.name, columns[figure.name], figure.share, same or figure.note)
+    answered = [result for own in by_category.values() for result in own]
+    for column, own in {**by_category, "accuracy": answered}.items():
+        if column in columns and own:
+            share = sum(result.right for result in own) / len(own)
+            yield PublishedFigure(column, columns[column], share, _chance(columns[column], own))
+
+
+def _chance(published: float, own: Sequence[Result]) -> str:
+    """Whether chance may explain a gap: not every answer of a model is the same when it is asked again."""
+    low, high = wilson_interval(sum(result.right for result in own), len(own))
+    return "within the 95 % interval" if own and low <= published <= high else ""
+
+
+def _overall(model: BoardModel) -> float:
+    return model.overall or 0.0
+
+
+def _accuracy(model: BoardModel) -> float:
+    whole = model.whole
+    return whole.right / whole.answered if whole.answered else -1.0
+
+
+def _remarks(sources: Iterable[BoardSource], models: Sequence[BoardModel], published: PublishedScores) -> Iterator[str]:
+    for source in sources:
+        yield from source.remarks
+    for model in models:
+        whole = model.whole
+        if whole.errors or whole.skipped:
+            unanswered = plural_text(whole.errors + whole.skipped, "case")
+            yield f"{model.name}: {unanswered} without an answer, which count for nothing"
+    if published and (unknown := [model.name for model in models if plain_name(model.name) not in published]):
+        yield f"nothing is published of {', '.join(unknown)} under these names"
+
+
+def plain_name(name: str) -> str:
+    """A model's name as it is compared with published ones: its letters and digits.
+
+    The leaderboard writes `GPT-4o (FC)` and `GPT-4o (Prompt)`, its folders are called `gpt-4o-FC` and `gpt-4o`, and in
+    runs there is a kind before the name.
+    """
+    return re.sub(r"\(prompt\)|[^0-9a-z]", "", name.rpartition(":")[2].casefold())
+
+
+def read_published(path: Path) -> PublishedScores:
+    """Read a table with a column `Model`, and shares in percent. Raises OSError, and ValueError where it is none."""
+    try:
+        lines = [*csv.DictReader(io.StringIO(read_regular(path).decode("utf-8-sig")), restval="")]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path}: not a table of comma-separated values: {error}") from None
+    column = next((each for each in (lines[0] if lines else ()) if each and each.casefold() == _MODEL_COLUMN), None)
+    if column is None:
+        raise ValueError(f"{path}: it has no line, or no column `Model`")
+    return {plain_name(line[column]): dict(_shares(line)) for line in lines}
+
+
+def _shares(line: Mapping[str | None, object]) -> Iterator[tuple[str, float]]:
+    for column, cell in line.items():
+        if column and isinstance(cell, str) and (found := _SHARE.fullmatch(cell.strip())):
+            yield column, float(found[1]) / 100

@@ -1,0 +1,93 @@
+"""The verdicts that `fcall score` prints, read as results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_fcall.core.values import Json
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, open_lines, parse_record, read_lines
+
+
+class Judged(NamedTuple):
+    """What a row says: of which case, and whether the answer is right."""
+
+    suite: str
+    category: str
+    case: str
+    right: bool
+
+
+class VerdictFile(NamedTuple):
+    """The results in a file of verdicts."""
+
+    results: tuple[Result, ...]
+    broken: int
+    """Rows that are no verdict, or say that a row could not be judged."""
+    repeated: int
+    """Verdicts on a case that the file has another one on; the first counts."""
+
+
+def is_verdict_file(path: Path) -> bool:
+    """Whether the first line of a file is a row of `fcall score`. Raises OSError."""
+    with open_lines(path) as stream:
+        try:
+            row = parse_record(next(iter(read_lines(stream)), b""))
+        except (BrokenRow, BrokenFile):
+            return False
+    return "error" in row or judged_row(row) is not None
+
+
+def read_verdicts(path: Path, model: str) -> VerdictFile:
+    """Read the verdicts of a file as results of a model. Raises OSError, and BrokenFile where it cannot be unpacked."""
+    results: dict[tuple[str, str], Result] = {}
+    broken = repeated = 0
+    with open_lines(path) as stream:
+        for judged in map(_judged_line, filter(bytes.strip, read_lines(stream))):
+            if judged is None:
+                broken += 1
+            elif (judged.category, judged.case) in results:
+                repeated += 1
+            else:
+                results[judged.category, judged.case] = _result(judged, model)
+    return VerdictFile(tuple(results.values()), broken, repeated)
+
+
+def _judged_line(line: bytes) -> Judged | None:
+    try:
+        return judged_row(parse_record(line))
+    except BrokenRow:
+        return None
+
+
+def judged_row(row: Mapping[str, Json]) -> Judged | None:
+    """What a row of `fcall score` says, whatever its format; None where it is none, or has no verdict."""
+    match row:
+        case {"category": str(category), "id": str(id_), "valid": bool(valid)}:
+            return Judged("bfcl", category, id_, valid)
+        case {"file": str(file), "id": str(id_), "valid": bool(valid)}:
+            return Judged("", file, id_, valid)
+        case {"case": str(case), "valid": bool(valid)}:
+            return Judged("api_blend", case.rpartition("_")[0], case, valid)
+        case {"hub": str(hub), "setting": str(setting), "question_id": int(number), "verdict": str(verdict)}:
+            return Judged("apibench", f"{hub} {setting}", f"{hub}_{setting}_{number}", verdict == "correct")
+        case {"case": str(case), "function": str(), "argument": str(), "answer": str(answer)}:
+            return Judged("mannheim", "answer", case, answer == "Correct")
+        case {"task": str(task), "case": str(case), "crashed": bool(crashed), "success": success, "lcs_score": steps}:
+            right = success if isinstance(success, bool) else not crashed and steps == 1
+            return Judged("toolbench", task, f"{task}_{case}", right)
+    return None
+
+
+def _result(judged: Judged, model: str) -> Result:
+    return Result(
+        nodeid=f"{judged.suite}::{judged.category}::{judged.case}",
+        case=judged.case,
+        model=model,
+        status="passed" if judged.right else "failed",
+        category=judged.category,
+        file=judged.suite or judged.category,
+        suite=judged.suite,
+    )
