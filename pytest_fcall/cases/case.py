@@ -249,12 +249,15 @@ def _goes_on(expect: Expectation, *, answers: bool) -> bool:
 
 
 def plan_request(case: Case, settings: Mapping[str, Json] = _NO_SETTINGS, sample: int = 0) -> Request:
-    """The first request of a case. Settings of the case replace those of the model."""
+    """The first request of a case. Settings of the case replace those of the model, and both what a suite proposes."""
     first = case.turns[0]
+    said = {**settings, **case.settings}
     return Request(
         messages=first.messages,
         tools=() if case.tools_in_messages else first.tools if first.tools is not None else case.tools,
-        settings={**settings, **case.settings},
+        settings={**case.proposed_settings, **said},
         sample=sample,
         now=case.rules.now,
+        proposed=frozenset(case.proposed_settings.keys() - said.keys()),
+        wording=case.wording,
     )

@@ -50,11 +50,12 @@ if TYPE_CHECKING:
     from pytest_fcall.core.fault import Fault, FaultyCase, Location
     from pytest_fcall.core.operators import OPERATORS, OperandKind, Operator, OperatorSpec, Pattern
     from pytest_fcall.core.reply import Call, Calls, Finish, RawCall, Reply, Usage
-    from pytest_fcall.core.request import Request, Tool
+    from pytest_fcall.core.request import INTERFACES, Interface, Request, Tool, Wording
     from pytest_fcall.core.values import Json, Message
     from pytest_fcall.core.verdict import Outcome, Reason, ReasonKind, Verdict
 
 __all__ = [
+    "INTERFACES",
     "OPERATORS",
     "AppExchange",
     "Backend",
@@ -76,6 +77,7 @@ __all__ = [
     "Finish",
     "FollowedCall",
     "Follower",
+    "Interface",
     "Json",
     "Language",
     "Location",
@@ -111,6 +113,7 @@ __all__ = [
     "User",
     "Verdict",
     "WireExpectation",
+    "Wording",
     "app_note",
     "backend_prompt",
     "canonical",
@@ -167,7 +170,7 @@ _MODULES = {
     "fault": ("Fault", "FaultyCase", "Location"),
     "operators": ("OPERATORS", "OperandKind", "Operator", "OperatorSpec", "Pattern"),
     "reply": ("Call", "Calls", "Finish", "RawCall", "Reply", "Usage"),
-    "request": ("Request", "Tool"),
+    "request": ("INTERFACES", "Interface", "Request", "Tool", "Wording"),
     "values": ("Json", "Message"),
     "verdict": ("Outcome", "Reason", "ReasonKind", "Verdict"),
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core.conversation import ConversationSettings, EarlierCases, Transcript
     from pytest_fcall.core.fault import Fault, Location
     from pytest_fcall.core.reply import Calls, Reply
-    from pytest_fcall.core.request import Tool
+    from pytest_fcall.core.request import Tool, Wording
     from pytest_fcall.core.values import Json, Message
     from pytest_fcall.core.verdict import Verdict
 
@@ -78,6 +78,8 @@ class Case:
     xfail: tuple[Condition, ...] = ()
     samples: Samples | None = None
     settings: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    proposed_settings: Mapping[str, Json] = field(default_factory=dict, repr=False)
+    """Settings of a benchmark's own programs. Those of the model, the file and the case replace them."""
     decoder: str | None = None
     conversation: ConversationSettings | None = None
     wire: WireExpectation | None = None
@@ -94,6 +96,8 @@ class Case:
     """The name of its suite; empty for other cases."""
     tools_in_messages: bool = False
     """Whether the messages describe the tools, so that the request has no tools."""
+    wording: Wording | None = field(default=None, repr=False, compare=False)
+    """Writes its requests as the programs of a benchmark do."""
     undated: Case | None = field(default=None, repr=False, compare=False)
     """The same case on another day, which is the same for each run; None where the clock says nothing, or is set."""
     judge: Judge | None = field(default=None, repr=False, compare=False)

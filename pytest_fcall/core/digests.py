@@ -68,7 +68,8 @@ def _catalogue_digest(tools: IdentityKey[tuple[Tool, ...]]) -> str:
 
 
 def _as_sent(tool: Tool) -> Json:
-    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    returns = {} if tool.returns is None else {"returns": tool.returns}
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters, **returns}
 
 
 def without_paths(value: Json) -> Json:

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, get_args
 
 from pytest_fcall.core.values import Json, Message
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+Interface: TypeAlias = Literal[
+    "openai",
+    "responses",
+    "anthropic",
+    "google",
+    "mistral",
+    "cohere",
+    "amazon",
+    "fireworks",
+    "novita",
+    "writer",
+    "local",
+]
+"""An interface by which models are asked, of those that benchmarks write for: `openai` is Chat Completions."""
+INTERFACES: Final[tuple[Interface, ...]] = get_args(Interface)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +47,20 @@ class Tool:
 
     `name` in it is the tool's name there, where the case file uses another.
     """
+    returns: Mapping[str, Json] | None = field(default=None, repr=False)
+    """What it returns, as its source describes it. Only a Wording sends it."""
+
+
+class Wording(Protocol):
+    """Writes requests word for word as the programs of a benchmark do. It is hashable, and equal if it writes alike."""
+
+    def messages(self, messages: Sequence[Message], interface: Interface) -> Sequence[Message]:
+        """Return the messages as they are sent."""
+        ...
+
+    def function(self, tool: Tool, interface: Interface) -> Mapping[str, Json]:
+        """Return the name, the description and the parameters of a tool as they are sent, with what else is sent."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +75,7 @@ class Request:
     """The index of the request among those with the same content in one run."""
     now: datetime | None = None
     """The clock of the case. `python:` and `http:` backends receive it; it is not part of the digest."""
+    proposed: frozenset[str] = frozenset()
+    """The names of settings that only a suite proposes. A model that does not take one is asked without it."""
+    wording: Wording | None = None
+    """Writes the request for models that are asked directly; None where the back end does it in its own way."""

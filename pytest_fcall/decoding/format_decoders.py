@@ -63,6 +63,7 @@ _PLACES = {
     "tagged.families:FAMILY_DECODERS": (
         "qwen_coder",
         "glm",
+        "glm4",
         "hermes",
         "granite",
         "phi",

@@ -28,7 +28,7 @@ def object_root(parameters: Mapping[str, Json], changes: list[str]) -> dict[str,
     if listed != root:
         changes.append("lists of anything got `items: {}`")
     empty: dict[str, Json] = {"type": "object", "properties": {}}
-    return empty | listed
+    return {name: value for name, value in empty.items() if name not in listed} | listed
 
 
 def _listing(schema: Mapping[str, Json]) -> dict[str, Json]:

@@ -48,8 +48,8 @@ def case_file_text(cases: Sequence[Case], title: str) -> str:
 def _shared(case: Case) -> dict[str, Json]:
     """Defaults that a suite sets alike in all cases of a category."""
     shared: dict[str, Json] = {}
-    if case.settings:
-        shared["settings"] = case.settings
+    if sent := {**case.proposed_settings, **case.settings}:
+        shared["settings"] = sent
     if case.decoder:
         shared["decoder"] = case.decoder
     if case.conversation and case.conversation.environment:

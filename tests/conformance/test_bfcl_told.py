@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Case
-from pytest_fcall.schema.wire_tools import WireFormat, tools_for_wire
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.conformance.conftest import is_thorough
 from tests.conformance.official.client import PYTHON, ROOT
@@ -34,17 +33,6 @@ def official_rows(*categories: str) -> dict[str, dict[str, Any]]:
 def folder() -> Path:
     (found,) = PYTHON.parent.parent.glob("lib/python3*/site-packages/bfcl_eval/data")
     return found
-
-
-def test_tools_go_out_as_the_official_harness_sends_them(official: dict[str, dict[str, Any]], folder: Path) -> None:
-    cases = [case for case in BfclSuite().cases("", folder) if isinstance(case, Case)]
-    assert {case.id for case in cases} == official.keys()
-    unlike = [
-        case.id
-        for case in cases
-        if list(tools_for_wire(case.tools, WireFormat("chat")).tools) != official[case.id]["tools"]
-    ]
-    assert unlike == []
 
 
 def test_prompts_are_those_of_the_official_harness(official: dict[str, dict[str, Any]], folder: Path) -> None:

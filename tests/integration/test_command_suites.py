@@ -39,7 +39,7 @@ def test_a_suite_whose_data_is_missing_says_how_to_get_it(folder: Path) -> None:
 
 def test_groups_are_told_by_smaller_groups_and_hubs_of_ones_own_are_listed(folder: Path) -> None:
     told = fcall(folder, "suites", "bfcl", "--path", "data").stdout.splitlines()
-    assert "  bfcl:v2 is single_turn (7 cases)" in told
+    assert any(line.startswith("  bfcl:v2 is single_turn, exec_simple, ") for line in told)
     assert any(line.startswith("  bfcl:v4 is v3, agentic (") for line in told)
     assert any(line.startswith("  bfcl:memory is memory_kv, memory_vector, memory_rec_sum") for line in told)
     write_zoo(folder / "zoo")

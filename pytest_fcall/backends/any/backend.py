@@ -7,7 +7,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -32,7 +32,7 @@ from pytest_fcall.backends.provider_failures import (
 from pytest_fcall.backends.redaction import secrets_of_request
 from pytest_fcall.backends.redirects import RedirectError
 from pytest_fcall.backends.settings import ModelEntry, Option, SettingsError
-from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
+from pytest_fcall.core import CaseRefused, Interface, Json, Model, ModelUnavailable, Reply, Request
 from pytest_fcall.core.json_fields import optional_field
 from pytest_fcall.schema.value_text import did_you_mean
 
@@ -47,8 +47,19 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
 )
 """The settings of `openai:`, as far as other providers have an equivalent."""
 
-_FLOAT_PROVIDERS = ("gemini", "vertexai")
+_GOOGLE = ("gemini", "vertexai")
 """Their arguments travel as a `Struct` of protobuf, which has no integers."""
+_INTERFACES: Final[Mapping[str, Interface]] = MappingProxyType(
+    {
+        **dict.fromkeys(("anthropic", "azureanthropic", "vertexaianthropic"), "anthropic"),
+        **dict.fromkeys(_GOOGLE, "google"),
+        "mistral": "mistral",
+        "cohere": "cohere",
+        "bedrock": "amazon",
+        "fireworks": "fireworks",
+    }
+)
+"""By provider, the interface for which a benchmark's wording writes; all others are asked as OpenAI is."""
 _NO_KEY = "none"
 """Sent to a server that needs no key, since most libraries always send one."""
 
@@ -86,7 +97,7 @@ class AnyBackend:
             secrets = long_secrets([provider.key() or "", *sent])
             reply = reply_or_raise(reply, Redactor(self._model.id, secrets, provider.key_variable))
         engine: dict[str, Json] = {"provider": self._provider, **reply.engine}
-        if effects := [*wire.wire_tools.effects, *(["floats"] if self._provider in _FLOAT_PROVIDERS else [])]:
+        if effects := [*wire.wire_tools.effects, *(["floats"] if self._provider in _GOOGLE else [])]:
             engine["wire"] = effects
         return replace(reply, decoder=wire.decoder, seconds=seconds, engine=engine)
 
@@ -131,22 +142,32 @@ class AnyBackend:
 
     def _prepare(self, request: Request) -> tuple[RequestSettings, WireRequest]:
         try:
-            settings = replace(request_settings(self._entry.settings, request.settings), uses_responses=False)
+            joined = request_settings(self._entry.settings, request.settings)
+            handler = joined.handler or _INTERFACES.get(self._provider, "openai")
+            settings = replace(joined, uses_responses=False, handler=handler)
             return settings, wire_request(self._name, request, settings, official=False)
         except (ValueError, RecursionError) as error:
             raise CaseRefused(f"{self._model.id}: {error}") from None
 
     def _body(self, wire: WireRequest) -> Mapping[str, Json]:
         try:
-            return CHAT.request_body(wire)
+            body = CHAT.request_body(wire)
         except (ValueError, OSError, RecursionError) as error:
             raise CaseRefused(f"{self._model.id}: {error}") from None
+        if self._provider in _GOOGLE and wire.wire_tools.worded_names:
+            return {**body, "tools": _declarations(wire.wire_tools.tools)}
+        return body
 
     def _arguments(self, wire: WireRequest, settings: RequestSettings, provider: Provider) -> dict[str, Any]:
         """The arguments of the library's function: a body of Chat Completions, and headers and time limit."""
         extra = {"extra_headers": settings.headers, "extra_body": settings.extra_body}
         timeout = {} if provider.llm_class.TIMEOUT_SUPPORT == "unsupported" else {"timeout": settings.timeout}
         return {**self._body(wire), **timeout, **{name: dict(value) for name, value in extra.items() if value}}
+
+
+def _declarations(tools: Sequence[Mapping[str, Json]]) -> Json:
+    """Tools in Google's own form, which any-llm passes on: of OpenAI's it drops the properties of objects."""
+    return [{"function_declarations": [tool["function"] for tool in tools]}]
 
 
 async def _complete(

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from pytest_fcall.backends.local.generation import Figures, figures_from_data
-from pytest_fcall.backends.local.process_data import ProcessSpec, request_to_data
+from pytest_fcall.backends.local.process_data import ProcessSpec, request_to_data, written_request
 from pytest_fcall.backends.local.settings import ignored_settings
 from pytest_fcall.backends.processes.launcher import Launcher, users_folder
 from pytest_fcall.backends.processes.protocol import Frame, encode_frame, failure_from_data, read_frame
@@ -63,7 +63,7 @@ class LocalBackend:
         """The prompt of a request. Loads the model's tokenizer. Raises ModelUnavailable, CaseRefused."""
         from pytest_fcall.backends.local.prompts import load_prompts
 
-        return load_prompts(self._spec.options).prompt_text(request)
+        return load_prompts(self._spec.options).prompt_text(written_request(request))
 
     def throughput(self) -> tuple[int, str] | None:
         """The number of prompts that the process has answered for all workers, and a text about its speed."""

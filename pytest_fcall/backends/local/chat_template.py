@@ -104,7 +104,7 @@ class ChatTemplate:
             return False
 
     def _written(self, messages: Sequence[Message], place: ToolsPlace, request: Request) -> str:
-        tools = [function_spec(tool) for tool in request.tools]
+        tools = functions_of(request)
         if not self._takes_system:
             messages = fold_system_messages(messages)
         if tools and place == "system":
@@ -282,6 +282,10 @@ def with_tools(messages: Sequence[Message], tools: Sequence[Json]) -> Sequence[M
     return [{"role": "system", "content": "", "tools": text}, *messages]
 
 
-def function_spec(tool: Tool) -> Mapping[str, Json]:
-    """The tool as models get it, with its own name and schema."""
-    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+def functions_of(request: Request) -> list[Mapping[str, Json]]:
+    """The tools as models get them: in the words of a benchmark, else with their own names and schemas."""
+    if (wording := request.wording) is not None:
+        return [wording.function(tool, "local") for tool in request.tools]
+    return [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in request.tools
+    ]

@@ -15,7 +15,7 @@ from pytest_fcall.backends.local.aliases import OWN_PROMPTS, TEMPLATE, LocalMode
 from pytest_fcall.backends.local.chat_template import (
     ChatTemplate,
     Tokenizer,
-    function_spec,
+    functions_of,
     message_text,
     read_template,
 )
@@ -140,7 +140,7 @@ def _with_start_token(write: Callable[[Request], str], tokenizer: Tokenizer | No
 def gorilla_prompt(request: Request) -> str:
     """Gorilla OpenFunctions v2's prompt: the system prompt, then the tools as JSON before the first question."""
     system, turns = _turns(request, "python")
-    functions = json.dumps(list(map(function_spec, request.tools)))
+    functions = json.dumps(functions_of(request))
     before = f"<<function>>{functions}\n<<question>>" if request.tools else "<<question>> "
     lines = ["\n".join([_GORILLA, *system]) + "\n"]
     for role, text in turns:

@@ -22,7 +22,7 @@ from pytest_fcall.backends.settings import (
     text_option,
     volatile_option,
 )
-from pytest_fcall.core import CaseRefused, Json
+from pytest_fcall.core import INTERFACES, CaseRefused, Json
 from pytest_fcall.core.json_fields import optional_field, optional_number
 
 MAKER: Final = "pytest_fcall.backends.local.assembly:make_answerer"
@@ -72,7 +72,13 @@ SAMPLING_OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
 """Each case may set them."""
 
 OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
-    {**_LOAD_OPTIONS, "batch": _without_effect(_positive_integer()), "volatile": volatile_option(), **SAMPLING_OPTIONS}
+    {
+        **_LOAD_OPTIONS,
+        "batch": _without_effect(_positive_integer()),
+        "handler": choice_option(*INTERFACES),
+        "volatile": volatile_option(),
+        **SAMPLING_OPTIONS,
+    }
 )
 
 

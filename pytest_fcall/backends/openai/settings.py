@@ -28,7 +28,7 @@ from pytest_fcall.backends.settings import (
     text_option,
     volatile_option,
 )
-from pytest_fcall.core import Json
+from pytest_fcall.core import INTERFACES, Interface, Json
 from pytest_fcall.core.json_fields import optional_field, optional_number, optional_strings
 
 DEFAULT_TIMEOUT = 300.0
@@ -44,6 +44,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "api": choice_option("chat", "responses"),
         "mode": choice_option("native", "prompt"),
         "decoder": text_option("the name of a decoder"),
+        "handler": choice_option(*INTERFACES),
         "strict": flag_option(),
         "temperature": number_option("a number, 0 or greater", 0),
         "top_p": number_option(),
@@ -57,7 +58,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "extra_body": table_option(),
     }
 )
-_NOT_IN_BODY = frozenset({"api", "mode", "decoder", "strict", "headers", "timeout", "extra_body"})
+_NOT_IN_BODY = frozenset({"api", "mode", "decoder", "handler", "strict", "headers", "timeout", "extra_body"})
 _ENTRY_ONLY = frozenset(
     {
         "base_url",
@@ -81,6 +82,8 @@ class RequestSettings:
     uses_responses: bool = False
     tools_in_prompt: bool = False
     decoder: str | None = None
+    handler: Interface | None = None
+    """The interface for which a benchmark's wording writes; None for the one by which the model is asked."""
     strict: bool = False
     timeout: float = DEFAULT_TIMEOUT
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -110,6 +113,7 @@ def request_settings(model: Mapping[str, Json], case: Mapping[str, Json]) -> Req
         uses_responses=settings.get("api") == "responses",
         tools_in_prompt=settings.get("mode") == "prompt",
         decoder=optional_field(settings, "decoder", str),
+        handler=next((each for each in INTERFACES if each == settings.get("handler")), None),
         strict=settings.get("strict") is True,
         timeout=optional_number(settings, "timeout") or DEFAULT_TIMEOUT,
         headers=optional_strings(settings, "headers") or {},

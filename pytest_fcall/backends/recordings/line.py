@@ -84,7 +84,13 @@ def catalogue_line(catalogue: str, tools: Iterable[Tool]) -> str:
 
 def tool_to_data(tool: Tool) -> dict[str, Json]:
     """A tool as models see it."""
-    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"name": tool.name, **tool_details(tool)}
+
+
+def tool_details(tool: Tool) -> dict[str, Json]:
+    """A tool without its name."""
+    returns = {} if tool.returns is None else {"returns": tool.returns}
+    return {"description": tool.description, "parameters": tool.parameters, **returns}
 
 
 def catalogue_of(fields: Mapping[str, Json]) -> tuple[Tool, ...]:
@@ -98,6 +104,7 @@ def tool_of(fields: Mapping[str, Json], name: str = "name") -> Tool:
         name=required_field(fields, name, str),
         description=optional_field(fields, "description", str) or "",
         parameters=required_field(fields, "parameters", dict),
+        returns=optional_field(fields, "returns", dict),
     )
 
 

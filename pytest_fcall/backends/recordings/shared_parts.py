@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from pytest_fcall.backends.recordings.line import tool_of, tool_to_data
+from pytest_fcall.backends.recordings.line import tool_details, tool_of, tool_to_data
 from pytest_fcall.backends.recordings.review import instructions_of
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Request, Tool, catalogue_digest, digest
@@ -67,9 +67,8 @@ class WrittenParts:
 
     def _tool(self, tool: Tool) -> str:
         name = _short(tool_to_data(tool))
-        rest: dict[str, Json] = {"description": tool.description, "parameters": tool.parameters}
         # By hand: the name comes first, so that people find it.
-        self._tools[tool.name, name] = f'{{"tool": {readable_json(tool.name)}, {readable_json(rest)[1:]}'
+        self._tools[tool.name, name] = f'{{"tool": {readable_json(tool.name)}, {readable_json(tool_details(tool))[1:]}'
         return name
 
     def _instruction(self, message: Message) -> str:

@@ -115,6 +115,19 @@ class NamedJson:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedJsonTurns(NamedJson):
+    """Such calls, each as a turn of its own."""
+
+    turn: str = "<|assistant|>"
+    """The token between them."""
+
+    def read(self, text: str, tools: Mapping[str, Tool]) -> Iterator[Attempt]:
+        """Give the call of each turn."""
+        for part in text.split(self.turn):
+            yield partial(self._call, part, tools)
+
+
+@dataclass(frozen=True, slots=True)
 class GemmaCall(NamedJson):
     """`call:name{key:value}`. A value between `quote` tokens is a string, whatever it contains."""
 

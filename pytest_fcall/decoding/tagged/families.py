@@ -10,7 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pytest_fcall.decoding.tagged.bodies import GemmaCall, JsonCalls, MarkupCall, NamedJson
+from pytest_fcall.decoding.tagged.bodies import GemmaCall, JsonCalls, MarkupCall, NamedJson, NamedJsonTurns
 from pytest_fcall.decoding.tagged.family import Family, Form, decode_family
 from pytest_fcall.decoding.tagged.harmony import HARMONY_CALL, harmony_pieces
 
@@ -25,6 +25,9 @@ _CALL_OR_LIST = rf"\s*+(?:\[\s*+)?+{_CALL_KEY}"
 _LIST = JsonCalls(lists=True)
 # Where servers strip special tokens, only the list is left.
 _BARE_LIST = Form("", "", _LIST, lookahead=_CALL_LIST)
+
+_NAME_LINE = r"[\w.-]{1,200}+[ \t]*+\n\s*+\{"
+_GLM4_CALLS = NamedJsonTurns(head=r"\s*+(?P<name>[^\s{}]++)[ \t]*+\n")
 
 _CODER_PARAMETER = r"\s*+<parameter=(?P<key>[^>\n]*+)>\n?(?P<value>.*?)\n?</parameter>"
 _LLAMA_CALLS = JsonCalls(_EITHER, lists=True, several=True)
@@ -69,6 +72,14 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                             untyped="json",
                         ),
                     ),
+                ),
+            ),
+            Family(
+                "glm4",
+                "GLM 4",
+                forms=(
+                    Form("", "", _GLM4_CALLS, lookahead=_NAME_LINE),
+                    Form("<|assistant|>", "", _GLM4_CALLS, lookahead=rf"\s*+{_NAME_LINE}"),
                 ),
             ),
             Family(

@@ -111,7 +111,8 @@ def first_request(case: Case, request: Request) -> Request:
     """The first request of an earlier conversation: with the settings and the sample of the request that needs it."""
     from pytest_fcall.cases.case import plan_request
 
-    return plan_request(case, request.settings, request.sample)
+    said = {name: value for name, value in request.settings.items() if name not in request.proposed}
+    return plan_request(case, said, request.sample)
 
 
 def _key(earlier: EarlierCases, model: Model, request: Request) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The prompts: the instruction, and demonstrations with calls in the notation of a data set."""
+"""The prompts: the publication's instruction, and demonstrations with calls in the notation of a data set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.api_blend.data_sets import NAMELESS_ARGUMENT, Notation, Sample
 
-_TASK: Final = "Say which of the APIs do what is asked for, in the order in which they are called, with their slots."
+# As section 4.2 of the publication prints it (arXiv 2402.15491, CC BY 4.0).
+_TASK: Final = (
+    "Given the APIs and Slots below, sequence them in the order in which they have to be called to answer the "
+    "following query."
+)
 _FORMS: Final[Mapping[Notation, str]] = MappingProxyType(
     {
         "json": '[{"API": "name", "Parameters": {"slot": ["value"]}}]',
@@ -27,12 +31,19 @@ _FORMS: Final[Mapping[Notation, str]] = MappingProxyType(
 def instruction_text(
     notation: Notation, apis: Sequence[str], slots: Sequence[str], examples: Sequence[Sample], question: str
 ) -> str:
-    """Return a prompt: the APIs, the slots in one list, demonstrations, and the question."""
-    blocks = [f"{_TASK} Answer with nothing else, in this form: {_FORMS[notation]}", f"APIs: {', '.join(apis)}"]
+    """Return a prompt: the APIs, the slots in one list, demonstrations, and the question.
+
+    Without demonstrations it says the form of answers: the publication asks so only models that were trained on it.
+    """
+    lines = [_TASK, f"Possible APIs: {', '.join(apis)}"]
     if slots:
-        blocks.append(f"Slots: {', '.join(slots)}")
-    blocks += [f"Question: {each.text}\nAnswer: {calls_text(notation, each.paths[0])}" for each in examples]
-    return "\n\n".join((*blocks, f"Question: {question}\nAnswer:"))
+        lines.append(f"Possible Slots: {', '.join(slots)}")
+    if examples:
+        shown = [f"Query: {each.text}\nAnswer: {calls_text(notation, each.paths[0])}" for each in examples]
+        lines.append("\n".join(("Here are some examples:", *shown)))
+    else:
+        lines.append(f"Answer with nothing else, in this form: {_FORMS[notation]}")
+    return "\n".join((*lines, f"Query: {question}", "Answer:"))
 
 
 def calls_text(notation: Notation, calls: Sequence[Call]) -> str:

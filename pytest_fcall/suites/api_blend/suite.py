@@ -140,7 +140,7 @@ class _Reader:
             tools=offered.tools,
             category=self._part,
             tags=("api_blend",),
-            settings={"temperature": 0},
+            proposed_settings={"temperature": 0},
             decoder=self._set.decoder,
             tools_in_messages=True,
         )

@@ -58,7 +58,7 @@ HUBS: Mapping[str, Hub] = MappingProxyType(
 
 
 HOW_TO_GET_IT: Final = (
-    "get the folders data/ and gorilla/eval/eval-data/ of github.com/ShishirPatil/gorilla, "
+    "get the folders data/ and gorilla/eval/ of github.com/ShishirPatil/gorilla, "
     "and name the folder above them with path: or --fc-suite-path"
 )
 REFERENCE: Final = "Use this API documentation for reference:"

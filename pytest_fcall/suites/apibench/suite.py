@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeAlias
 
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.extension import About, Part
@@ -16,6 +17,7 @@ from pytest_fcall.suites.apibench.constraints import Constraints, read_constrain
 from pytest_fcall.suites.apibench.files import (
     HOW_TO_GET_IT,
     HUBS,
+    HubFiles,
     Question,
     find_changes,
     hub_files,
@@ -32,10 +34,14 @@ from pytest_fcall.suites.apibench.prompt import (
     question_messages,
     with_document,
 )
+from pytest_fcall.suites.apibench.published_prompt import SCRIPT, published_prompt
 from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, refuse_unknown_arguments
 from pytest_fcall.suites.json_files import broken_case, required_path
 
 _CHANGED = "changed"
+AskQuestion: TypeAlias = Callable[[str], tuple[Message, ...]]
+"""Returns the messages of a question, which may include a document."""
+
 _SETTING_NOTE = "questions with a document of the API data base"
 _CHANGED_NOTE = "questions with a document that has changed; the call of the old one is wrong"
 
@@ -51,8 +57,9 @@ class ApiBenchSuite:
 
     def about(self, path: Path | None) -> About:
         """Return the parts and the origin of the data."""
+        note = "" if path is None or published_prompt("torchhub", path) else f"in our prompt: there is no {SCRIPT}"
         hubs = (*HUBS, *(own_hubs(path) if path else ()))
-        parts = [Part(name, _count(name, path)) for name in hubs]
+        parts = [Part(name, _count(name, path), note=note if name in HUBS else "") for name in hubs]
         parts += [Part(f"{name}_{_CHANGED}", note=_CHANGED_NOTE) for name in hubs if path and find_changes(name, path)]
         settings = [Part(f"{name}_{setting}", note=_SETTING_NOTE) for name in HUBS for setting in SETTINGS]
         return About(
@@ -91,9 +98,17 @@ def _cases(part: str, folder: Path, checked: CheckedArguments) -> Iterator[Case 
     rules = HubRules(files, checked)
     published = setting in files.question_paths
     document = document_finder("" if published else setting, files)
-    form = answer_form(files.hub, files.apis)
+    ask = _asker(files, folder)
     for question in files.questions_in(setting if published else "0_shot"):
-        yield _case(part, question, form, rules, document)
+        yield _case(part, question, ask, rules, document)
+
+
+def _asker(files: HubFiles, folder: Path) -> AskQuestion:
+    """The published prompt where the script is there that has it; else ours."""
+    if prompt := published_prompt(files.hub.name, folder):
+        return lambda question: prompt.messages(question, files.hub.name)
+    form = answer_form(files.hub, files.apis)
+    return lambda question: question_messages(question, form)
 
 
 def _changed_cases(part: str, folder: Path, checked: CheckedArguments) -> Iterator[Case | FaultyCase]:
@@ -107,8 +122,7 @@ def _changed_cases(part: str, folder: Path, checked: CheckedArguments) -> Iterat
     rules = HubRules(files, checked)
     for each in files.changes.values():
         rules.after_changes.refuse_empty(each)
-    form = answer_form(files.hub, files.apis)
-    asked = False
+    ask, asked = _asker(files, folder), False
     for question in files.questions_in("0_shot"):
         id_ = f"{part}_{question.number}"
         if question.api is None:
@@ -117,26 +131,33 @@ def _changed_cases(part: str, folder: Path, checked: CheckedArguments) -> Iterat
             asked = True
             text = with_document(question.text, change.new)
             answer, _ = rules.change_operands(change)
-            case = _question_case(id_, question, question_messages(text, form), Operator("api_call", answer))
+            case = _question_case(id_, question, ask(text), Operator("api_call", answer))
             yield replace(case, category=f"{part}/{change.former.domain}", judge=ChangeJudge(rules, change))
     if not asked:
         raise ValueError(f"{files.changes_path} changes no API that a question of {files.hub.name} asks for")
 
 
-def _case(part: str, question: Question, form: str, rules: HubRules, document: FindDocument) -> Case | FaultyCase:
+def _case(
+    part: str, question: Question, ask: AskQuestion, rules: HubRules, document: FindDocument
+) -> Case | FaultyCase:
     id_ = f"{part}_{question.number}"
     if question.api is None:
         return broken_case(id_, question.location, question.fault)
     right = question.api
     text = with_document(question.text, document(question.text, right))
-    case = _question_case(id_, question, question_messages(text, form), Operator("api_call", right.call))
+    case = _question_case(id_, question, ask(text), Operator("api_call", right.call))
     judge = ApiJudge(rules, right, _constraints_of(question))
     return replace(case, category=f"{part}/{right.domain}", judge=judge)
 
 
 def _question_case(id_: str, question: Question, messages: tuple[Message, ...], answer: Operator) -> Case:
-    tags = _constraints_of(question).tags
-    return Case(id=id_, location=question.location, turns=(Turn(messages, answer=answer),), tags=tags)
+    return Case(
+        id=id_,
+        location=question.location,
+        turns=(Turn(messages, answer=answer),),
+        tags=_constraints_of(question).tags,
+        proposed_settings={"temperature": 0},
+    )
 
 
 def _constraints_of(question: Question) -> Constraints:

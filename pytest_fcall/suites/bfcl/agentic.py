@@ -25,6 +25,7 @@ from pytest_fcall.suites.bfcl.multi_turn.cases import MOST_STEPS
 from pytest_fcall.suites.bfcl.multi_turn.judge import turn_answers
 from pytest_fcall.suites.bfcl.prompt import Prompt, answer_format_text
 from pytest_fcall.suites.bfcl.rows import Row
+from pytest_fcall.suites.bfcl.wording import HANDLER_WORDING, TEMPERATURE
 from pytest_fcall.suites.json_files import BrokenRow, is_strings, string_field
 
 _IGNORED: Final = re.compile(r"[\,\.\/\-\_\*\^\(\)]")
@@ -186,6 +187,8 @@ class AgenticReader:
             tools=agency.tools,
             rules=Rules("bfcl", "relaxed"),
             category=self._category.name,
+            proposed_settings={"temperature": TEMPERATURE},
+            wording=HANDLER_WORDING,
             conversation=agency.conversation(scenario),
             mode="conversation",
             earlier=agency.earlier(scenario),

@@ -159,6 +159,8 @@ def _names(*groups: tuple[Category, ...]) -> tuple[str, ...]:
     return tuple(category.name for group in groups for category in group)
 
 
+_EXECUTED = tuple(name for name in _names(_RETIRED_ONES) if name.startswith("exec_") or name == "rest")
+
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "single_turn": _names(_NON_LIVE, _LIVE),
@@ -173,7 +175,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "retired": _names(_RETIRED_ONES),
         "disguised": _names(_DISGUISED),
         "v1": _names(_NON_LIVE, _RETIRED_ONES),
-        "v2": _names(_NON_LIVE, _LIVE),
+        "v2": (*_names(_NON_LIVE, _LIVE), *_EXECUTED),
         "v3": _names(_NON_LIVE, _LIVE, _MULTI_TURN),
         "v4": _names(_NON_LIVE, _LIVE, _MULTI_TURN, _WEB_SEARCH, _MEMORY),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import starmap
 from math import sqrt
 from statistics import NormalDist, fmean, stdev, variance
 from typing import Final
@@ -38,7 +39,15 @@ _FIRST_SUMMARIES = {
     f"{kind}_summary": [name for name in _FIRST_COLUMNS if name.endswith(f"_{kind}")] for kind in ("ast", "exec")
 }
 
-FIGURES = (*_CATEGORIES_OF, _OVERALL, MAX_DELTA, DEVIATION, FALL, *_FIRST_COLUMNS, *_FIRST_SUMMARIES)
+_EXECUTED: Final = tuple(name for columns in _FIRST_COLUMNS.values() for name in columns if name in GROUPS["retired"])
+
+FIGURES = (
+    *_CATEGORIES_OF,
+    *(_OVERALL, MAX_DELTA, DEVIATION, FALL),
+    *_FIRST_COLUMNS,
+    *_FIRST_SUMMARIES,
+    *("non_live", "relevance"),
+)
 """The names of all figures."""
 
 
@@ -49,23 +58,32 @@ def suite_figures(tallies: Tallies) -> list[Figure]:
 
 
 def version_figures(tallies: Tallies) -> list[Figure]:
-    """Return the scores of the leaderboard's version that has these categories: the first one has calls to execute."""
+    """Return the scores of the leaderboard's version that has these categories.
+
+    The first version has calls to execute. The second and the third one are meant where all of their categories were
+    asked, and no others; the third one lost the calls to execute in 2025.
+    """
+    asked = _asked(tallies)
+    if asked == {*GROUPS["v2"]}:
+        return second_version_figures(tallies)
+    if asked - {*_EXECUTED} == {*GROUPS["v3"]} and (asked.issuperset(_EXECUTED) or asked.isdisjoint(_EXECUTED)):
+        return third_version_figures(tallies)
     if is_first_version(tallies):
         return first_version_figures(tallies)
     newer = leaderboard_figures(tallies)
-    if not _has_executed(tallies):
+    if asked.isdisjoint(_EXECUTED):
         return newer
     return [*newer, *(each for each in first_version_figures(tallies) if each.name != _OVERALL)]
 
 
 def is_first_version(tallies: Tallies) -> bool:
-    """Return whether these categories are those of the first version, which alone has calls to execute."""
-    asked = {name for name, (_, number) in tallies.items() if number}
-    return _has_executed(tallies) and asked.issubset(GROUPS["v1"])
+    """Return whether these categories are those of the first version, which has calls to execute."""
+    asked = _asked(tallies)
+    return not asked.isdisjoint(_EXECUTED) and asked.issubset(GROUPS["v1"])
 
 
-def _has_executed(tallies: Tallies) -> bool:
-    return any(number and (name.startswith("exec_") or name == "rest") for name, (_, number) in tallies.items())
+def _asked(tallies: Tallies) -> set[str]:
+    return {name for name, (_, number) in tallies.items() if number}
 
 
 def first_version_figures(tallies: Tallies) -> list[Figure]:
@@ -93,6 +111,77 @@ def first_version_figures(tallies: Tallies) -> list[Figure]:
         else None
     )
     return [*columns, *summaries, Figure(_OVERALL, overall, note="version 1")]
+
+
+def second_version_figures(tallies: Tallies) -> list[Figure]:
+    """Return the columns of the second version, in each of which live and other questions count alike, and its score.
+
+    All categories must have been asked. The overall accuracy is the mean of the ten columns.
+    """
+    accuracy = _accuracies(tallies)
+    calls = {**_call_columns(accuracy), **_executed_columns(accuracy)}
+    both = {f"{name}_ast": fmean([calls[f"{name}_ast"], accuracy[f"live_{name}"]]) for name in ("simple", *SEVERAL)}
+    columns = calls | both | _relevance_columns(accuracy)
+    return [
+        *starmap(Figure, columns.items()),
+        *(Figure(name, fmean(columns[each] for each in names)) for name, names in _FIRST_SUMMARIES.items()),
+        Figure("non_live", fmean([*calls.values(), accuracy["irrelevance"]])),
+        Figure("live", _live_share(tallies)),
+        Figure(_OVERALL, fmean(columns.values()), note="version 2"),
+    ]
+
+
+def third_version_figures(tallies: Tallies) -> list[Figure]:
+    """Return the columns of the third version, with those of executed calls where they were asked, and its score.
+
+    All categories must have been asked. The overall accuracy is the mean of live questions, others, and conversations.
+    """
+    accuracy = _accuracies(tallies)
+    columns = _call_columns(accuracy)
+    if _EXECUTED[0] in accuracy:
+        columns |= _executed_columns(accuracy)
+    parts = {
+        "non_live": fmean([*columns.values(), accuracy["irrelevance"]]),
+        "live": _live_share(tallies),
+        "multi_turn": fmean(accuracy[name] for name in GROUPS["multi_turn"]),
+    }
+    summaries = {
+        name: fmean(columns[each] for each in names)
+        for name, names in _FIRST_SUMMARIES.items()
+        if columns.keys() >= {*names}
+    }
+    return [
+        *starmap(Figure, (columns | summaries | parts | _relevance_columns(accuracy)).items()),
+        Figure(_OVERALL, fmean(parts.values()), note="version 3"),
+    ]
+
+
+def _accuracies(tallies: Tallies) -> dict[str, float]:
+    return {name: right / number for name, (right, number) in tallies.items() if number}
+
+
+def _call_columns(accuracy: Mapping[str, float]) -> dict[str, float]:
+    """The columns of calls that are compared. The three languages of simple ones count alike."""
+    return {"simple_ast": fmean(accuracy[name] for name in SIMPLE)} | {
+        f"{name}_ast": accuracy[name] for name in SEVERAL
+    }
+
+
+def _executed_columns(accuracy: Mapping[str, float]) -> dict[str, float]:
+    """The columns of calls that are executed. Requests count as much as all other simple calls."""
+    several = {f"{name}_exec": accuracy[f"exec_{name}"] for name in SEVERAL}
+    return {"simple_exec": fmean([accuracy["exec_simple"], accuracy["rest"]])} | several
+
+
+def _relevance_columns(accuracy: Mapping[str, float]) -> dict[str, float]:
+    irrelevance = fmean(accuracy[name] for name in _CATEGORIES_OF["irrelevance"])
+    return {"irrelevance": irrelevance, "relevance": accuracy["live_relevance"]}
+
+
+def _live_share(tallies: Tallies) -> float:
+    """The share of all live questions, those without a call among them."""
+    counted = [tallies[name] for name in GROUPS["live"]]
+    return sum(right for right, _ in counted) / sum(number for _, number in counted)
 
 
 def leaderboard_figures(tallies: Tallies) -> list[Figure]:

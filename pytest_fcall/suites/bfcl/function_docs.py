@@ -106,7 +106,14 @@ def native_tool(document: Document) -> Tool:
     parameters = document.get("parameters")
     given = parameters if isinstance(parameters, Mapping) else {}
     schema = {**given, "type": "object", "properties": _typed_all(given.get("properties"))}
-    return Tool(string_field(document, "name"), str(document.get("description", "")), schema)
+    response = document.get("response")
+    return Tool(
+        string_field(document, "name"),
+        str(document.get("description", "")),
+        schema,
+        declared=given,
+        returns=response if isinstance(response, Mapping) else None,
+    )
 
 
 def _typed_all(properties: Json) -> dict[str, Json]:

@@ -31,6 +31,7 @@ from pytest_fcall.suites.bfcl.prompt_formats import format_of
 from pytest_fcall.suites.bfcl.rest.judge import RestJudge
 from pytest_fcall.suites.bfcl.rest.recorded_responses import RecordedResponses, right_form
 from pytest_fcall.suites.bfcl.rows import Row, category_rows
+from pytest_fcall.suites.bfcl.wording import HANDLER_WORDING, TEMPERATURE
 from pytest_fcall.suites.json_files import BrokenRow, objects_field, string_field
 
 
@@ -63,6 +64,8 @@ class SingleTurnReader:
             tools=tuple(map(self._tool, documents)),
             rules=Rules("bfcl", STRINGS_BY_LANGUAGE[self._language], language=self._language),
             category=self._category.name,
+            proposed_settings={"temperature": TEMPERATURE},
+            wording=HANDLER_WORDING,
             skip=(Condition("no recorded response"),) if self._has_no_response(data) else (),
             judge=self._judge(row, data),
         )

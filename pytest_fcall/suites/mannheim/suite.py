@@ -33,7 +33,8 @@ from pytest_fcall.suites.mannheim.judge import MannheimJudge
 from pytest_fcall.suites.mannheim.repairs import Repairs
 from pytest_fcall.suites.mannheim.tables import OVERALL, PHASES, SCORES, Accuracies, category_name, phase_name, tables
 
-_SYSTEM: Final = "You answer questions with the functions that you are given, and say nothing but the answer."
+_SYSTEM: Final = "You are a helpful assistant. Answer briefly."
+"""The line of all published configurations."""
 _MAX_STEPS: Final = 10
 
 
@@ -153,7 +154,7 @@ class _Reader:
             turns=(Turn(messages, expect, answer=_answer(question)),),
             category=f"{self._part.name}/{category}",
             tags=("mannheim",),
-            settings={"temperature": 0},
+            proposed_settings={"temperature": 0},
             conversation=self._conversation,
             mode="conversation",
             judge=MannheimJudge(paths, question.answer, question.ordered, question.paths),

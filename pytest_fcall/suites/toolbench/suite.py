@@ -171,7 +171,7 @@ class _Reader:
             category=self.part,
             tags=("toolbench",),
             skip=() if judged else (Condition(_missing(self.task)),),
-            settings={"temperature": 0, "max_tokens": self.task.max_tokens, "stop": [*STOP_TEXTS]},
+            proposed_settings={"temperature": 0, "max_tokens": self.task.max_tokens, "stop": [*STOP_TEXTS]},
             tools_in_messages=True,
             judge=judge,
         )
@@ -191,7 +191,7 @@ class _Reader:
             category=self.part,
             tags=("toolbench",),
             skip=() if shop else (Condition(_missing(self.task)),),
-            settings={"temperature": 0},
+            proposed_settings={"temperature": 0},
             conversation=ConversationSettings(environment=shop, setup={"id": session, **setup}, max_steps=_SHOP_STEPS),
             mode="conversation",
         )

@@ -1,4 +1,4 @@
-"""Writes, a line a case, what the official harness tells models: the messages in prompt mode, the tools in native mode.
+"""Writes, a line a case, what the official harness tells models: the messages in prompt mode.
 
 Runs in the official environment, with the categories as arguments.
 """
@@ -20,14 +20,11 @@ def main() -> None:
     utils = import_module("bfcl_eval.utils")
     vars(utils)["_get_file_lock"] = lambda _: nullcontext()
     telling = import_module("bfcl_eval.model_handler.utils")
-    types = import_module("bfcl_eval.constants.type_mappings").GORILLA_TO_OPENAPI
-    style = import_module("bfcl_eval.constants.enums").ModelStyle.OPENAI_COMPLETIONS
     for category in sys.argv[1:]:
         for entry in utils.load_dataset_entry(category):
             functions, asked = entry["function"], copy.deepcopy(entry["question"][0])
             messages = telling.system_prompt_pre_processing_chat_model(asked, functions, entry["id"])
-            tools = telling.convert_to_tool(functions, types, style)
-            sys.stdout.write(json.dumps({"id": entry["id"], "messages": messages, "tools": tools}) + "\n")
+            sys.stdout.write(json.dumps({"id": entry["id"], "messages": messages}) + "\n")
 
 
 if __name__ == "__main__":

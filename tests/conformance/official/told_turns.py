@@ -1,4 +1,4 @@
-"""Writes, a line a case, what the official harness tells models in each turn: messages in both modes, and tools.
+"""Writes, a line a case, what the official harness tells models in each turn, in prompt mode.
 
 Runs in the official environment, with the categories as arguments. What its loop does between requests is done here.
 """
@@ -30,26 +30,12 @@ class Teller:
     def __init__(self) -> None:
         Official()  # stands in for what the environment lacks
         self._telling = import_module("bfcl_eval.model_handler.utils")
-        self._types = import_module("bfcl_eval.constants.type_mappings").GORILLA_TO_OPENAPI
-        self._style = import_module("bfcl_eval.constants.enums").ModelStyle.OPENAI_COMPLETIONS
         self._words = import_module("bfcl_eval.constants.default_prompts")
 
     def instruct(self, category: str, entry: dict[str, Any]) -> None:
         """Tell of the memory, which the harness does when a conversation begins."""
         if "memory" in category:
             self._telling.add_memory_instruction_system_prompt(entry["question"], category, entry["scenario"], Memory())
-
-    def native(self, entry: dict[str, Any]) -> list[dict[str, Any]]:
-        functions = list(entry["function"])
-        told = []
-        for number, asked in enumerate(entry["question"]):
-            messages = asked
-            if str(number) in entry.get("missed_function", {}):
-                functions += entry["missed_function"][str(number)]
-                messages = self._said(self._words.DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC)
-            tools = self._telling.convert_to_tool(functions, self._types, self._style)
-            told.append({"messages": messages, "tools": tools})
-        return told
 
     def prompted(self, entry: dict[str, Any]) -> list[list[dict[str, Any]]]:
         turns: list[list[dict[str, Any]]] = copy.deepcopy(entry["question"])
@@ -71,7 +57,7 @@ def main() -> None:
     for category in sys.argv[1:]:
         for entry in utils.load_dataset_entry(category):
             teller.instruct(category, entry)
-            told = {"id": entry["id"], "native": teller.native(entry), "prompted": teller.prompted(entry)}
+            told = {"id": entry["id"], "prompted": teller.prompted(entry)}
             sys.stdout.write(json.dumps(told) + "\n")
 
 

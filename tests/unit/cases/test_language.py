@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -625,6 +626,16 @@ def test_the_request_of_a_case(tmp_path: Path) -> None:
     assert request.settings == {"seed": 2, "temperature": 0}
     assert (request.sample, request.now, request.tools) == (3, found.rules.now, found.tools)
     assert len(request_digest("m", request)) == 64
+
+
+def test_what_a_suite_proposes_gives_way_to_what_anybody_says(tmp_path: Path) -> None:
+    found = replace(
+        case("prompt: x\nexpect: no_call\nsettings: {seed: 2}", tmp_path),
+        proposed_settings={"temperature": 0.001, "max_tokens": 9, "seed": 1},
+    )
+    request = plan_request(found, {"max_tokens": 5})
+    assert request.settings == {"temperature": 0.001, "max_tokens": 5, "seed": 2}
+    assert request.proposed == {"temperature"}
 
 
 @pytest.mark.parametrize("enabled", [True, False])

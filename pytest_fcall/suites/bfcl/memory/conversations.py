@@ -19,6 +19,7 @@ from pytest_fcall.suites.bfcl.function_docs import ClassDocuments, Document, nat
 from pytest_fcall.suites.bfcl.multi_turn.cases import MOST_STEPS, parse_turns
 from pytest_fcall.suites.bfcl.prompt import Prompt, memory_instructions, with_system_text
 from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE
+from pytest_fcall.suites.bfcl.wording import HANDLER_WORDING, TEMPERATURE
 from pytest_fcall.suites.json_files import BrokenRow, string_field
 
 _EVERY_KIND: Final[Mapping[str, str]] = MappingProxyType({"filelock": "filelock", "overrides": "overrides"})
@@ -103,6 +104,8 @@ class MemoryConversations:
             turns=(Turn(messages), *(Turn(tuple(each)) for each in later)),
             tools=self.tools,
             category=f"{self._category}_prereq",
+            proposed_settings={"temperature": TEMPERATURE},
+            wording=HANDLER_WORDING,
             conversation=self.conversation(scenario),
             mode="conversation",
             tools_in_messages=self._prompt is not None,

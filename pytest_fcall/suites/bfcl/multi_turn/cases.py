@@ -18,6 +18,7 @@ from pytest_fcall.suites.bfcl.function_docs import ClassDocuments, Document, Nat
 from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, ConversationTruth, MultiTurnJudge
 from pytest_fcall.suites.bfcl.prompt import Prompt, more_functions_text
 from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE, Row
+from pytest_fcall.suites.bfcl.wording import HANDLER_WORDING, TEMPERATURE
 from pytest_fcall.suites.json_files import BrokenRow, is_strings
 
 _ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.multi_turn.world:make"
@@ -54,6 +55,8 @@ class MultiTurnReader:
             tools=tuple(map(self._tools, [*first, *(document for each in later for document in each)])),
             rules=Rules("bfcl", "relaxed"),
             category=self._category.name,
+            proposed_settings={"temperature": TEMPERATURE},
+            wording=HANDLER_WORDING,
             conversation=ConversationSettings(_ENVIRONMENT, truth.setup, max_steps=MOST_STEPS, unreadable="answers"),
             mode="conversation",
             conversation_judge=MultiTurnJudge(row.data, truth, self._checker),

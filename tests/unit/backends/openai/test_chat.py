@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcall.backends.openai.backend import prepare_request
 from pytest_fcall.backends.openai.chat import read_reply
 from pytest_fcall.backends.recordings.entry import reply_from_data, reply_to_data
 from pytest_fcall.core import Finish, Json, Message, RawCall, Tool, Unanswered, Usage
@@ -33,6 +36,26 @@ def test_only_what_was_asked_for_is_sent(server: Server) -> None:
             }
         ],
     }
+
+
+@pytest.mark.parametrize(
+    ("model", "proposed", "sent"),
+    [
+        ("gpt-4o", {"temperature"}, 0.5),
+        ("gpt-5.2", {"temperature"}, None),
+        ("o4-mini", {"temperature"}, None),
+        ("openai/o3", {"temperature"}, None),
+        ("gpt-4o1", {"temperature"}, 0.5),
+        ("gpt-5.2", set(), 0.5),
+    ],
+)
+def test_a_temperature_that_only_a_suite_proposes_is_not_sent_to_models_that_refuse_it(
+    model: str, proposed: set[str], sent: float | None
+) -> None:
+    asked = replace(request(temperature=0.5), proposed=frozenset(proposed))
+    prepared = prepare_request(model, {}, asked, official=False)
+    assert json.loads(prepared.body).get("temperature") == sent
+    assert bool(prepared.wire.wire_tools.changes) is (sent is None)
 
 
 def test_a_reply_has_text_calls_usage_and_what_answered(server: Server) -> None:

@@ -137,6 +137,10 @@ functiongemma = _gemma("<escape>", "<start_function_call>", "<end_function_call>
 gemma4 = _gemma('<|"|>', "<|tool_call>", "<tool_call|>")
 
 
+def glm4(calls: Sequence[Call]) -> str:
+    return "<|assistant|>".join(f"{call.name}\n{json.dumps(call.arguments)}" for call in calls)
+
+
 def harmony(calls: Sequence[Call]) -> str:
     return "<|start|>assistant".join(
         f"<|channel|>commentary to=functions.{call.name} <|constrain|>json<|message|>"
@@ -156,6 +160,7 @@ ENCODERS: Mapping[str, tuple[Encoder, ...]] = {
     "deepseek": (deepseek_v3, deepseek_v31, deepseek_v32),
     "kimi": (kimi,),
     "glm": (glm,),
+    "glm4": (glm4,),
     "functiongemma": (functiongemma,),
     "gemma4": (gemma4,),
     "harmony": (harmony,),

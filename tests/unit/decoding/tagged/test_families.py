@@ -46,7 +46,7 @@ def test_two_calls_are_read_in_their_order(family: str, encode: Encoder) -> None
     assert (calls.malformed, calls.notes) == (None, ())
 
 
-BARE = {"llama-0", "xlam-0"}
+BARE = {"glm4-0", "llama-0", "xlam-0"}
 
 
 @pytest.mark.parametrize(("family", "encode"), [way for way in WAYS if way.id not in BARE])
@@ -196,6 +196,8 @@ def test_every_family_refuses_the_calls_of_others(family: str, encode: Encoder) 
             [weather("Rome", days=3)],
         ),
         ("glm", "<tool_call>get_weather</tool_call>", [Call("get_weather", {})]),
+        ("glm4", '\nweather.now \n{"city": "Rome"}<|observation|>', [Call("weather.now", {"city": "Rome"})]),
+        ("glm4", 'a\n{}\n<|assistant|>b\n{"x": 1}', [Call("a", {}), Call("b", {"x": 1})]),
         (
             "functiongemma",
             "<start_function_call>call:get_weather{city:<escape>a, b:{c}<escape>,more:[1,{x:None}]}<end_function_call>",
@@ -281,6 +283,7 @@ def test_calls_are_read(family: str, text: str, calls: list[Call]) -> None:
         ("kimi", "<|tool_call_begin|>tool_call_1<|tool_call_argument_begin|>{}<|tool_call_end|>", "name of a tool"),
         ("kimi", "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|><|tool_call_end|>", "of 'f' cannot"),
         ("glm", '<tool_call>{"name": "get_weather", "arguments": {}}</tool_call>', "name of a tool"),
+        ("glm4", 'get_weather\n{"city": Rome}', "cannot be read"),
         ("glm", "<tool_call>get_weather\n<arg_key>city</arg_key>\nRome</tool_call>", "is not closed"),
         ("functiongemma", "<start_function_call>get_weather{}<end_function_call>", "`call:`"),
         ("functiongemma", "<start_function_call>call:get_weather{city:Rome}<end_function_call>", "cannot be read"),

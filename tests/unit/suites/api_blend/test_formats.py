@@ -60,7 +60,7 @@ def test_a_dialogue_is_a_question_for_each_of_its_calls(tmp_path: Path) -> None:
         {"role": "AI", "text": "Done."},
     )
     first, second = cases(tmp_path, "api_bank_1")
-    assert said(first).endswith("Question: User: Move my alarm to nine.\nAnswer:")
+    assert said(first).endswith("Query: User: Move my alarm to nine.\nAnswer:")
     assert 'API: DeleteAlarm gave {"output": "done"}' in said(second)
     assert judged(second, "[AddAlarm(time='9')]")
 
@@ -120,4 +120,4 @@ def test_an_answer_that_cannot_be_read_is_no_hindrance_to_other_questions(tmp_pa
 def test_functions_of_the_row_itself_are_told_where_it_has_any(tmp_path: Path) -> None:
     write(tmp_path / "toolllm_g1.json", ROWS["toolllm_g1"][0])
     (case,) = cases(tmp_path)
-    assert "APIs: Dog.bark, get_9_Cats.v1_cat\n\nQuestion:" in said(case)
+    assert "Possible APIs: Dog.bark, get_9_Cats.v1_cat\nAnswer with" in said(case)

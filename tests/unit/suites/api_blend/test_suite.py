@@ -26,15 +26,14 @@ def test_demonstrations_are_questions_where_too_few_are_for_training(tmp_path: P
         {"input": "C", "output": "f(a = 3)"},
     )
     first, _ = cases(tmp_path, "seq_sgd_3shot")
-    assert "Question: A\nAnswer: f(a = 1)\n\nQuestion: C\nAnswer: f(a = 3)\n\nQuestion: B" in said(first)
+    assert "examples:\nQuery: A\nAnswer: f(a = 1)\nQuery: C\nAnswer: f(a = 3)\nQuery: B\nAnswer:" in said(first)
 
 
 def test_the_instruction_tells_functions_and_slots_in_an_order_that_gives_nothing_away(tmp_path: Path) -> None:
     write(tmp_path / "SeqTopV2.json", REMIND)
     (case,) = cases(tmp_path)
-    assert "APIs: CREATE_REMINDER, SEND_MESSAGE\n\nSlots: CONTENT_EXACT, DATE_TIME, RECIPIENT\n\nQuestion:" in said(
-        case
-    )
+    functions, slots = "CREATE_REMINDER, SEND_MESSAGE", "CONTENT_EXACT, DATE_TIME, RECIPIENT"
+    assert f"query.\nPossible APIs: {functions}\nPossible Slots: {slots}\n" in said(case)
     assert case.tools_in_messages
 
 
@@ -54,7 +53,7 @@ def test_a_question_is_no_demonstration_of_itself(tmp_path: Path) -> None:
     write(tmp_path / "seq_topv2.json", REMIND, {"input": "Other", "apis": ["GET_REMINDER()"]})
     first, second = cases(tmp_path, "seq_topv2_3shot")
     assert said(first).count(REMIND["input"].__str__()) == 1
-    assert said(second).count("Question: Other") == 1
+    assert said(second).count("Query: Other") == 1
 
 
 def test_files_of_specifications_and_other_sets_are_left_alone(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.figures import leaderboard_figures, version_figures
+from pytest_fcall.suites.bfcl.figures import FIGURES, leaderboard_figures, version_figures
 
 WHOLE = {
     **dict.fromkeys(("simple_python", "simple_java", "simple_javascript"), (1, 2)),
@@ -85,3 +85,59 @@ def test_newer_categories_keep_their_scores_beside_executed_calls() -> None:
     assert [figure.name for figure in found].count("overall") == 1
     assert {figure.name: figure.share for figure in found}["simple_exec"] == 1
     assert version_figures(WHOLE) == leaderboard_figures(WHOLE)
+
+
+# Of the second version's own table, with figures that tell the columns apart.
+SECOND = WHOLE | {name: FIRST[name] for name in FIRST if name.startswith("exec_") or name == "rest"}
+CONVERSATIONS = {
+    "multi_turn_base": (1, 2),
+    "multi_turn_miss_func": (1, 4),
+    "multi_turn_miss_param": (1, 4),
+    "multi_turn_long_context": (0, 1),
+}
+EXECUTED = ((1 + 36 / 70) / 2, 0.8, 0.6, 0.5)
+
+
+def test_the_second_version_has_ten_columns_that_count_alike() -> None:
+    found = {figure.name: figure.share for figure in version_figures(SECOND)}
+    ast = [(0.5 + 1) / 2, (0.9 + 1 / 7) / 2, (0.7 + 1) / 2, (0.5 + 1) / 2]
+    names = ("simple", "multiple", "parallel", "parallel_multiple")
+    assert [found[f"{name}_ast"] for name in names] == pytest.approx(ast)
+    assert [found[f"{name}_exec"] for name in names] == pytest.approx(EXECUTED)
+    assert (found["irrelevance"], found["relevance"]) == (0.5, 0)
+    assert found["live"] == pytest.approx(5 / 23)
+    assert found["non_live"] == pytest.approx((0.5 + 0.9 + 0.7 + 0.5 + sum(EXECUTED) + 0.75) / 9)
+    assert found["overall"] == pytest.approx((sum(ast) + sum(EXECUTED) + 0.5 + 0) / 10)
+
+
+def test_the_third_version_is_the_mean_of_live_questions_others_and_conversations() -> None:
+    figures = version_figures(WHOLE | CONVERSATIONS)
+    found = {figure.name: figure.share for figure in figures}
+    assert (figures[-1].name, figures[-1].note) == ("overall", "version 3")
+    assert found["ast_summary"] == pytest.approx(0.65)
+    assert found["multi_turn"] == pytest.approx(0.25)
+    assert found["non_live"] == pytest.approx(0.67)
+    assert found["overall"] == pytest.approx((0.67 + 5 / 23 + 0.25) / 3)
+    assert "simple_exec" not in found
+
+
+def test_the_third_version_of_2024_executes_calls_too() -> None:
+    found = {figure.name: figure.share for figure in version_figures(SECOND | CONVERSATIONS)}
+    assert found["exec_summary"] == pytest.approx(sum(EXECUTED) / 4)
+    assert found["non_live"] == pytest.approx((0.65 * 4 + sum(EXECUTED) + 0.75) / 9)
+
+
+@pytest.mark.parametrize("lacking", ["live_relevance", "exec_simple"])
+def test_a_version_that_lacks_a_category_is_not_told(lacking: str) -> None:
+    notes = {figure.note for figure in version_figures({**SECOND, lacking: (0, 0)})}
+    assert "version 2" not in notes
+
+
+def test_every_figure_has_a_name_for_gates() -> None:
+    figures = [
+        *version_figures(FIRST),
+        *version_figures(SECOND),
+        *version_figures(SECOND | CONVERSATIONS),
+        *version_figures(WHOLE),
+    ]
+    assert {figure.name for figure in figures} <= {*FIGURES}

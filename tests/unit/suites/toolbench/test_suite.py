@@ -72,7 +72,7 @@ def test_a_prompt_tells_the_documents_and_demonstrations_that_suit_the_question(
         "I have the following set of examples:\n\nTask: Vote up\nAction:\ncurl -X POST 'votes'\n\n-------------\n"
         "Task: Vote for the image\nAction:\n"
     )
-    assert case.settings["stop"] == ["------", "Task:"]
+    assert case.proposed_settings["stop"] == ["------", "Task:"]
 
 
 def test_words_have_two_letters_and_of_documents_that_are_as_good_the_last_goes_first(tmp_path: Path) -> None:
