@@ -49,9 +49,10 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
 
 _GOOGLE = ("gemini", "vertexai")
 """Their arguments travel as a `Struct` of protobuf, which has no integers."""
+_ANTHROPIC = ("anthropic", "azureanthropic", "vertexaianthropic")
 _INTERFACES: Final[Mapping[str, Interface]] = MappingProxyType(
     {
-        **dict.fromkeys(("anthropic", "azureanthropic", "vertexaianthropic"), "anthropic"),
+        **dict.fromkeys(_ANTHROPIC, "anthropic"),
         **dict.fromkeys(_GOOGLE, "google"),
         "mistral": "mistral",
         "cohere": "cohere",
@@ -117,8 +118,7 @@ class AnyBackend:
     def prompt(self, request: Request) -> str:
         """The arguments of the provider's library. Raises CaseRefused."""
         settings, wire = self._prepare(request)
-        extra = {"extra_body": settings.extra_body} if settings.extra_body else {}
-        return pretty_json({**self._body(wire), **extra})
+        return pretty_json(self._body(wire, settings))
 
     async def close(self) -> None:
         """Close all connections. Those of a closed event loop are gone already."""
@@ -149,25 +149,40 @@ class AnyBackend:
         except (ValueError, RecursionError) as error:
             raise CaseRefused(f"{self._model.id}: {error}") from None
 
-    def _body(self, wire: WireRequest) -> Mapping[str, Json]:
+    def _body(self, wire: WireRequest, settings: RequestSettings) -> dict[str, Json]:
+        """The body of Chat Completions, with what is sent beside it under `extra_body`."""
         try:
-            body = CHAT.request_body(wire)
+            body = {**CHAT.request_body(wire)}
         except (ValueError, OSError, RecursionError) as error:
             raise CaseRefused(f"{self._model.id}: {error}") from None
-        if self._provider in _GOOGLE and wire.wire_tools.worded_names:
-            return {**body, "tools": _declarations(wire.wire_tools.tools)}
-        return body
+        extra = {**settings.extra_body}
+        if wire.wire_tools.worded_names and self._provider in _GOOGLE:
+            body["tools"] = _google_tools(wire.wire_tools.tools)
+        elif wire.wire_tools.worded_names and self._provider in _ANTHROPIC:
+            del body["tools"]
+            extra = {"tools": _anthropic_tools(wire.wire_tools.tools), **extra}
+        return body | ({"extra_body": extra} if extra else {})
 
     def _arguments(self, wire: WireRequest, settings: RequestSettings, provider: Provider) -> dict[str, Any]:
         """The arguments of the library's function: a body of Chat Completions, and headers and time limit."""
-        extra = {"extra_headers": settings.headers, "extra_body": settings.extra_body}
         timeout = {} if provider.llm_class.TIMEOUT_SUPPORT == "unsupported" else {"timeout": settings.timeout}
-        return {**self._body(wire), **timeout, **{name: dict(value) for name, value in extra.items() if value}}
+        headers = {"extra_headers": dict(settings.headers)} if settings.headers else {}
+        return {**self._body(wire, settings), **timeout, **headers}
 
 
-def _declarations(tools: Sequence[Mapping[str, Json]]) -> Json:
+def _google_tools(tools: Sequence[Mapping[str, Json]]) -> Json:
     """Tools in Google's own form, which any-llm passes on: of OpenAI's it drops the properties of objects."""
     return [{"function_declarations": [tool["function"] for tool in tools]}]
+
+
+def _anthropic_tools(tools: Sequence[Mapping[str, Json]]) -> Json:
+    """Tools in Anthropic's own form, for the body itself: of OpenAI's any-llm changes the order of keys."""
+    functions = [tool["function"] for tool in tools]
+    return [
+        {"input_schema" if key == "parameters" else key: value for key, value in function.items()}
+        for function in functions
+        if isinstance(function, Mapping)
+    ]
 
 
 async def _complete(

@@ -139,6 +139,8 @@ def _tool_parts(old: Tool, new: Tool) -> Iterator[str]:
         yield "another description"
     if canonical(old.parameters) != canonical(new.parameters):
         yield "other parameters"
+    if old.returns != new.returns:
+        yield "another account of what it returns"
 
 
 def _settings(old: Mapping[str, Json], new: Mapping[str, Json]) -> Iterator[str]:

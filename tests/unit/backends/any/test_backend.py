@@ -13,6 +13,7 @@ from pytest_fcall.backends.any import any_backend
 from pytest_fcall.backends.settings import SettingsError
 from pytest_fcall.core import (
     CaseRefused,
+    Interface,
     Json,
     Message,
     Model,
@@ -23,6 +24,7 @@ from pytest_fcall.core import (
     Tool,
     Unanswered,
     Usage,
+    Wording,
 )
 from pytest_fcall.schema.sources.tool_data import tool_from_data
 from tests.servers import (
@@ -71,6 +73,7 @@ def answered(
     *messages: Message,
     tools: Sequence[Tool] = (),
     settings: Mapping[str, Json] = {},
+    wording: Wording | None = None,
     **options: str,
 ) -> Reply:
     """What one request to a fresh back end comes to."""
@@ -78,7 +81,7 @@ def answered(
     async def ask() -> Reply:
         backend = any_backend(Model("any", name, {"base_url": url, **options}), Path("/nowhere"))
         try:
-            return await backend.complete(Request(messages or (HI,), tuple(tools), settings))
+            return await backend.complete(Request(messages or (HI,), tuple(tools), settings, wording=wording))
         finally:
             await backend.close()
 
@@ -141,6 +144,28 @@ def test_anthropic_is_asked_in_its_own_way(server: Server) -> None:
     assert reply.tool_calls == (RawCall("math.add", '{"a": 1}', "t1"),)
     assert reply.usage == Usage(7, 7, cached_tokens=2)
     assert reply.engine == {"provider": "anthropic", "model": "claude-exam-1"}
+
+
+class Shuffled:
+    """Writes functions with keys in an order of its own."""
+
+    def messages(self, messages: Sequence[Message], _interface: Interface) -> Sequence[Message]:
+        return messages
+
+    def function(self, tool: Tool, interface: Interface) -> Mapping[str, Json]:
+        parameters: Mapping[str, Json] = {"required": ["a"], "properties": {"a": {}}, "type": "object"}
+        return {"name": "add", "description": interface, "parameters": parameters}
+
+
+def test_the_words_of_a_benchmark_reach_anthropic_with_their_keys_in_order(server: Server) -> None:
+    server.script(claude({"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}}))
+    top = '{"top_k": 1}'
+    reply = answered("anthropic/claude", server.url, tools=[ADD], wording=Shuffled(), extra_body=top)
+    (tool,) = server.asked[0].json["tools"]
+    assert (tool["name"], tool["description"]) == ("add", "anthropic")
+    assert list(tool["input_schema"]) == ["required", "properties", "type"]
+    assert server.asked[0].json["top_k"] == 1
+    assert reply.tool_calls == (RawCall("math.add", '{"a": 1}', "t1"),)
 
 
 def test_results_of_earlier_calls_reach_anthropic(server: Server) -> None:

@@ -127,6 +127,19 @@ def test_a_reviewer_sees_one_thing_a_line(path: Path) -> None:
     assert "Und in München?" in rows[0]
 
 
+def test_what_a_tool_returns_is_kept_and_part_of_the_key(path: Path) -> None:
+    told = replace(WEATHER, returns={"type": "object"})
+    request = Request(({"role": "user", "content": "Rome?"},), (told,))
+    entry = replace(recorded(), request=request, digest=request_digest(MODEL.id, request))
+    write_recordings(path, MODEL, [entry])
+    (read,) = read_recordings(path, MODEL).entries
+    assert read == entry
+    untold = replace(request, tools=(WEATHER,))
+    assert request_digest(MODEL.id, untold) != entry.digest
+    lacking = "the tools changed: get_weather has another account of what it returns"
+    assert explain_missing(untold, entry) == lacking
+
+
 def test_text_that_misleads_the_eye_is_escaped(path: Path) -> None:
     hostile = recorded(reply=Reply("\x1b[2J \u202e evil \u2028 \ud800 \x85"))
     write_recordings(path, MODEL, [hostile])

@@ -1,0 +1,24 @@
+"""Stored answers of GLM 4 are decoded as the official handler of August 2024 decoded them.
+
+The rows are not ours to pass on: FCALL_CORPUS names a folder that holds them.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.decoding import DECODERS
+from tests.conformance.corpus import VERDICTS, rows
+
+pytestmark = pytest.mark.skipif(not VERDICTS.is_file(), reason="FCALL_CORPUS names no folder with the corpus")
+
+
+def test_every_answer_is_decoded_alike() -> None:
+    counts = {True: 0, False: 0}
+    for row in rows(VERDICTS):
+        if "GLMHandler" in str(row.get("decoder")):
+            found = DECODERS["glm4"](row["raw"], ())
+            calls = None if found.malformed else [{call.name: dict(call.arguments)} for call in found.calls]
+            assert (calls or None) == row["decoded"], row["id"]
+            counts[bool(calls)] += 1
+    assert counts == {True: 838, False: 183}
