@@ -20,6 +20,8 @@ _NAMES: Mapping[str, str] = MappingProxyType(
     {"torchhub": "torchhub", "tensorflowhub": "tensorhub", "huggingface": "huggingface"}
 )
 """The script's names of the hubs."""
+_LONGEST: Final = 10_000_000
+"""Characters of a prompt; documents may be long."""
 _Value: TypeAlias = "str | Message | list[Message]"
 
 
@@ -84,7 +86,10 @@ class _Script:
             case ast.List(elts=[]):
                 return []
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self._text(left) + self._text(right)
+                parts = self._text(left), self._text(right)
+                if sum(map(len, parts)) > _LONGEST:  # a few lines could double a text for ever
+                    raise TypeError(f"line {node.lineno}")
+                return "".join(parts)
             case _:
                 raise TypeError(f"line {node.lineno}")
 

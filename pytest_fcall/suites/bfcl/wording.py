@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,9 +38,12 @@ class HandlerWording:
     """Writes as the handler for an interface does; for `local`, as those do that leave documents as they are."""
 
     def messages(self, messages: Sequence[Message], interface: Interface) -> Sequence[Message]:
-        """Return the messages. Providers of some interfaces want other roles, or no two messages of one role."""
+        """Return the messages: with other roles, with one of the user for several, or with results in another form."""
         if interface == "responses":
             return [{**each, "role": "developer"} if each.get("role") == "system" else each for each in messages]
+        if interface in _RESULT_WRITERS:
+            write = _RESULT_WRITERS[interface]
+            return [_with_result(each, write) if each.get("role") == "tool" else each for each in messages]
         return [*_joined_users(messages)] if interface in _JOIN_USERS else messages
 
     def function(self, tool: Tool, interface: Interface) -> Mapping[str, Json]:
@@ -59,6 +63,32 @@ class HandlerWording:
 
 
 HANDLER_WORDING: Final = HandlerWording()
+
+
+def _with_result(message: Message, write: Callable[[str], str]) -> Message:
+    content = message.get("content")
+    return {**message, "content": write(content)} if isinstance(content, str) else message
+
+
+def _google_result(text: str) -> str:
+    """The response of a function as Google takes it, an object; any-llm would make one of what the text says."""
+    return json.dumps({"result": text}, ensure_ascii=False)
+
+
+def _cohere_result(text: str) -> str:
+    """A result without the key `id`, if it is a dictionary in Python: the handler calls it `ID`."""
+    try:
+        result = ast.literal_eval(text)
+        if not isinstance(result, dict):
+            return text
+        if "id" in result:
+            result["ID"] = result.pop("id")
+        return json.dumps(result)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+
+
+_RESULT_WRITERS: Final[Mapping[Interface, Callable[[str], str]]] = {"google": _google_result, "cohere": _cohere_result}
 
 
 def _joined_users(messages: Sequence[Message]) -> Iterator[Message]:

@@ -60,6 +60,11 @@ def test_a_hub_of_ones_own_has_no_published_prompt(script: Path) -> None:
         ("prompts = []", "prompts = list()", "is not as it was published: line 6"),
         ("prompts = []", "import os", "is not as it was published: line 6"),
         ("question + ", "unknown + ", "is not as it was published: 'unknown'"),
+        (
+            "prompts = []",
+            "prompts = question" + "\n    prompts = prompts + prompts" * 60,
+            "is not as it was published: line 30",
+        ),
         ("def ", "def def ", "invalid syntax"),
     ],
 )

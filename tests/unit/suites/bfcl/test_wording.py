@@ -128,6 +128,24 @@ def test_earlier_calls_have_the_names_that_are_sent() -> None:
         assert sent["messages"][1]["tool_calls"][0]["function"]["name"] == name
 
 
+@pytest.mark.parametrize(
+    ("interface", "result", "sent"),
+    [
+        ("openai", '{"id": 1}', '{"id": 1}'),
+        ("google", '{"id": 1}', '{"result": "{\\"id\\": 1}"}'),
+        ("google", "Zürich", '{"result": "Zürich"}'),
+        ("cohere", '{"id": 1, "at": "Zürich"}', '{"at": "Z\\u00fcrich", "ID": 1}'),
+        ("cohere", '{"id": true}', '{"id": true}'),
+        ("cohere", "[" * 100_000, "[" * 100_000),
+        ("cohere", "7", "7"),
+    ],
+)
+def test_results_have_the_form_that_the_handler_gives_them(interface: Interface, result: str, sent: str) -> None:
+    message: Message = {"role": "tool", "tool_call_id": "1", "content": result}
+    user: Message = {"role": "user", "content": result}
+    assert [*HANDLER_WORDING.messages([user, message], interface)] == [user, {**message, "content": sent}]
+
+
 def test_a_strict_model_gets_strict_schemas() -> None:
     assert body(asked(), strict=True)["tools"][0]["function"].keys() >= {"strict"}
 
