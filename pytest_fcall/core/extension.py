@@ -85,8 +85,8 @@ class Decoder(Protocol):
 class Suite(Protocol):
     """A public benchmark in its native format.
 
-    A suite may also have the methods `about`, `figures`, `case_figures`, `scores`, `averages`, `tables`, `figure_names`,
-    `published` and `profile`, which the functions below call.
+    A suite may also have the methods `about`, `figures`, `case_figures`, `scores`, `averages`, `tables`,
+    `figure_names`, `published` and `profile`, which the functions below call.
     """
 
     def cases(self, part: str, path: Path | None) -> Iterable[Case | FaultyCase]:

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Case
+from pytest_fcall.suites.apibench.prompt import SETTINGS
 from pytest_fcall.suites.apibench.published_prompt import SCRIPT
-from pytest_fcall.suites.apibench.suite import SETTINGS, ApiBenchSuite
+from pytest_fcall.suites.apibench.suite import ApiBenchSuite
 
 GORILLA = Path(os.environ.get("FCALL_GORILLA") or "no-gorilla").absolute()
 NAMES = {"torchhub": "torchhub", "tensorflowhub": "tensorhub", "huggingface": "huggingface"}
