@@ -1,4 +1,4 @@
-"""Requests of native mode are those of the official handlers, each as its provider's library gets it.
+"""Requests are those of the official handlers, each as its provider's library gets it, in both modes.
 
 What any-llm makes of a request is compared for Anthropic, whose library is installed here; for the other providers it
 is compared what any-llm is handed.
@@ -40,7 +40,7 @@ SEARCHES = ("web_search_base", "web_search_no_snippet")
 EVERY = (*CATEGORIES, *CONVERSATIONS, *MEMORIES, *SEARCHES)
 TURNS, FIRST_TURNS = 8_611, 5_217
 """All turns of all conversations, and the first ones."""
-FEW = ("live_parallel", "memory_kv")
+FEW = ("live_parallel", "web_search_base")
 
 Parts: TypeAlias = Mapping[str, Any]
 """The messages, tools and temperature of a request, in the form of Chat Completions, and all else under `others`."""
@@ -61,34 +61,42 @@ def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
 
 
-@pytest.mark.parametrize("interface", INTERFACES)
-def test_requests_are_those_of_the_official_handler(interface: str, pytestconfig: pytest.Config) -> None:
+PROMPTED = ("openai", "responses", "anthropic", "google", "mistral")
+"""Interfaces whose handlers ask models without native calls, too."""
+
+
+@pytest.mark.parametrize(
+    ("mode", "interface"),
+    [*(("native", interface) for interface in INTERFACES), *(("prompt", interface) for interface in PROMPTED)],
+)
+def test_requests_are_those_of_the_official_handler(mode: str, interface: str, pytestconfig: pytest.Config) -> None:
+    categories = EVERY if is_thorough(pytestconfig) else FEW
+    cases = {id_: case for category in categories for id_, case in cases_of(mode, category).items()}
     found: Counter[str] = Counter()
     asked = 0
-    for category in EVERY if is_thorough(pytestconfig) else FEW:
-        cases = cases_of(category)
-        for id_, requests in official_requests(interface, category):
-            ours = [*our_requests(interface, cases.pop(id_))]
-            asked += len(requests)
-            for theirs, own in zip(requests, ours, strict=True):
-                found.update(differences(interface, theirs, own))
-        assert not cases
+    for id_, requests in official_requests(mode, interface, categories):
+        ours = [*our_requests(interface, cases.pop(id_))]
+        asked += len(requests)
+        for theirs, own in zip(requests, ours, strict=True):
+            found.update(differences(interface, theirs, own))
+    assert not cases
     assert (asked > 0, dict(found)) == (True, {})
     if is_thorough(pytestconfig):
         assert asked == (FIRST_TURNS if interface == "local" else TURNS)
 
 
-def cases_of(category: str) -> dict[str, Case]:
+def cases_of(mode: str, category: str) -> dict[str, Case]:
     """The cases by their ids, with those that are held before them."""
     found: dict[str, Case] = {}
-    for case in BfclSuite().cases(category, DATA):
+    suite = BfclSuite()
+    for case in (suite.cases if mode == "native" else suite.prompted)(category, DATA):
         assert isinstance(case, Case)
         found |= {each.id: each for each in (*(case.earlier.cases if case.earlier else ()), case)}
     return found
 
 
-def official_requests(interface: str, category: str) -> Iterator[tuple[str, Sequence[Parts]]]:
-    command = [str(PYTHON), "-m", "tests.conformance.official.requests", interface, category]
+def official_requests(mode: str, interface: str, categories: Sequence[str]) -> Iterator[tuple[str, Sequence[Parts]]]:
+    command = [str(PYTHON), "-m", "tests.conformance.official.requests", mode, interface, *categories]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -104,7 +112,8 @@ def our_requests(interface: str, case: Case) -> Iterator[Parts]:
     """What goes out for each turn, without the messages before."""
     request = plan_request(case)
     for turn in case.turns[:1] if interface == "local" else case.turns:
-        request = replace(request, messages=turn.messages, tools=request.tools if turn.tools is None else turn.tools)
+        tools = request.tools if turn.tools is None or case.tools_in_messages else turn.tools
+        request = replace(request, messages=turn.messages, tools=tools)
         yield our_parts(interface, request)
 
 

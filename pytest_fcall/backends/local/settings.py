@@ -67,18 +67,13 @@ SAMPLING_OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
         "seed": integer_option("an integer, 0 or greater", 0),
         "grammar": choice_option("tools", "off"),
         "chat_template_kwargs": table_option(),
+        "handler": choice_option(*INTERFACES),
     }
 )
 """Each case may set them."""
 
 OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
-    {
-        **_LOAD_OPTIONS,
-        "batch": _without_effect(_positive_integer()),
-        "handler": choice_option(*INTERFACES),
-        "volatile": volatile_option(),
-        **SAMPLING_OPTIONS,
-    }
+    {**_LOAD_OPTIONS, "batch": _without_effect(_positive_integer()), "volatile": volatile_option(), **SAMPLING_OPTIONS}
 )
 
 

@@ -1,8 +1,8 @@
 """Writes, a line a conversation, the requests that an official handler makes of its turns, as its library gets them.
 
-Runs in the official environment, with the name of an interface and categories as arguments. The handlers run as they
-are; their libraries are stood in for by classes that keep what they are given. No model answers: each turn is asked as
-if nothing had been said since the one before.
+Runs in the official environment, with `native` or `prompt`, the name of an interface, and categories as arguments. The
+handlers run as they are; their libraries are stood in for by classes that keep what they are given. No model answers:
+each turn is asked as if nothing had been said since the one before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from tests.conformance.official.stand_ins import Captured, Client, stand_in
-from tests.conformance.official.told_turns import Memory
 
 _LIBRARIES = (
     "anthropic",
@@ -67,10 +66,17 @@ _HANDLERS: Mapping[str, _Place] = {
 }
 
 
-class Requests:
-    """The requests of one handler."""
+class Memory:
+    """Stands for a memory, whose content is not known yet."""
 
-    def __init__(self, interface: str) -> None:
+    def _dump_core_memory_to_context(self) -> str:
+        return "{memory_content}"
+
+
+class Requests:
+    """The requests of one handler, with native calls or by prompt."""
+
+    def __init__(self, interface: str, *, native: bool) -> None:
         stand_in(_LIBRARIES)
         os.environ["GOOGLE_API_KEY"] = "none"
         place = _HANDLERS[interface]
@@ -78,11 +84,12 @@ class Requests:
         with TemporaryDirectory() as folder:
             os.environ["BFCL_PROJECT_ROOT"] = folder
             handler = getattr(import_module(f"bfcl_eval.model_handler.{place.module}"), place.name)
-        self._handler = handler(place.model, 0.001, f"{place.model}-FC", True)
+        self._handler = handler(place.model, 0.001, place.model, native)
         self._handler.client = Client()
         self._telling = import_module("bfcl_eval.model_handler.utils")
         self._words = import_module("bfcl_eval.constants.default_prompts")
         self._is_local = interface == "local"
+        self._native = native
 
     def of(self, entry: dict[str, Any], category: str) -> Iterator[Any]:
         """Give the request of each turn; for `local` only the first, in its parts."""
@@ -91,28 +98,52 @@ class Requests:
         if self._is_local:
             yield self._handler._pre_query_processing_prompting(entry) | {"message": entry["question"][0]}
             return
-        said = self._handler._compile_tools(self._handler._pre_query_processing_FC({}, entry), entry)
+        handler = self._handler
+        said = self._begun(entry)
         for number, asked in enumerate(entry["question"]):
-            messages = asked
-            if str(number) in entry.get("missed_function", {}):
-                entry["function"].extend(entry["missed_function"][str(number)])
-                said = self._handler._compile_tools(said, entry)
-                text = self._words.DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC
-                messages = [{"role": "user", "content": text}]
-            add = self._handler._add_next_turn_user_message_FC if number else self._handler.add_first_turn_message_FC
-            said = add(said, messages)
+            new = entry.get("missed_function", {}).get(str(number))
+            messages = asked if new is None else self._told(new, said, entry)
+            first, later, query = (
+                (handler.add_first_turn_message_FC, handler._add_next_turn_user_message_FC, handler._query_FC)
+                if self._native
+                else (
+                    handler.add_first_turn_message_prompting,
+                    handler._add_next_turn_user_message_prompting,
+                    handler._query_prompting,
+                )
+            )
+            said = (later if number else first)(said, messages)
             try:
-                self._handler._query_FC(said)
+                query(said)
             except Captured as captured:
                 yield json.loads(json.dumps(captured.arguments))  # the handler goes on with the same lists
+
+    def _begun(self, entry: dict[str, Any]) -> dict[str, Any]:
+        made: dict[str, Any]
+        if self._native:
+            made = self._handler._compile_tools(self._handler._pre_query_processing_FC({}, entry), entry)
+        else:
+            made = self._handler._pre_query_processing_prompting(entry)
+        return made
+
+    def _told(self, new: list[Any], said: dict[str, Any], entry: dict[str, Any]) -> list[dict[str, Any]]:
+        """Tell of new functions."""
+        if self._native:
+            entry["function"].extend(new)
+            self._handler._compile_tools(said, entry)
+            text = self._words.DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC
+        else:
+            text = self._words.DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_PROMPTING.format(functions=new)
+        return [{"role": "user", "content": text}]
 
 
 def main() -> None:
     """Print a JSON object for each case: its id, and the requests of its turns."""
-    requests = Requests(sys.argv[1])
+    mode, interface, *categories = sys.argv[1:]
+    requests = Requests(interface, native=mode == "native")
     utils = import_module("bfcl_eval.utils")
     vars(utils)["_get_file_lock"] = lambda _: nullcontext()
-    for category in sys.argv[2:]:
+    for category in categories:
         for entry in utils.load_dataset_entry(category):
             made = {"id": entry["id"], "requests": [*requests.of(entry, category)]}
             sys.stdout.write(json.dumps(made) + "\n")
