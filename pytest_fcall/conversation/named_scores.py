@@ -168,6 +168,7 @@ SCORES: Final[Mapping[str, ScoreKind]] = MappingProxyType(
         "state_recall": _of_state(lambda score: score.recall),
         "lcs": _of_calls(_sequence, _share, 2),
         "lcs(executable)": ScoreKind("calls", _sequence_if_executable, _share, 2),
+        "success_rate": _of_judge(),
         "reward": ScoreKind("state", _reward, _share, 2),
         "executability": ScoreKind("reply", lambda evidence: (int(evidence.executable), 1), _share, 2),
         "domain_accuracy": _of_judge(),

@@ -19,6 +19,7 @@ from pytest_fcall.reporting.results import (
     Results,
     Status,
     Way,
+    score_answers_to_json,
     scores_from_json,
     scores_to_json,
 )
@@ -42,6 +43,7 @@ def result_to_json(result: Result) -> dict[str, Json]:
         data["outcome"] = result.outcome.value
     if result.scores:
         data["scores"] = scores_to_json(result.scores)
+    data["score_answers"] = score_answers_to_json(result.scores)
     return data
 
 
@@ -81,7 +83,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         suite=_field(data, "suite", str, ""),
         left_out=_texts(data, "left_out"),
         stanza=_stanza(data),
-        scores=scores_from_json(data.get("scores", ())),
+        scores=scores_from_json(data.get("scores", ()), data.get("score_answers", ())),
         judging=_judge_usage(data),
         inside=tuple(_app_usage(_checked(item, "inside", dict)) for item in _list(data, "inside")),
         called=_named_pairs(data, "called"),

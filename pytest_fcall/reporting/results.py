@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Json, Outcome, Usage
@@ -20,19 +20,38 @@ class CaseScore:
     tag: str
     score: str
     numbers: tuple[float, ...] = ()
+    answers: tuple[tuple[float, ...], ...] = ()
+    """Of several answers the numbers of each, in their order; their means are in `numbers`."""
 
 
-def scores_from_json(data: Json) -> tuple[CaseScore, ...]:
-    """Read what `scores_to_json` wrote. Raises ValueError for anything else."""
-    match data:
-        case [*scores]:
-            return tuple(map(_case_score, scores))
+def scores_from_json(data: Json, answers: Json = ()) -> tuple[CaseScore, ...]:
+    """Read what `scores_to_json` and `score_answers_to_json` wrote. Raises ValueError for anything else."""
+    several = {(tag, score): numbers for tag, score, numbers in map(_score_answers, _scores(answers))}
+    scores = map(_case_score, _scores(data))
+    return tuple(replace(each, answers=several.get((each.tag, each.score), ())) for each in scores)
+
+
+def _scores(data: Json) -> Sequence[Json]:
+    if isinstance(data, Sequence) and not isinstance(data, str):
+        return data
     raise ValueError("scores: expected a list")
 
 
 def scores_to_json(scores: Sequence[CaseScore]) -> list[Json]:
     """The scores as JSON."""
     return [[each.tag, each.score, [*each.numbers]] for each in scores]
+
+
+def score_answers_to_json(scores: Sequence[CaseScore]) -> list[Json]:
+    """The numbers of each answer, of the scores that have several, as JSON."""
+    return [[each.tag, each.score, [[*numbers] for numbers in each.answers]] for each in scores if each.answers]
+
+
+def _score_answers(data: Json) -> tuple[str, str, tuple[tuple[float, ...], ...]]:
+    match data:
+        case [str(tag), str(score), [*answers]] if all(isinstance(each, list) for each in answers):
+            return tag, score, tuple(tuple(map(_number, each)) for each in answers if isinstance(each, list))
+    raise ValueError("score_answers: expected a tag, a score and lists of numbers")
 
 
 def _case_score(data: Json) -> CaseScore:

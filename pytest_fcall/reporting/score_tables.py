@@ -11,7 +11,7 @@ from pytest_fcall.reporting.number_text import count_text, percent_text, score_t
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import NO_END, column_count, cut_end, table_lines
 
-_TITLES = ("model", "tag", "score", "n", "value", "no reply")
+_TITLES = ("model", "tag", "score", "n", "value", "std", "runs", "no reply")
 _CHANGE_TITLES = ("model", "tag", "score", "n", "before", "now", "change")
 
 
@@ -27,6 +27,10 @@ class ScoreRow:
     """From 0 to 1; None if it is undefined, as without cases."""
     no_reply: int = 0
     """Cases without a reply, which are not scored."""
+    runs: int = 0
+    """How often all cases were asked, if that is more than once."""
+    spread: float | None = None
+    """The standard deviation of the score between these runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ def score_lines(rows: Sequence[ScoreRow], width: int = 100) -> list[str]:
             *_names(row, rows[place - 1] if place else None),
             f"{row.cases:,}" if row.cases else "-",
             score_text(row.value),
+            "" if row.spread is None else score_text(row.spread),
+            count_text(row.runs or None),
             count_text(row.no_reply or None),
         ]
         for place, row in enumerate(rows)

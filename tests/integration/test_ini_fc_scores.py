@@ -41,9 +41,11 @@ def scores(result: pytest.RunResult) -> dict[tuple[str, str], str]:
     rows = dropwhile(lambda line: line.split()[:4] != ["model", "tag", "score", "n"], result.outlines)
     tag = ""
     for row in list(rows)[1:]:
-        *names, score, cases, value = row.split()
-        if score not in SCORES:
+        words = row.split()
+        at = max((place for place, word in enumerate(words) if word in SCORES), default=-1)
+        if at < 0:
             break
+        names, score, (cases, value, *_) = words[:at], words[at], words[at + 1 :]
         tag = next((name for name in names if not name.startswith("python:")), tag)
         found[tag, score] = f"{cases} {value}"
     return found

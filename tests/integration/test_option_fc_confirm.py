@@ -113,6 +113,14 @@ def test_without_a_budget_a_wrong_answer_is_undecided(accepted: Mind, workers: s
     assert '<property name="fcall_outcome" value="undecided"' in (accepted.path / "junit.xml").read_text("utf-8")
 
 
+def test_answers_that_a_doubt_has_asked_for_are_no_runs_of_a_score(accepted: Mind) -> None:
+    accepted.says_in_turn("one", WRONG)
+    asked_again = accepted.run("-k", "one", "--fc-score=*: api_f1")
+    asked_again.stdout.fnmatch_lines(["*tag *score *n *value*"])
+    assert accepted.asked()["one"] > 1
+    asked_again.stdout.no_fnmatch_line("*value *std*")
+
+
 def test_another_failure_beside_an_undecided_case_fails_the_run(accepted: Mind) -> None:
     accepted.cases("one", "two", "three")
     accepted.says({"one": WRONG, "three": WRONG})

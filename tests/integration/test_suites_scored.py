@@ -150,7 +150,14 @@ def test_several_runs_count_each_answer_once(tasks: Shop) -> None:
         "--fc-model=python:agents:agent",
         "--fc-samples=4",
     )
-    result.stdout.fnmatch_lines(["*home_search_v0 *state_f1 *1  0.8750*", "*executability *1  1.0000*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*score *n *value *std *runs*",
+            "*home_search_v0 *state_f1 *1  0.8750  0.1443 *4",
+            "*success_rate *1  0.5000  0.5774 *4",
+            "*executability *1  1.0000  0.0000 *4",
+        ]
+    )
 
 
 def test_a_label_that_cannot_be_carried_out_is_an_error_before_anybody_is_asked(tasks: Shop) -> None:

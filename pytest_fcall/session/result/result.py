@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -221,7 +222,10 @@ def _scores(session: Session, case: Case | FaultyCase, run: CaseRun | None, *, c
     from pytest_fcall.session.result.scores import scores_of
 
     judged = run.judged.result.all if run and run.judged else ()
-    return scores_of(case, wanted, own, run.answers if run and run.is_complete else None, judged)
+    scores = scores_of(case, wanted, own, run.answers if run and run.is_complete else None, judged)
+    if run and run.judged and run.judged.result.first:  # it was asked again for a wrong answer, and not with all cases
+        return tuple(replace(each, answers=()) for each in scores)
+    return scores
 
 
 def _scores_of_suite(session: Session, case: Case) -> Mapping[str, Sequence[str]]:

@@ -153,6 +153,7 @@ def _result() -> _Schema:
                 "type": ["string", "object", "null"],
             },
             "scores": _list("A tag, a score, and the numbers that the case adds to it.", _score()),
+            "score_answers": _list("Of several answers: a tag, a score, and the numbers of each.", _score_answers()),
             "judging": _or_null("The questions to a judge model.", _ref("judging")),
             "inside": _list("The requests of an app to its models.", _ref("inside")),
             "called": _list("Each expected tool, and the one that was called for it.", _pair("string")),
@@ -313,6 +314,12 @@ def _step() -> _Schema:
 
 def _score() -> _Schema:
     items: list[Json] = [_text(), _text(), {"type": "array", "items": _number()}]
+    return {"type": "array", "prefixItems": items, "minItems": 3, "maxItems": 3}
+
+
+def _score_answers() -> _Schema:
+    numbers: _Schema = {"type": "array", "items": _number()}
+    items: list[Json] = [_text(), _text(), {"type": "array", "items": numbers}]
     return {"type": "array", "prefixItems": items, "minItems": 3, "maxItems": 3}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_fcall.conversation.evidence import Evidence, evidence_of, subjects_of
@@ -44,8 +44,9 @@ def scores_of(
     if not named or asked is None or not judged:
         return tuple(CaseScore(tag, score) for tag, score in named)
     added = [_ScoredAnswer(_evidence(case, asked, each), each.verdict.scores) for each in judged]
+    numbers = {score: _numbers(score, added) for _, score in named}
     return tuple(
-        CaseScore(tag, score, numbers) for tag, score in named if (numbers := _numbers(score, added)) is not None
+        CaseScore(tag, score, _mean(found), _several(found)) for tag, score in named if (found := numbers[score])
     )
 
 
@@ -57,10 +58,10 @@ def values_of_case(scores: Iterable[CaseScore]) -> list[tuple[str, str]]:
 
 def score_rows(results: Iterable[Result]) -> list[ScoreRow]:
     """The scores over all results: model by model, tag by tag."""
-    parts: dict[str, dict[tuple[str, str], list[ScoreNumbers]]] = {}
+    parts: dict[str, dict[tuple[str, str], list[CaseScore]]] = {}
     for result in results:
         for each in result.scores:
-            parts.setdefault(result.model, {}).setdefault((each.tag, each.score), []).append(each.numbers)
+            parts.setdefault(result.model, {}).setdefault((each.tag, each.score), []).append(each)
     return [row for model, own in parts.items() for row in _rows_of_model(model, own)]
 
 
@@ -69,13 +70,25 @@ def score_table(results: Iterable[Result], width: int) -> list[str]:
     return score_lines(score_rows(results), width)
 
 
-def _rows_of_model(model: str, parts: Mapping[tuple[str, str], Sequence[ScoreNumbers]]) -> Iterator[ScoreRow]:
+def _rows_of_model(model: str, parts: Mapping[tuple[str, str], Sequence[CaseScore]]) -> Iterator[ScoreRow]:
     order = list(SCORES)
     known = [name for name in parts if name[1] in SCORES]
     for tag, score in sorted(known, key=lambda name: (name[0], order.index(name[1]))):
-        numbers = parts[tag, score]
-        counted = [each for each in numbers if each]
-        yield ScoreRow(model, tag, score, len(counted), score_value(score, counted), len(numbers) - len(counted))
+        own = parts[tag, score]
+        counted = [each for each in own if each.numbers]
+        value = score_value(score, [each.numbers for each in counted])
+        runs = _values_of_runs(score, counted)
+        spread = stdev(runs) if len(runs) > 1 else None
+        yield ScoreRow(model, tag, score, len(counted), value, len(own) - len(counted), len(runs), spread)
+
+
+def _values_of_runs(score: str, counted: Sequence[CaseScore]) -> list[float]:
+    """The score of all first answers, of all second ones and so on; none where cases have not equally many."""
+    counts = {len(each.answers) for each in counted}
+    if len(counts) != 1:
+        return []
+    values = [score_value(score, numbers) for numbers in zip(*(each.answers for each in counted), strict=True)]
+    return [value for value in values if value is not None] if None not in values else []
 
 
 def _evidence(case: Case, asked: CaseAnswers, judged: JudgedAnswer) -> Evidence:
@@ -96,8 +109,13 @@ class _ScoredAnswer(NamedTuple):
         return self.judged[score] if score in self.judged else SCORES[score].numbers(self.evidence)
 
 
-def _numbers(score: str, answers: Sequence[_ScoredAnswer]) -> ScoreNumbers | None:
-    added = [numbers for each in answers if (numbers := each.numbers(score)) is not None]
-    if len(added) < 2:
-        return added[0] if added else None
-    return tuple(map(fmean, zip(*added, strict=True)))
+def _numbers(score: str, answers: Sequence[_ScoredAnswer]) -> list[ScoreNumbers]:
+    return [numbers for each in answers if (numbers := each.numbers(score)) is not None]
+
+
+def _mean(added: Sequence[ScoreNumbers]) -> ScoreNumbers:
+    return added[0] if len(added) == 1 else tuple(map(fmean, zip(*added, strict=True)))
+
+
+def _several(added: Sequence[ScoreNumbers]) -> tuple[ScoreNumbers, ...]:
+    return tuple(added) if len(added) > 1 else ()

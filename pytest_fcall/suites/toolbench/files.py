@@ -16,7 +16,8 @@ from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, a
 TaskKind: TypeAlias = Literal["state", "steps", "request", "sheet", "scene", "shop"]
 """The basis of judging an answer: the state that it sets, its steps, or the outcome of its execution."""
 
-_STATE_SCORES: Final = ("state_f1", "state_precision", "state_recall", "executability")
+_RUN_SCORES: Final = ("success_rate", "executability")
+_STATE_SCORES: Final = ("state_f1", "state_precision", "state_recall", *_RUN_SCORES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +44,18 @@ TASKS: Final[Mapping[str, Task]] = MappingProxyType(
             Task("the_cat_api", "request", 3, 3, 128, _STATE_SCORES, "The Cat API's service"),
             Task("home_search", "state", 15, 3, 128, _STATE_SCORES),
             Task("booking", "state", 15, 3, 300, _STATE_SCORES),
-            Task("google_sheets", "sheet", 0, 3, 256, ("executability",), "a Google sheet"),
+            Task("google_sheets", "sheet", 0, 3, 256, _RUN_SCORES, "a Google sheet"),
             Task("virtual_home", "steps", 10, 3, 128, ("lcs", "lcs(executable)", "executability")),
             Task("web_shop", "shop", 0, 3, 128, ("reward", "executability"), "a web shop"),
-            Task("code_as_policies_tabletop", "scene", 0, 0, 256, ("executability",), "the simulated table"),
+            Task(
+                "code_as_policies_tabletop",
+                "scene",
+                0,
+                0,
+                256,
+                ("success_rate", "executability"),
+                "the simulated table",
+            ),
         )
     }
 )

@@ -147,6 +147,8 @@ def _verdict_of(score: ToolBenchScore, labels: Sequence[str], answer: str) -> Ve
 
 def _case_scores(score: ToolBenchScore) -> Iterator[tuple[str, tuple[float, ...]]]:
     yield "executability", (float(not score.crashed), 1.0)
+    if score.success is not None:
+        yield "success_rate", (float(score.success), 1.0)
     for name, value in (
         ("state_f1", score.f1),
         ("state_precision", score.precision),

@@ -21,6 +21,22 @@ def test_what_a_result_adds_comes_back_as_it_went(scores: tuple[CaseScore, ...])
     assert result_from_json(json.loads(json.dumps(result_to_json(result)))) == result
 
 
+def test_the_numbers_of_several_answers_come_back_with_their_score() -> None:
+    several = CaseScore("*", "lcs", (0.5, 1.0), ((1.0, 1.0), (0.0, 1.0)))
+    result = Result("a::b", "b", "m", "passed", scores=(CaseScore("smoke", "lcs", (1.0, 1.0)), several))
+    assert result_from_json(json.loads(json.dumps(result_to_json(result)))) == result
+    older = {name: value for name, value in result_to_json(result).items() if name != "score_answers"}
+    assert [each.answers for each in result_from_json(older).scores] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    "answers", [[["*", "lcs"]], [["*", "lcs", [1]]], [["*", 1, [[1]]]], [["*", "lcs", [["1"]]]], "x"]
+)
+def test_what_is_no_list_of_answers_is_refused_by_name(answers: object) -> None:
+    with pytest.raises(ValueError, match=r"^score(s|_answers): expected "):
+        scores_from_json([["*", "lcs", [1]]], answers)  # type: ignore[arg-type]  # a file may hold anything
+
+
 @pytest.mark.parametrize(
     "data",
     [
