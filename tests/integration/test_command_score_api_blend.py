@@ -87,7 +87,7 @@ def test_a_row_of_no_case_is_told_and_the_others_are_scored(tmp_path: Path) -> N
     write_sets(tmp_path)
     write(
         tmp_path / "answers.jsonl",
-        {"case": "seq_sgd_3shot_1", "answer": None},
+        {"case": "seq_sgd_3shot@7_1", "answer": None},
         {"case": "x", "answer": ""},
         {"case": 1},
     )

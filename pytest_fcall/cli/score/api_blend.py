@@ -24,12 +24,11 @@ from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.reporting.number_text import percent_text
-from pytest_fcall.suites.api_blend.data_sets import DATA_SETS, DOMAINS, is_in_domain
+from pytest_fcall.suites.api_blend.data_sets import DATA_SETS, DOMAINS, is_in_domain, set_of_part
 from pytest_fcall.suites.api_blend.suite import ApiBlendSuite
 from pytest_fcall.suites.json_files import BrokenRow
 
 _SCORES: Final = ("api_f1", "parameter_f1", "near_parameter_f1", "lcs_f1")
-_DEMONSTRATED: Final = "_3shot"
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -94,7 +93,8 @@ class ApiBlendJudge(RowJudge):
         yield Table(("data set", "n", *_SCORES), tuple(rows))
 
     def _case(self, id_: str) -> Case:
-        case = _cases(self.data).get(id_.replace(_DEMONSTRATED, "", 1))
+        part, _, number = id_.rpartition("_")
+        case = _cases(self.data).get(f"{set_of_part(part).name}_{number}")
         if case is None:
             raise BrokenRow(f"{self.data} has no case {id_!r:.80}; cases are called as in a run, such as seq_atis_1")
         if isinstance(case, FaultyCase):

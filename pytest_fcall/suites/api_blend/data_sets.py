@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -63,6 +64,25 @@ _TRAINED_ON: Final = frozenset({"seq_atis", "seq_snips", "seq_topv2", "seq_sgd",
 def is_in_domain(data_set: str) -> bool:
     """Whether the publication counts a data set as in domain: its own models were trained on it."""
     return data_set in _TRAINED_ON
+
+
+@dataclass(frozen=True, slots=True)
+class SetPart:
+    """A part of the suite: a data set, with demonstrations or without."""
+
+    name: str
+    shots: int = 0
+    seed: str | None = None
+    """The seed of a sample of demonstrations; None for the first ones."""
+
+
+_DEMONSTRATED: Final = re.compile(r"(?P<name>.+)_3shot(?:@(?P<seed>\d{1,18}))?")
+
+
+def set_of_part(part: str) -> SetPart:
+    """Return the data set of `SET`, `SET_3shot` or `SET_3shot@SEED`."""
+    found = _DEMONSTRATED.fullmatch(part)
+    return SetPart(found["name"], 3, found["seed"]) if found else SetPart(part)
 
 
 CallPath: TypeAlias = tuple[Call, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -21,20 +22,24 @@ from pytest_fcall.suites.api_blend.data_sets import (
     DOMAINS,
     DataSet,
     Sample,
+    SetPart,
     UnknownValue,
     is_in_domain,
+    set_of_part,
 )
 from pytest_fcall.suites.api_blend.files import HOW_TO_GET_IT, Entry, SetFiles, find_set_files
 from pytest_fcall.suites.api_blend.prompt import instruction_text
 from pytest_fcall.suites.json_files import broken_case, required_path
 
-_SHOTS: Final = 3
 _SCORES: Final = ("api_f1", "parameter_f1", "lcs_f1")
-_WITH_EXAMPLES: Final = f"_{_SHOTS}shot"
+_MOST_SAMPLED: Final = 100_000
 
 
 class ApiBlendSuite:
-    """The questions of each data set in a prompt, without demonstrations, or with three (`SET_3shot`)."""
+    """The questions of each data set in a prompt, without demonstrations, or with three.
+
+    They are the first three for `SET_3shot`, and a sample for `SET_3shot@SEED`.
+    """
 
     def about(self, path: Path | None) -> About:
         """Return the parts and the origin of the data."""
@@ -49,7 +54,7 @@ class ApiBlendSuite:
         )
 
     def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
-        """Yield the cases of `SET` or `SET_3shot`, or of all sets. The prompt holds the functions."""
+        """Yield the cases of `SET`, `SET_3shot` or `SET_3shot@SEED`, or of all sets. The prompt holds the functions."""
         for name, files in _wanted(part, path):
             yield from _Reader(name, files).cases()
 
@@ -62,7 +67,7 @@ class ApiBlendSuite:
 
     def scores(self, case: Case) -> Mapping[str, Sequence[str]]:
         """Return the F1 scores of functions, arguments and their order, or of functions for a set without arguments."""
-        data_set = DATA_SETS.get(case.category.removesuffix(_WITH_EXAMPLES))
+        data_set = DATA_SETS.get(set_of_part(case.category).name)
         return {case.category: data_set.scores} if data_set else {}
 
     def averages(self, measured: Sequence[Measured]) -> Sequence[Figure]:
@@ -76,11 +81,11 @@ class ApiBlendSuite:
 
 def _averages(score: str, measured: Sequence[Measured]) -> Iterator[Figure]:
     """The average over all sets, and over those in and out of the publication's domain."""
-    own = [each for each in measured if each.score == score and each.tag.removesuffix(_WITH_EXAMPLES) in DATA_SETS]
+    own = [each for each in measured if each.score == score and set_of_part(each.tag).name in DATA_SETS]
     if own:
         yield Figure(f"weighted_{score}", _average(own))
         for domain, inside in DOMAINS:
-            there = [each for each in own if is_in_domain(each.tag.removesuffix(_WITH_EXAMPLES)) is inside]
+            there = [each for each in own if is_in_domain(set_of_part(each.tag).name) is inside]
             yield Figure(f"{domain.replace(' ', '_')}_{score}", _average(there))
 
 
@@ -91,7 +96,7 @@ def _average(measured: Sequence[Measured]) -> float | None:
 
 def _wanted(part: str, path: Path | None) -> Iterator[tuple[str, SetFiles]]:
     folder = required_path(path, "api_blend", HOW_TO_GET_IT)
-    name = part.removesuffix(_WITH_EXAMPLES)
+    name = set_of_part(part).name
     if part and name not in DATA_SETS:
         raise ValueError(f"no data set {part!r} in API-BLEND; available: {', '.join(DATA_SETS)}")
     wanted = [each for each in DATA_SETS.values() if name in ("", each.name)]
@@ -111,8 +116,8 @@ class _Reader:
         self.entries = list(files.entries())
         self._tools = _tools([entry.sample for entry in self.entries if entry.sample], names_only=self._set.names_only)
         self._all = _Offered([*self._tools.values()], names_only=self._set.names_only)
-        with_examples = part.endswith(_WITH_EXAMPLES)
-        self._examples = list(islice(files.examples(), _SHOTS + 1)) if with_examples else []
+        self._shots = set_of_part(part).shots
+        self._examples = list(_examples(files, set_of_part(part)))
 
     def cases(self) -> Iterator[Case | FaultyCase]:
         """Yield all cases."""
@@ -131,7 +136,7 @@ class _Reader:
         if sample is None:
             return broken_case(id_, entry.location, entry.fault)
         offered = self._all if not sample.offered else self._offered(sample)
-        examples = [each for each in self._examples if each.text != sample.text][:_SHOTS]
+        examples = [each for each in self._examples if each.text != sample.text][: self._shots]
         prompt = instruction_text(self._set.notation, offered.names, offered.slots, examples, sample.text)
         return Case(
             id=id_,
@@ -159,6 +164,19 @@ class _Reader:
             ExpectedCall(call.name, None if self._set.names_only else _patterns(call.arguments)) for call in calls
         )
         return Expectation(stages=(expected,), order="strict", parallel="free") if expected else Expectation("no_call")
+
+
+def _examples(files: SetFiles, part: SetPart) -> Iterator[Sample]:
+    """Samples for demonstrations, one more than are needed: none is the question itself."""
+    needed = part.shots + 1 if part.shots else 0
+    if part.seed is None:
+        yield from islice(files.examples(), needed)
+        return
+    for each in (replace(files, tests=()), replace(files, training=())):  # questions only where training has too few
+        samples = islice(each.examples(), _MOST_SAMPLED)
+        drawn = sorted(samples, key=lambda sample: sha256(f"{part.seed}:{sample.text}".encode()).digest())[:needed]
+        yield from drawn
+        needed -= len(drawn)
 
 
 class _Offered:

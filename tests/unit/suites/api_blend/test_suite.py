@@ -49,6 +49,22 @@ def test_demonstrations_are_of_training_where_that_is_there(tmp_path: Path) -> N
     assert "GET_REMINDER" not in said(case)
 
 
+def test_a_seed_draws_demonstrations_of_training_and_then_of_questions(tmp_path: Path) -> None:
+    write(tmp_path / "SeqTopV2" / "x_test.json", REMIND, *[{"input": f"Q{n}", "apis": ["ASKED()"]} for n in range(3)])
+    trained = [{"input": f"T{number}", "apis": ["GET_REMINDER()"]} for number in range(40)]
+    write(tmp_path / "SeqTopV2" / "x_train.json", *trained)
+    drawn = {seed: said(cases(tmp_path, f"seq_topv2_3shot{seed}")[0]) for seed in ("", "@7", "@8")}
+    assert all(prompt.count("\nAnswer: GET_REMINDER()\n") == 3 for prompt in drawn.values())
+    assert len({*drawn.values()}) == 3
+    assert drawn["@7"] == said(cases(tmp_path, "seq_topv2_3shot@7")[0])
+    (case, *_) = cases(tmp_path, "seq_topv2_3shot@7")
+    assert case.id == "seq_topv2_3shot@7_1"
+    assert ApiBlendSuite().scores(case)["seq_topv2_3shot@7"]
+    write(tmp_path / "SeqTopV2" / "x_train.json", trained[0])
+    few = said(cases(tmp_path, "seq_topv2_3shot@7")[0])
+    assert (few.count("GET_REMINDER()\n"), few.count("ASKED()\n")) == (1, 2)
+
+
 def test_a_question_is_no_demonstration_of_itself(tmp_path: Path) -> None:
     write(tmp_path / "seq_topv2.json", REMIND, {"input": "Other", "apis": ["GET_REMINDER()"]})
     first, second = cases(tmp_path, "seq_topv2_3shot")
