@@ -103,7 +103,7 @@ def case_of(category: Category, question: Question) -> Case:
         rules=Rules("original", strings="relaxed"),
         category=category.name,
         tags=("acebench",),
-        settings=SETTINGS,
+        proposed_settings=SETTINGS,
         decoder="python",
         tools_in_messages=True,
         judge=AceJudge(category, question),

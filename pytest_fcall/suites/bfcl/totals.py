@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_fcall.core.extension import Table
-from pytest_fcall.suites.bfcl.figures import version_figures
+from pytest_fcall.suites.bfcl.figures import suite_figures
 from pytest_fcall.suites.bfcl.leaderboard_shares import Tallies
 from pytest_fcall.suites.bfcl.prompt_formats import FORMAT_CATEGORY, format_of
 
@@ -23,7 +23,7 @@ def score_table(model: str, tallies: Tallies, sizes: Mapping[str, int]) -> Table
     ]
     scores = [
         (f"{each.title} ({each.note})" if each.note else each.title, "", "", f"{each.share * 100:.2f} %")
-        for each in version_figures(tallies)
+        for each in suite_figures(tallies)
         if each.share is not None
     ]
     return Table((model, "answers", "right", "accuracy"), (*rows, *scores))

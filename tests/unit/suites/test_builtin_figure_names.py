@@ -15,6 +15,7 @@ from pytest_fcall.suites.builtin import SUITES
             (
                 (
                     "simple_python",
+                    "disguised_simple_python",
                     "live_simple",
                     "irrelevance",
                     "multi_turn_base",
