@@ -69,6 +69,9 @@ _METRIC_BEFORE: Final = re.compile(
 )
 _ANY_METRIC: Final = re.compile(_METRIC)
 _DATA_AFTER: Final = re.compile(_ON_DATA)
+_DIFFERENCE: Final = re.compile(r"\s+(?:improvement|increase|gain|boost|drop|loss|decrease|difference|points?)\b")
+_FEWEST: Final = 1000
+"""The fewest parameters of a model; functions have fewer."""
 _COUNT_AFTER: Final = re.compile(r"\s*(?:(?:model|trainable|learnable|total) )?param(?:eter)?s\b", re.IGNORECASE)
 _COUNT_BEFORE: Final = re.compile(rf"\bparam(?:eter)?s?{_LINK}$", re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"[.;?!](?=\s|$)|\n")
@@ -76,7 +79,7 @@ _NUMBER_WORD: Final = "one|two|three|four|five|six|seven|eight|nine|ten|twenty|f
 _NAMED: Final[Mapping[Tag, re.Pattern[str]]] = MappingProxyType(
     {
         "parameter_count": re.compile(
-            rf"(?<![\w.,])(?:\d[\d.,]{{0,30}}|{_NUMBER_WORD})\s?(?:{UNIT})?\s"
+            rf"(?<![\w.,])(?:\d[\d.,]{{3,30}}|(?:\d[\d.,]{{0,30}}|{_NUMBER_WORD})\s?(?:{UNIT}))\s"
             r"(?:(?:model|trainable|total) )?param(?:eter)?s\b"
             rf"|\bparam(?:eter)?s\b[^.?!]{{0,30}}(?<![\w.-])(?:\d[\d.]{{0,30}}|{_NUMBER_WORD})\s?(?:{UNIT})\b",
             re.IGNORECASE,
@@ -165,10 +168,14 @@ class Finding:
 def read_constraints(question: str) -> Constraints:
     """Read the constraints of a question."""
     question = question[:_LONGEST]
-    known = tuple(dict.fromkeys(each for text in _SENTENCE_END.split(question) for each in _in_sentence(text)))
-    read = {each.tag for each in known}
-    unread = tuple(tag for tag, pattern in _NAMED.items() if tag not in read and pattern.search(question))
-    counts = "parameter_count" in (*read, *unread)
+    read = dict(_bounds(question))
+    unread = tuple(
+        tag
+        for tag, pattern in _NAMED.items()
+        if any(not any(place in range(*found.span()) for place in read) for found in pattern.finditer(question))
+    )
+    known = tuple(dict.fromkeys(read.values()))
+    counts = "parameter_count" in (*unread, *(each.tag for each in known))
     return Constraints(known, unread, compares=not counts and bool(_COMPARED.search(question)))
 
 
@@ -219,27 +226,33 @@ def _values(constraint: Constraint, figures: Figures) -> Iterator[Decimal]:
             yield each.value
 
 
-def _in_sentence(text: str) -> Iterator[Constraint]:
-    for found in _BOUND.finditer(text):
-        before, after = text[max(found.start() - _NEAR, 0) : found.start()], text[found.end() : found.end() + _NEAR]
-        yield from _count(found, before, after) or _share(found, before, after)
+def _bounds(question: str) -> Iterator[tuple[int, Constraint]]:
+    """The constraints, and where the number of each stands."""
+    for found in _BOUND.finditer(question):
+        # What belongs to a number stands in its sentence.
+        before = _SENTENCE_END.split(question[max(found.start() - _NEAR, 0) : found.start()])[-1]
+        after = _SENTENCE_END.split(question[found.end() : found.end() + _NEAR], maxsplit=1)[0]
+        if constraint := _count(found, before, after) or _share(found, before, after):
+            yield found.start("number"), constraint
 
 
-def _count(found: re.Match[str], before: str, after: str) -> list[Constraint]:
+def _count(found: re.Match[str], before: str, after: str) -> Constraint | None:
     relation, rest = _relation(found, after)
     stated = _COUNT_AFTER.match(rest)
-    if "%" in found[0] or not (stated or _COUNT_BEFORE.search(before)):
-        return []
+    number = counted(found["number"], found["unit"])
+    if "%" in found[0] or number < _FEWEST or not (stated or _COUNT_BEFORE.search(before)):
+        return None
     relation = relation or (_relation_after(rest[stated.end() :])[0] if stated else None)
-    return [Constraint(PARAMETERS, relation, counted(found["number"], found["unit"]))] if relation else []
+    return Constraint(PARAMETERS, relation, number) if relation else None
 
 
-def _share(found: re.Match[str], before: str, after: str) -> list[Constraint]:
+def _share(found: re.Match[str], before: str, after: str) -> Constraint | None:
+    """A lower bound. An upper one is about a difference, as in `less than 2% accuracy drop`."""
     relation, rest = _relation(found, after)
     stated = _METRIC_AFTER.match(rest)
     metric = stated or (_METRIC_BEFORE.search(before) if _ANY_METRIC.search(before) else None)
     if metric is None or (found["unit"] or "%").lower() not in ("%", "percent"):
-        return []
+        return None
     if stated:
         rest = rest[stated.end() :]
         relation = relation or _relation_after(rest)[0]
@@ -248,9 +261,10 @@ def _share(found: re.Match[str], before: str, after: str) -> list[Constraint]:
     name = metric_of(metric["metric"])
     data_after = _DATA_AFTER.match(rest)
     data = _data_before(metric) or metric.groupdict().get("on") or (data_after["on"] if data_after else "")
-    if relation is None or name is None:
-        return []
-    return [Constraint(name, relation, as_percent(name, Decimal(found["number"].replace(",", ""))), data)]
+    number = Decimal(found["number"].replace(",", ""))
+    if relation not in ("at least", "more than") or name is None or (stated and _DIFFERENCE.match(rest)):
+        return None
+    return Constraint(name, relation, number if found["unit"] else as_percent(name, number), data)
 
 
 def _data_before(metric: re.Match[str]) -> str:

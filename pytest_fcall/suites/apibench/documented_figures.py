@@ -17,8 +17,8 @@ from pytest_fcall.core.values import Json
 _DEEPEST: Final = 12
 _LONGEST: Final = 20_000
 NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?!\d)|\d{1,15}(?:\.\d{1,15})?"
-UNIT: Final = r"thousand|million|billion|trillion|[kmbt]"
-_UNITS: Final = {"k": 10**3, "t": 10**12, "m": 10**6, "b": 10**9, "thousand": 10**3, "trillion": 10**12}
+UNIT: Final = r"thousand|million|billion|[kmb]"
+_UNITS: Final = {"k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "b": 10**9, "billion": 10**9}
 _METRICS: Final = (
     ("top-1", re.compile(r"\btop[ _-]?1\b")),
     ("top-5", re.compile(r"\btop[ _-]?5\b")),
@@ -105,8 +105,7 @@ def figure_text(metric: str, value: Decimal, data: str) -> str:
 
 def counted(number: str, unit: str | None) -> Decimal:
     """Return a number with its unit: `1.5` `M` is 1500000."""
-    size = _UNITS.get((unit or "").lower()) or _UNITS.get((unit or "").lower()[:1], 1)
-    return Decimal(number.replace(",", "")) * size
+    return Decimal(number.replace(",", "")) * _UNITS.get((unit or "").lower(), 1)
 
 
 def same_data(wanted: str, data: str) -> bool:
@@ -202,6 +201,8 @@ def _piece(place: _Place, text: str) -> Accuracy | None:
     parts = found.groupdict()
     data = parts.get("data") or parts.get("inside")
     number = Decimal(found["number"].replace(",", ""))
+    if "%" in text and number <= 1:
+        return None
     return _accuracy(replace(place, data=data) if data else place, parts.get("name") or "accuracy", number)
 
 
@@ -215,6 +216,8 @@ def _accuracy(place: _Place, label: str, number: Decimal) -> Accuracy | None:
     if metric in ("top-1", "top-5") and not is_error and not _ACCURACY.search(plain):
         is_error = bool(place.is_error)
     if metric in _PERCENT:
+        if is_error and number <= 1:  # a share, or a percentage
+            return None
         number = number if is_error else as_percent(metric, number)
         if number > 100:
             return None
@@ -227,7 +230,8 @@ def _number(value: Json) -> Decimal | None:
     if isinstance(value, int | float):
         return Decimal(str(value)) if 0 <= value < 10**12 else None
     found = _VALUE.fullmatch(value.strip()) if isinstance(value, str) and len(value) < 100 else None
-    return Decimal(found["number"].replace(",", "")) if found else None
+    number = Decimal(found["number"].replace(",", "")) if found else None
+    return None if number is None or (number <= 1 and "%" in str(value)) else number
 
 
 def _count(leaf: tuple[_Place, Json]) -> int | None:
@@ -240,13 +244,9 @@ def _count(leaf: tuple[_Place, Json]) -> int | None:
     found = _COUNT.fullmatch(str(value).strip()[:100])
     if found is None:
         return None
-    unit = found["unit"] or (inside["inside"] if inside and inside["inside"].lower() in _known_units() else None)
+    unit = found["unit"] or (inside["inside"] if inside and re.fullmatch(f"(?i:{UNIT})", inside["inside"]) else None)
     number = counted(found["number"], unit)
     return int(number) if unit or (number == int(number) and number >= 1000) else None
-
-
-def _known_units() -> frozenset[str]:
-    return frozenset({*_UNITS, "million", "billion"})
 
 
 def _counts_in_text(text: Json) -> Iterator[int | None]:

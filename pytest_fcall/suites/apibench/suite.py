@@ -119,6 +119,7 @@ def _changed_cases(part: str, folder: Path, checked: CheckedArguments) -> Iterat
             f"no {files.changes_path.name} in {folder}: write one with a line for each change, "
             '{"was": "the call in the data base", "now": "the new call"} (docs: Suites, APIBench)'
         )
+    refuse_unknown_arguments(files.apis, checked)
     rules = HubRules(files, checked)
     for each in files.changes.values():
         rules.after_changes.refuse_empty(each)

@@ -39,6 +39,7 @@ from pytest_fcall.suites.apibench.suite import ApiBenchSuite
             "uses less than 10M parameters, but maintains an ImageNet accuracy of at least 70%",
             ["less than 10,000,000 parameters", "at least 70 % accuracy on ImageNet"],
         ),
+        ("at least 0.5% accuracy", ["at least 0.5 % accuracy"]),
         ("top-1 of at least 75.5% and top-5 of at least 93%", ["at least 75.5 % top-1", "at least 93 % top-5"]),
     ],
 )
@@ -58,6 +59,11 @@ def test_a_bound_is_read_from_a_question(question: str, read: list[str]) -> None
         ("The current one has an accuracy of 80%.", ("accuracy_bound",)),
         ("top-1 error below 25%", ("accuracy_bound",)),
         ("an accuracy over 80 %. It has 1.5B params at most", ("parameter_count",)),
+        ("top-1 of at least 75% and a top-5 accuracy around 90%", ("accuracy_bound",)),
+        ("less than 2% accuracy drop", ("accuracy_bound",)),
+        ("within 5% accuracy of the best", ("accuracy_bound",)),
+        ("at least 5% accuracy improvement over ResNet", ("accuracy_bound",)),
+        ("improves the accuracy by at least 5%", ("accuracy_bound",)),
     ],
 )
 def test_what_is_asked_for_in_other_words_is_known_to_be_unread(question: str, unread: tuple[str, ...]) -> None:
@@ -70,6 +76,7 @@ def test_what_is_asked_for_in_other_words_is_known_to_be_unread(question: str, u
         "Translate this.",
         "Which parameters does it take?",
         "It takes many parameters, and 5 minutes.",
+        "A function that takes 2 parameters, or three parameters.",
         "I need high accuracy.",
         "Boost the accuracy of a Resnet-50.",
         "Find a depth map of at least 5 scenes over 50 days.",
