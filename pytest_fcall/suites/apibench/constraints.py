@@ -85,8 +85,8 @@ _NAMED: Final[Mapping[Tag, re.Pattern[str]]] = MappingProxyType(
             re.IGNORECASE,
         ),
         "accuracy_bound": re.compile(
-            rf"{_METRIC}[^.?!]{{0,40}}(?<![\w-])(?:\d+(?:\.\d+)?\s?(?:%|percent\b)|0?\.\d)"
-            rf"|\b\d+(?:\.\d+)?\s?(?:%|percent\b)[^.?!]{{0,40}}(?:(?<!\w){_METRIC}|\baccurate\b)",
+            rf"{_METRIC}[^.?!]{{0,40}}?(?<![\w-])(?:\d+(?:\.\d+)?\s?(?:%|percent\b)|0?\.\d)"
+            rf"|\b\d+(?:\.\d+)?\s?(?:%|percent\b)[^.?!]{{0,40}}?(?:(?<!\w){_METRIC}|\baccurate\b)",
         ),
     }
 )
