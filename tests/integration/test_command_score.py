@@ -207,7 +207,7 @@ def test_the_source_can_be_chosen(folder: Path) -> None:
         (["--format", "bfcl", "rows.jsonl"], "required: --cases"),
         (["--format", "bfcl", "--cases", "none.jsonl", "cases.jsonl"], "cannot read none.jsonl: No such file"),
         (["--format", "bfcl", "--cases", "cases.jsonl", "none.jsonl"], "cannot read none.jsonl: No such file"),
-        (["--format", "bfcl", "--cases", "cases.jsonl", "."], "cannot read .: Is a directory"),
+        (["--format", "bfcl", "--cases", "cases.jsonl", "."], ". is a folder without files that end in _result.json"),
         (["--format", "bfcl", "--cases", "cases.jsonl", "-j", "0", "-"], "must be an integer from 1 to 256, not '0'"),
         (["--format", "bfcl", "--cases", "cases.jsonl", "-", "-"], "standard input (-) can be read only once"),
         (["--format", "bfcl", "--cases", "cases.jsonl", "--differences", "no/no", "-"], "cannot write no/no"),

@@ -69,8 +69,7 @@ def test_the_categories_and_scores_of_each_model_are_printed_at_the_end(folder: 
 def test_the_tables_are_written_as_the_harness_writes_them(folder: Path) -> None:
     done = fcall(
         folder,
-        *("score", "--format", "bfcl", "--cases", "bfcl_eval", "--csv", "score", "-j", "2"),
-        "result/shop_sailor-FC/non_live/BFCL_v4_simple_python_result.json",
+        *("score", "--format", "bfcl", "--cases", "bfcl_eval", "--csv", "score", "-j", "2", "result"),
     )
     names = ["overall", "non_live", "live", "multi_turn", "agentic", "format_sensitivity"]
     assert done.stderr.splitlines()[-6:] == [str(Path("score") / f"data_{name}.csv") for name in names]
@@ -148,6 +147,12 @@ def test_tasks_of_toolbench_have_the_means_of_their_scores(tmp_path: Path) -> No
     assert (line["task"], line["executability"], line["success"], line["lcs(executable)"]) == (
         *("virtual_home", "50.00 %", "", "50.00 %"),
     )
+
+
+def test_a_folder_without_rows_is_named(folder: Path) -> None:
+    done = fcall(folder, "score", "--format", "bfcl", "--cases", "bfcl_eval", "bfcl_eval/constants")
+    assert done.returncode == 2
+    assert "bfcl_eval/constants is a folder without files that end in _result.json" in done.stderr
 
 
 def test_a_folder_that_cannot_be_written_to_is_found_before_anything_is_judged(folder: Path) -> None:

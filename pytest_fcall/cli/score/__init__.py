@@ -18,7 +18,15 @@ from typing import TextIO, TypeVar
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.score.csv_totals import add_option, check_writable, table_files, write_tables
-from pytest_fcall.cli.score.rows import GroupTotals, JudgedRow, RowJudge, batches_for, check_readable, judge_batch
+from pytest_fcall.cli.score.rows import (
+    GroupTotals,
+    JudgedRow,
+    RowJudge,
+    batches_for,
+    check_readable,
+    judge_batch,
+    row_files,
+)
 from pytest_fcall.core.extension import Table
 from pytest_fcall.reporting.number_text import percent_text, plural_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -77,7 +85,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     options.totals = options.totals or options.csv is not None
     judge: RowJudge = module.judge_of(parser, options)
-    options.rows = [name for name in options.rows if not _is_skipped(judge, name)]
+    options.rows = [name for name in row_files(parser, options.rows) if not _is_skipped(judge, name)]
     check_readable(parser, options.rows)
     if options.csv is not None:
         check_writable(parser, options.csv)
@@ -96,7 +104,12 @@ def _parser(epilog: str) -> ArgumentParser:
         "rules as well.",
         epilog,
     )
-    parser.add_argument("rows", nargs="+", metavar="ROWS", help="answers as JSON Lines, also gzipped; - reads stdin")
+    parser.add_argument(
+        "rows",
+        nargs="+",
+        metavar="ROWS",
+        help="answers as JSON Lines, also gzipped, or a folder of results; - is stdin",
+    )
     parser.add_argument("--format", choices=FORMATS, required=True, help="the format of the rows of a suite")
     parser.add_argument(
         "--compare", action="store_true", help="count the verdicts that agree with those recorded in the rows"

@@ -150,19 +150,20 @@ class BfclJudge(RowJudge):
         judged = self._judged(row)
         if not self.totals:
             return judged
-        sums = self._sums(row, str(judged.verdict["category"]), right=judged.verdict["valid"] is True)
-        measured = {name: measured_numbers(row.get(name)) for name in MEASURED}
-        return replace(judged, group_sums=sums, group_values=GroupValues(sums.group[:1], measured))
+        sums, values = self._totals(row, str(judged.verdict["category"]), right=judged.verdict["valid"] is True)
+        return replace(judged, group_sums=sums, group_values=values)
 
-    def broken_sums(self, row: Mapping[str, Json]) -> GroupSums | None:
+    def totals_of_broken(self, row: Mapping[str, Json]) -> tuple[GroupSums | None, GroupValues | None]:
         """An answer that is not right, as the leaderboard counts it, whatever the reason why it cannot be judged."""
         row = self._with_current_id(row)
         category = str(row.get("category") or category_of_id(str(row.get("id") or "")))
-        return self._sums(row, category, right=False) if self.totals and category else None
+        return self._totals(row, category, right=False) if self.totals and category else (None, None)
 
-    def _sums(self, row: Mapping[str, Json], category: str, *, right: bool) -> GroupSums:
+    def _totals(self, row: Mapping[str, Json], category: str, *, right: bool) -> tuple[GroupSums, GroupValues]:
         model = self.model or str(row.get("model") or model_of_file(self.file))
-        return GroupSums((model, counted_category(category, str(row.get("id")))), (int(right), 1))
+        counted = counted_category(category, str(row.get("id")))
+        measured = {name: measured_numbers(row.get(name)) for name in MEASURED}
+        return GroupSums((model, counted), (int(right), 1)), GroupValues((model,), measured)
 
     def _judged(self, row: Mapping[str, Json]) -> RowVerdict:
         index, written = _case_index(self.cases), row

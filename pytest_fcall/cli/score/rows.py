@@ -17,6 +17,7 @@ from pytest_fcall.core.regular_file import LineStream
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, decompressed, parse_record, read_lines
 
+_RESULT_FILES = ("_result.json", "_result.json.gz")
 _MOST_LINES = 64
 _MOST_BYTES = 1 << 20
 _MOST_AHEAD = 64
@@ -47,6 +48,19 @@ def check_readable(parser: ArgumentParser, files: Sequence[str]) -> None:
                 pass
         except OSError as error:
             parser.error(f"cannot read {_file_title(name)}: {error.strerror}")
+
+
+def row_files(parser: ArgumentParser, names: Iterable[str]) -> list[str]:
+    """The files of these names, and of folders all files of results in them. One without any ends the program."""
+    found: list[str] = []
+    for name in names:
+        if name == "-" or not Path(name).is_dir():
+            found.append(name)
+        elif inside := sorted(str(path) for path in Path(name).rglob("*") if path.name.endswith(_RESULT_FILES)):
+            found += inside
+        else:
+            parser.error(f"{name} is a folder without files that end in {' or '.join(_RESULT_FILES)}")
+    return found
 
 
 def row_batches(files: Iterable[str]) -> Iterator[RowBatch]:
@@ -176,9 +190,9 @@ class RowJudge(ABC):
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Judge a row. Raises BrokenRow where it cannot be judged."""
 
-    def broken_sums(self, _: Mapping[str, Json]) -> GroupSums | None:
-        """Return what a row adds that cannot be judged; None where it is not known what it answers."""
-        return None
+    def totals_of_broken(self, _: Mapping[str, Json]) -> tuple[GroupSums | None, GroupValues | None]:
+        """Return what a row adds to totals that cannot be judged; nothing where it is not known what it answers."""
+        return None, None
 
     @abstractmethod
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -235,7 +249,8 @@ def _judged_row(judge: RowJudge, place: str, line: bytes) -> JudgedRow:
         judged = judge.judge(row)
     except BrokenRow as error:
         identity = {key: row[key] for key in judge.row_fields if key in row}
-        return replace(_broken_row(place, str(error), identity), group_sums=judge.broken_sums(row))
+        sums, values = judge.totals_of_broken(row)
+        return replace(_broken_row(place, str(error), identity), group_sums=sums, group_values=values)
     verdict, recorded = judged.verdict, judge.recorded_verdict(row)
     name, fields = judged.difference or (None, {})
     return JudgedRow(

@@ -78,6 +78,8 @@ def judged_row(row: Mapping[str, Json]) -> Judged | None:
         case {"task": str(task), "case": str(case), "crashed": bool(crashed), "success": success, "lcs_score": steps}:
             right = success if isinstance(success, bool) else not crashed and steps == 1
             return Judged("toolbench", task, f"{task}_{case}", right)
+        case {"id": str(id_), "valid": bool(valid)}:
+            return Judged("", id_.rpartition("_")[0], id_, valid)
     return None
 
 

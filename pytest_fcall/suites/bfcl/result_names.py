@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -21,6 +22,7 @@ _BY_FIRST_NAME: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
+@lru_cache(maxsize=64)
 def model_of_file(name: str) -> str:
     """Return whose answers a file has: the harness calls a folder by the model, others call the file so."""
     path = Path(name)
@@ -32,6 +34,7 @@ def model_of_file(name: str) -> str:
     return next((folder for folder in folders if folder and folder not in _GROUP_FOLDERS), path.name)
 
 
+@lru_cache(maxsize=64)
 def category_of_file(name: str) -> str:
     """Return the category of a result file of the first version; empty for other files, whose rows say it."""
     found = _RESULT_FILE.fullmatch(Path(name).name)

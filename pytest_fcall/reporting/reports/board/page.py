@@ -114,16 +114,12 @@ def _cell(group: Statistics, place: int) -> Cell:
 
 
 def _radar(board: Board) -> str:
-    """The categories that all of the best models answered; none for fewer than three categories."""
-    best = board.models[:COLOURS]
-    shares = {name: [_share(model.of_category(name)) for model in best] for name in board.categories}
-    common = {name: own for name, own in shares.items() if None not in own}
-    if len(common) < 3:
-        return ""
+    """The categories of the best models."""
     series = [
-        Series(whole_line(model.name), [own[place] for own in common.values()]) for place, model in enumerate(best)
+        Series(whole_line(model.name), [_share(model.of_category(name)) for name in board.categories])
+        for model in board.models[:COLOURS]
     ]
-    return radar([whole_line(name) for name in common], series)
+    return radar([whole_line(name) for name in board.categories], series)
 
 
 def _share(group: Statistics) -> float | None:

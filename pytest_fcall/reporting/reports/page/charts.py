@@ -24,7 +24,12 @@ class Series(NamedTuple):
 
 
 def radar(categories: Sequence[str], series: Sequence[Series]) -> str:
-    """A radar of several categories, at least three, with a line for each model."""
+    """A radar with a line for each model, of the categories in which all have figures; none for fewer than three."""
+    common = [place for place in range(len(categories)) if all(each.values[place] is not None for each in series)]
+    if len(common) < 3:
+        return ""
+    categories = [categories[place] for place in common]
+    series = [each._replace(values=[each.values[place] for place in common]) for each in series]
     spokes = [_spoke(place, len(categories)) for place in range(len(categories))]
     rings = "".join(_polygon([(x * ring, y * ring) for x, y in spokes], "ring") for ring in _RINGS)
     axes = "".join(f'<line class="ring" x1="0" y1="0" x2="{x:.1f}" y2="{y:.1f}"/>' for x, y in spokes)

@@ -216,11 +216,9 @@ def _group_row(model: str, place: int, name: str, results: Sequence[Result], *, 
 
 
 def radar_chart(report: Report) -> str:
-    """The accuracy of each model by category; empty for fewer than three categories."""
+    """The accuracy of each model by category; empty for fewer than three categories that all answered."""
     results = [result for result in report.results.results if result.answered and result.model]
     categories = [*dict.fromkeys(result.category for result in results)]
-    if len(categories) < 3:
-        return ""
     series = [
         Series(
             safe_line(model),

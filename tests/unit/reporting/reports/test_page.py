@@ -139,11 +139,14 @@ def test_the_policy_lets_nothing_in_but_the_script_and_style_of_the_page() -> No
     assert "unsafe" not in policy
 
 
-def test_a_radar_has_a_spoke_for_each_category_and_a_line_for_each_model() -> None:
-    drawn = radar(["a", "b<", "c"], [Series("m", [1.0, 0.5, None]), Series("n", [0.0, 0.0, 0.0])])
+def test_a_radar_has_a_spoke_for_each_category_that_all_answered_and_a_line_for_each_model() -> None:
+    series = [Series("m", [1.0, 0.5, None, 0.2]), Series("n", [0.0, 0.0, 0.0, 0.0])]
+    drawn = radar(["a", "b<", "other", "c"], series)
     assert drawn.count("<text") == 3
     assert drawn.count('class="line') == 2
     assert "b&lt;" in drawn
+    assert "other" not in drawn
+    assert radar(["a", "other", "c"], [Series("m", [1.0, None, 0.2])]) == ""
 
 
 def test_a_histogram_counts_each_value_once() -> None:
