@@ -56,5 +56,5 @@ def write_tables(path: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
     written = [(path if _is_file(path) else path / name, text) for name, text in files]
     written = written[:1] if _is_file(path) else written
     for place, text in written:
-        replace_file(place, [text.encode()])
+        replace_file(place, [text.encode("utf-8", "backslashreplace")])
     return [place for place, _ in written]
