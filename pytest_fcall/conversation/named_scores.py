@@ -181,6 +181,9 @@ SCORES: Final[Mapping[str, ScoreKind]] = MappingProxyType(
         "constraints_unmet": _of_judge(),
         "constraints_unjudged": _of_judge(),
         "other_parser": _of_judge(),
+        "partial_match": _of_judge(),
+        "full_match": _of_judge(),
+        "parsing_errors": _of_judge(),
     }
 )
 """All scores, by the names that users write."""

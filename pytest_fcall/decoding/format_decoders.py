@@ -60,6 +60,7 @@ _PLACES = {
     "research.api_blend:topv2": ("api_blend_topv2",),
     "research.api_blend:sgd": ("api_blend_sgd", "api_blend_multiwoz"),
     "research.api_blend:toolqa": ("api_blend_toolqa",),
+    "research.nestful:decode": ("nestful",),
     "tagged.families:FAMILY_DECODERS": (
         "qwen_coder",
         "glm",

@@ -71,6 +71,7 @@ SUITES = LazySuites(
             "apibench": "apibench.suite:ApiBenchSuite",
             "bfcl": "bfcl.suite:BfclSuite",
             "mannheim": "mannheim.suite:MannheimSuite",
+            "nestful": "nestful.suite:NestfulSuite",
             "toolbench": "toolbench.suite:ToolBenchSuite",
         }
     ),

@@ -40,6 +40,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
         "apibench": "pytest_fcall.cli.score.apibench",
         "bfcl": "pytest_fcall.cli.score.bfcl",
         "mannheim": "pytest_fcall.cli.score.mannheim",
+        "nestful": "pytest_fcall.cli.score.nestful",
         "toolbench": "pytest_fcall.cli.score.toolbench",
     }
 )

@@ -69,7 +69,7 @@ class AceBenchJudge(RowJudge):
             own = {"strict_valid": _is_strictly_right(category, question, result)}
         group = GroupSums((named.language, category.name, named.dialogue), (int(ruling.valid), 1, progress))
         verdict: dict[str, Json] = {"id": id_, "valid": ruling.valid, "error_type": ruling.error_type, **own}
-        return RowVerdict(verdict, group_sums=group if self.totals else None)
+        return RowVerdict(verdict, group_sums=[group] if self.totals else ())
 
     def _question(self, id_: str) -> tuple[CaseId, Question]:
         """What an id says, and its question. Raises BrokenRow."""

@@ -72,7 +72,7 @@ class ApiBlendJudge(RowJudge):
             verdict[score] = score_value(score, [added[score]]) if score in added else None
         numbers = chain.from_iterable(added.get(score, (0.0,) * SCORES[score].width) for score in _SCORES)
         sums = GroupSums((case.category,), (1, *numbers))
-        return RowVerdict(verdict, group_sums=sums if self.totals else None)
+        return RowVerdict(verdict, group_sums=[sums] if self.totals else ())
 
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The scores in `result`."""

@@ -153,17 +153,19 @@ class BfclJudge(RowJudge):
         sums, values = self._totals(row, str(judged.verdict["category"]), right=judged.verdict["valid"] is True)
         return replace(judged, group_sums=sums, group_values=values)
 
-    def totals_of_broken(self, row: Mapping[str, Json]) -> tuple[GroupSums | None, GroupValues | None]:
+    def totals_of_broken(self, row: Mapping[str, Json]) -> tuple[Sequence[GroupSums], GroupValues | None]:
         """An answer that is not right, as the leaderboard counts it, whatever the reason why it cannot be judged."""
         row = self._with_current_id(row)
         category = str(row.get("category") or category_of_id(str(row.get("id") or "")))
-        return self._totals(row, category, right=False) if self.totals and category else (None, None)
+        return self._totals(row, category, right=False) if self.totals and category else ((), None)
 
-    def _totals(self, row: Mapping[str, Json], category: str, *, right: bool) -> tuple[GroupSums, GroupValues]:
+    def _totals(
+        self, row: Mapping[str, Json], category: str, *, right: bool
+    ) -> tuple[Sequence[GroupSums], GroupValues]:
         model = self.model or str(row.get("model") or model_of_file(self.file))
         counted = counted_category(category, str(row.get("id")))
         measured = {name: measured_numbers(row.get(name)) for name in MEASURED}
-        return GroupSums((model, counted), (int(right), 1)), GroupValues((model,), measured)
+        return [GroupSums((model, counted), (int(right), 1))], GroupValues((model,), measured)
 
     def _judged(self, row: Mapping[str, Json]) -> RowVerdict:
         index, written = _case_index(self.cases), row

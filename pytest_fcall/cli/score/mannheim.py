@@ -52,7 +52,7 @@ class MannheimJudge(RowJudge):
         added = score.accuracies()
         sums = GroupSums(_group(row), tuple(chain.from_iterable(added[name] for name in SCORES)))
         verdict = {"case": row.get("case"), **score.as_row(), **(_errors(row, score) if self.errors else {})}
-        return RowVerdict(verdict, group_sums=sums if self.totals else None)
+        return RowVerdict(verdict, group_sums=[sums] if self.totals else ())
 
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The grades in `result`."""

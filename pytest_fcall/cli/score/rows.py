@@ -139,7 +139,7 @@ class RowVerdict:
     """Facts to count for the totals at the end."""
     caution: str = ""
     """What to tell of all such rows together, since it makes their verdicts doubtful."""
-    group_sums: GroupSums | None = None
+    group_sums: Sequence[GroupSums] = ()
     """Numbers to add up for tables at the end."""
     group_values: GroupValues | None = None
 
@@ -151,15 +151,15 @@ class GroupTotals:
     sums: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
     values: dict[tuple[str, ...], dict[str, list[float]]] = field(default_factory=dict)
 
-    def add(self, sums: GroupSums | None, values: GroupValues | None) -> None:
+    def add(self, sums: Iterable[GroupSums], values: GroupValues | None) -> None:
         """Add those of a row."""
-        if sums is not None:
-            before = self.sums.get(sums.group, [0] * len(sums.numbers))
-            self.sums[sums.group] = [one + other for one, other in zip(before, sums.numbers, strict=True)]
+        for group, numbers in sums:
+            before = self.sums.get(group, [0] * len(numbers))
+            self.sums[group] = [one + other for one, other in zip(before, numbers, strict=True)]
         if values is not None:
             kept = self.values.setdefault(values.group, {})
-            for name, numbers in values.values.items():
-                kept.setdefault(name, []).extend(numbers)
+            for name, own in values.values.items():
+                kept.setdefault(name, []).extend(own)
 
 
 class RowJudge(ABC):
@@ -190,9 +190,9 @@ class RowJudge(ABC):
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Judge a row. Raises BrokenRow where it cannot be judged."""
 
-    def totals_of_broken(self, _: Mapping[str, Json]) -> tuple[GroupSums | None, GroupValues | None]:
+    def totals_of_broken(self, _: Mapping[str, Json]) -> tuple[Sequence[GroupSums], GroupValues | None]:
         """Return what a row adds to totals that cannot be judged; nothing where it is not known what it answers."""
-        return None, None
+        return (), None
 
     @abstractmethod
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -225,7 +225,7 @@ class JudgedRow:
     difference_line: str = ""
     group_facts: GroupFacts | None = None
     caution: str = ""
-    group_sums: GroupSums | None = None
+    group_sums: Sequence[GroupSums] = ()
     group_values: GroupValues | None = None
 
 

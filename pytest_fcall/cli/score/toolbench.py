@@ -59,7 +59,7 @@ class ToolBenchJudge(RowJudge):
         scores = asdict(score_row(row, _read_actions(self.objects)))
         del scores["explanation"]  # the original script gives no reason
         sums = GroupSums((str(row.get("task")),), tuple(chain.from_iterable(_added(scores).values())))
-        return RowVerdict({**identity, **scores}, group_sums=sums if self.totals else None)
+        return RowVerdict({**identity, **scores}, group_sums=[sums] if self.totals else ())
 
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """The scores in `result`."""
