@@ -16,6 +16,7 @@ from pytest_fcall.suites.acebench.rule import judge_answer, judge_task, task_pro
 from pytest_fcall.suites.acebench.scores import column_shares
 from pytest_fcall.suites.acebench.suite import SETTINGS, AceBenchSuite
 from pytest_fcall.suites.json_files import read_rows
+from tests.conformance.conftest import Held
 from tests.conformance.generated.ace_answers import call_answers, problem_answers, task_results
 from tests.conformance.official.ace_process import CHECKOUT, AceProcess, all_questions
 
@@ -48,7 +49,7 @@ def test_all_questions_are_read(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_requests_are_the_originals(language: str, original: AceProcess) -> None:
+def test_requests_are_the_originals(language: str, original: AceProcess, held: Held) -> None:
     asked = {case.id: case for case in AceBenchSuite().cases(language, CHECKOUT) if isinstance(case, Case)}
     for category in ASKED:
         for row in read_rows(CHECKOUT / f"data_all/data_{language}/data_{category.name}.json"):
@@ -56,26 +57,31 @@ def test_requests_are_the_originals(language: str, original: AceProcess) -> None
             case = asked.pop(f"{language}_{row.data['id']}")
             assert [*case.turns[0].messages] == request.pop("messages")
             assert request == {"model": "gpt-4o", "top_p": 1, **SETTINGS}
-            assert case.settings == SETTINGS
+            assert case.proposed_settings == SETTINGS
+            held("ACEBench", "messages and settings of a request, but for `top_p`", "the original's code", 1)
     assert not asked
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("category", ASKED, ids=lambda each: each.name)
-def test_both_judges_say_the_same(category: Category, language: str, original: AceProcess, every: int) -> None:
-    differing = []
+def test_both_judges_say_the_same(
+    category: Category, language: str, original: AceProcess, every: int, held: Held
+) -> None:
+    differing, asked = [], 0
     for question in all_questions(language, category)[::every]:
         for answer in answers(category, question):
             official = original.error_type(category, question, answer)
             ours = judge_answer(category, question.functions, question.truth, answer)
             if (ours.valid, ours.error_type) != (official is None, official):
                 differing.append((question.id, answer, official, ours.error_type))
+            asked += 1
     assert not differing
+    held("ACEBench", "verdict and error type of an answer", "the original's code, on right and changed answers", asked)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", ["agent_multi_turn", "agent_multi_step"])
-def test_ends_of_tasks_are_judged_alike(name: str, language: str, original: AceProcess) -> None:
+def test_ends_of_tasks_are_judged_alike(name: str, language: str, original: AceProcess, held: Held) -> None:
     category, differing = CATEGORIES[name], []
     for question in all_questions(language, category):
         for result, process in task_results(question.truth, question.milestones, Random(question.id)):  # noqa: S311
@@ -85,6 +91,12 @@ def test_ends_of_tasks_are_judged_alike(name: str, language: str, original: AceP
             error = f"case_error:{told['crash']}" if "crash" in told else dict(told["wrong"]).get(0)
             if error != ours.error_type or told.get("process_accuracy", round(progress, 3)) != round(progress, 3):
                 differing.append((question.id, told, ours.error_type, progress))
+            held(
+                "ACEBench",
+                "verdict and progress of an agent's task",
+                "the original's code, on right and changed ends",
+                1,
+            )
     assert not differing
 
 
@@ -92,7 +104,7 @@ def test_ends_of_tasks_are_judged_alike(name: str, language: str, original: AceP
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=pytest.mark.nightly if seed > 1 else ()) for seed in range(10)]
 )
-def test_scores_are_the_originals_to_the_last_digit(seed: int, language: str, original: AceProcess) -> None:
+def test_scores_are_the_originals_to_the_last_digit(seed: int, language: str, original: AceProcess, held: Held) -> None:
     chance = Random(seed)  # noqa: S311
     scores: dict[str, Any] = {}
     groups: dict[tuple[str, str], list[float]] = {}
@@ -112,6 +124,12 @@ def test_scores_are_the_originals_to_the_last_digit(seed: int, language: str, or
     # The original puts the figures of the two under each other's title.
     table["object_short"], table["object_deep"] = table["object_deep"], table["object_short"]
     assert column_shares(groups) == table
+    held(
+        "ACEBench",
+        "figures of the table, to the last digit",
+        "the original's code, on results of all questions",
+        len(table),
+    )
 
 
 def _some_result(category: Category, question: Question, chance: Random) -> tuple[Any, list[str], list[float]]:

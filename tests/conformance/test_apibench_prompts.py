@@ -18,6 +18,7 @@ from pytest_fcall.core import Case
 from pytest_fcall.suites.apibench.prompt import SETTINGS
 from pytest_fcall.suites.apibench.published_prompt import SCRIPT
 from pytest_fcall.suites.apibench.suite import ApiBenchSuite
+from tests.conformance.conftest import Held
 
 GORILLA = Path(os.environ.get("FCALL_GORILLA") or "no-gorilla").absolute()
 NAMES = {"torchhub": "torchhub", "tensorflowhub": "tensorhub", "huggingface": "huggingface"}
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.skipif(not (GORILLA / SCRIPT).is_file(), reason="FCALL_
 
 @pytest.mark.parametrize("hub", NAMES)
 @pytest.mark.parametrize("setting", ["0_shot", *SETTINGS])
-def test_every_prompt_is_that_of_the_script(hub: str, setting: str) -> None:
+def test_every_prompt_is_that_of_the_script(hub: str, setting: str, held: Held) -> None:
     encode = original_function()
     part = hub if setting == "0_shot" else f"{hub}_{setting}"
     cases = [case for case in ApiBenchSuite().cases(part, GORILLA) if isinstance(case, Case)]
@@ -35,6 +36,7 @@ def test_every_prompt_is_that_of_the_script(hub: str, setting: str) -> None:
     asked = [json.loads(line)["text"] for line in questions.read_text(encoding="utf-8").splitlines()]
     assert [[*case.turns[0].messages] for case in cases] == [encode(text, NAMES[hub]) for text in asked]
     assert {case.proposed_settings["temperature"] for case in cases} == {0}
+    held("APIBench", "messages of a request", "the original script", len(cases))
 
 
 def original_function() -> Callable[[str, str], list[Any]]:

@@ -27,7 +27,7 @@ from pytest_fcall.backends.settings import read_entry
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import INTERFACES, Case, Model, Request
 from pytest_fcall.suites.bfcl.suite import BfclSuite
-from tests.conformance.conftest import is_thorough
+from tests.conformance.conftest import Held, is_thorough
 from tests.conformance.official.client import PYTHON, ROOT
 from tests.conformance.official.conversations import CATEGORIES as CONVERSATIONS
 from tests.conformance.official.conversations import DATA, PACKAGES
@@ -69,7 +69,9 @@ PROMPTED = ("openai", "responses", "anthropic", "google", "mistral")
     ("mode", "interface"),
     [*(("native", interface) for interface in INTERFACES), *(("prompt", interface) for interface in PROMPTED)],
 )
-def test_requests_are_those_of_the_official_handler(mode: str, interface: str, pytestconfig: pytest.Config) -> None:
+def test_requests_are_those_of_the_official_handler(
+    mode: str, interface: str, pytestconfig: pytest.Config, held: Held
+) -> None:
     categories = EVERY if is_thorough(pytestconfig) else FEW
     cases = {id_: case for category in categories for id_, case in cases_of(mode, category).items()}
     found: Counter[str] = Counter()
@@ -81,6 +83,13 @@ def test_requests_are_those_of_the_official_handler(mode: str, interface: str, p
             found.update(differences(interface, theirs, own))
     assert not cases
     assert (asked > 0, dict(found)) == (True, {})
+    how = "native calls" if mode == "native" else "calls in text"
+    held(
+        "BFCL",
+        f"requests for {how}, as {len(INTERFACES if mode == 'native' else PROMPTED)} providers get them",
+        "the official handlers",
+        asked,
+    )
     if is_thorough(pytestconfig):
         assert asked == (FIRST_TURNS if interface == "local" else TURNS)
 

@@ -22,6 +22,7 @@ from pytest_fcall.suites.bfcl.figures import format_scores_header
 from pytest_fcall.suites.bfcl.known_models import KnownModels, known_models
 from pytest_fcall.suites.bfcl.leaderboard_csv import MEASURED, ModelScores, csv_files, measured_numbers
 from pytest_fcall.suites.bfcl.prompt_formats import FORMATS
+from tests.conformance.conftest import Held
 from tests.conformance.official.client import PYTHON, ROOT
 
 PUBLISHED: Final = Path(os.environ.get("FCALL_BFCL_TABLES") or "no-tables").absolute()
@@ -128,7 +129,7 @@ def tallies_of(heads: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
 
 @pytest.mark.skipif(not has_numpy(), reason="`make conformance` makes the official environment")
 @pytest.mark.parametrize("seed", range(5))
-def test_the_harness_writes_the_same_bytes(tmp_path: Path, seed: int) -> None:
+def test_the_harness_writes_the_same_bytes(tmp_path: Path, seed: int, held: Held) -> None:
     models = generated_models(seed)
     command = [str(PYTHON), "-m", "tests.conformance.official.tables", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, input=json.dumps(models), text=True, check=True, capture_output=True)
@@ -145,12 +146,18 @@ def test_the_harness_writes_the_same_bytes(tmp_path: Path, seed: int) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {*written}
     for name, text in written.items():
         assert text == (tmp_path / name).read_text(encoding="utf-8"), name
+        held(
+            "BFCL",
+            "lines of the tables, byte by byte",
+            "the harness, on made-up results of models in its list",
+            len(ours),
+        )
 
 
 @pytest.mark.skipif(
     not (PUBLISHED / "data_overall.csv").is_file(), reason="FCALL_BFCL_TABLES names no folder of published tables"
 )
-def test_published_scores_come_out_of_the_published_categories() -> None:
+def test_published_scores_come_out_of_the_published_categories(held: Held) -> None:
     tallies: dict[str, dict[str, tuple[int, int]]] = {}
     for part, columns in PLACES.items():
         for line in csv.DictReader((PUBLISHED / f"data_{part}.csv").read_text(encoding="utf-8").splitlines()):
@@ -171,12 +178,14 @@ def test_published_scores_come_out_of_the_published_categories() -> None:
             assert {column: ours[model][column] for column in line if column not in MEASURED_COLUMNS} == {
                 column: cell for column, cell in line.items() if column not in MEASURED_COLUMNS
             }, (name, model)
+            figures = len(line.keys() - MEASURED_COLUMNS)
+            held("BFCL", "figures of the website, from those of categories", "the tables of April 2026", figures)
 
 
 @pytest.mark.skipif(
     not (RESULTS / "score-BFCL/data.csv").is_file(), reason="FCALL_BFCL_RESULTS names no folder with score-BFCL"
 )
-def test_the_published_table_of_the_first_version_comes_out_of_its_score_files() -> None:
+def test_the_published_table_of_the_first_version_comes_out_of_its_score_files(held: Held) -> None:
     names = {category.first_name: name for name, category in CATEGORIES.items() if category.first_name}
     models = []
     for folder in sorted(path for path in (RESULTS / "score-BFCL").iterdir() if path.is_dir()):
@@ -194,3 +203,4 @@ def test_the_published_table_of_the_first_version_comes_out_of_its_score_files()
     assert sorted([line[1], *line[6:22]] for line in ours[1:]) == sorted(
         [each[1], *each[6:22]] for each in published[1:]
     )
+    held("BFCL", "figures of version 1, from the score files", "the table of July 2024", 17 * len(models))

@@ -18,6 +18,7 @@ from pytest_fcall.cli.score.nestful import NestfulJudge
 from pytest_fcall.core.fault import Location
 from pytest_fcall.suites.nestful.files import Prompt, Question
 from pytest_fcall.suites.nestful.rule import score_answer
+from tests.conformance.conftest import Held
 
 CHECKOUT = Path(os.environ.get("FCALL_NESTFUL") or "no-nestful").absolute()
 PYTHON = os.environ.get("FCALL_NESTFUL_PYTHON") or sys.executable
@@ -135,7 +136,9 @@ def answers(row: Mapping[str, Any], decoder: str) -> list[str]:
 
 
 @pytest.mark.parametrize("decoder", MODELS)
-def test_both_say_the_same_of_each_answer_and_of_all(decoder: str, ask: Callable[..., Any], every: int) -> None:
+def test_both_say_the_same_of_each_answer_and_of_all(
+    decoder: str, ask: Callable[..., Any], every: int, held: Held
+) -> None:
     differing: list[object] = []
     given: list[dict[str, Any]] = []
     for row in rows()[:: 4 * every]:  # scikit-learn takes its time
@@ -155,6 +158,12 @@ def test_both_say_the_same_of_each_answer_and_of_all(decoder: str, ask: Callable
     told = ask(model=MODELS[decoder], rows=given)
     assert not differing
     assert [*told["f1"], told["full"], str(told["unreadable"])] == table(given, decoder)
+    held(
+        "NESTFUL",
+        "partial match, parsing errors and scores",
+        "the original's code, on right and changed answers",
+        len(given),
+    )
 
 
 def table(given: Sequence[Mapping[str, Any]], decoder: str) -> list[str]:
@@ -175,8 +184,9 @@ def test_what_the_original_ends_on_is_unreadable(said: str, ask: Callable[..., A
     assert not score_answer(row["output"], said, "json").readable
 
 
-def test_prompts_are_the_originals_for_chat_models(ask: Callable[..., Any]) -> None:
+def test_prompts_are_the_originals_for_chat_models(ask: Callable[..., Any], held: Held) -> None:
     prompt = Prompt(CHECKOUT)
     for row in examples():
         question = Question("x", Location("x"), row["input"], row["tools"], row["output"])
         assert [*prompt.messages(question)] == ask(prompt=row)
+        held("NESTFUL", "messages of the examples", "the original's code", 1)
