@@ -126,7 +126,7 @@ class StrictRule:
         if self.after_change(change.new.call, change).grade != "correct" or (
             self.after_change(change.former.call, change).grade == "correct"
         ):
-            both = f"`{change.new.call}` and `{change.former.call}`"
+            both = f"`{change.new.call:.200}` and `{change.former.call:.200}`"
             raise ValueError(f"the change of a document changes nothing: {both} are the same call")
 
     def _told_apart(self, change: Change) -> tuple[_KnownApi, _KnownApi]:

@@ -18,7 +18,7 @@ from pytest_fcall.suites.toolbench.files import TASKS, TaskFiles
 
 Kind: TypeAlias = Literal["functions", "examples"]
 
-FILE: Final = "dense.jsonl"
+RANKINGS_FILE: Final = "dense.jsonl"
 """Beside `test.jsonl`: `{"prompt": TEXT, "functions": [NAME, …], "examples": [NAME, …]}`, the best files first."""
 _MOST_RANKED: Final = 100
 _AT_ONCE: Final = 100
@@ -57,7 +57,7 @@ def write_rankings(folder: Path, embed: Embed) -> Path:
     vectors = dict(zip(texts, _vectors(texts, embed), strict=True))
     if len({len(vector) for vector in vectors.values()}) > 1:
         raise NoVectors("embeddings of different lengths")
-    path = folder / FILE
+    path = folder / RANKINGS_FILE
     ranked = ({kind: _ranked(query, own, vectors) for kind, own in documents.items()} for query in queries)
     rows = ({"prompt": query, **names} for query, names in zip(queries, ranked, strict=True))
     replace_file(path, (f"{json.dumps(row)}\n".encode() for row in rows))
@@ -87,7 +87,7 @@ class Rankings:
 
 def read_rankings(folder: Path) -> Rankings:
     """Read the rankings of a task. Raises OSError, or ValueError with the way to make them."""
-    path = folder / FILE
+    path = folder / RANKINGS_FILE
     if not path.is_file():
         raise ValueError(f"no {path}: write it with pytest_fcall.suites.toolbench.dense.write_rankings")
     rows = {}
@@ -109,5 +109,5 @@ class _Ranked:
         """Return the places of the best documents. Raises BrokenRow for a question or a document that is new."""
         names = self.rows.get(query, {}).get(self.kind)
         if not is_strings(names) or not {*names} <= self.places.keys() or len(names) < min(k, len(self.places)):
-            raise BrokenRow(f"{FILE} does not rank the {self.kind} of today for this question: write it anew")
+            raise BrokenRow(f"{RANKINGS_FILE} does not rank the {self.kind} of today for this question: write it anew")
         return [self.places[name] for name in names[:k]]

@@ -17,7 +17,7 @@ from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, broken_case, required_path, text_field
-from pytest_fcall.suites.toolbench.documents import Documents, Rankings, read_rankings
+from pytest_fcall.suites.toolbench.documents import RANKINGS_FILE, Documents, Rankings, read_rankings
 from pytest_fcall.suites.toolbench.files import HOW_TO_GET_IT, TASKS, Task, TaskFiles, task_versions
 from pytest_fcall.suites.toolbench.judge import ToolBenchJudge
 from pytest_fcall.suites.toolbench.outcomes import (
@@ -62,6 +62,12 @@ class ToolBenchSuite:
             Part(_part(task, version), files.count_rows(), note=_note(TASKS[task]))
             for task, own in found.items()
             for version, files in own.items()
+        ]
+        parts += [
+            Part(f"{_part(task, version)}{_DENSE}", files.count_rows(), note="documents by embeddings")
+            for task, own in found.items()
+            for version, files in own.items()
+            if (files.folder / RANKINGS_FILE).is_file()
         ]
         return About(
             title="ToolBench (SambaNova)",

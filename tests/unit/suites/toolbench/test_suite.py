@@ -124,6 +124,7 @@ def test_documents_by_embeddings_are_found_once_by_the_scalar_product(tmp_path: 
     with pytest.raises(ValueError, match=r"no .*dense.jsonl: write it with .*\.write_rankings"):
         list(ToolBenchSuite().cases("the_cat_api_dense", tmp_path))
     assert write_rankings(own, embed).parent == own
+    assert [part.name for part in ToolBenchSuite().about(tmp_path).parts] == ["the_cat_api_v0", "the_cat_api_v0_dense"]
     (case,) = ToolBenchSuite(documents={"*": Documents(2, 1)}).cases("the_cat_api_v0_dense", tmp_path)
     assert isinstance(case, Case)
     assert (case.id, case.category) == ("the_cat_api_v0_dense_1", "the_cat_api_v0_dense")
