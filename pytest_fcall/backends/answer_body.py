@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse
 
 ACCEPTED_ENCODINGS: Final = "gzip, deflate"
-"""What servers may compress with. That of others is not bounded by all versions of their libraries."""
+"""Encodings that servers may compress with. That of others is not bounded by all versions of their libraries."""
 LONGEST_BODY: Final = 2**25
 """Bytes, before and after decompression: a hundred times what the longest answers of models have."""
 LONGEST_FILE: Final = 2**28

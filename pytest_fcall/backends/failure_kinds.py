@@ -19,7 +19,7 @@ class FailureKind:
 
     blame: Blame
     advice: str
-    """What to do, or what is wrong where nothing can be done; `{key}` stands for the variable with the key."""
+    """Advice, or the fault where nothing can be done; `{key}` stands for the variable with the key."""
     statuses: frozenset[int] = frozenset()
     codes: frozenset[str] = frozenset()
     """Codes, types and reasons, in lower case."""

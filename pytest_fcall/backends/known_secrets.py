@@ -106,7 +106,7 @@ def secrets_of_app_request(headers: Mapping[str, str], query: str) -> Iterator[s
 
 
 def secret_parts(value: str) -> Iterator[str]:
-    """What of a value that goes by the name of a secret is one: all of it, its words, or its pairs' second parts."""
+    """The secret parts of a value named like a secret: all of it, its words, or its pairs' second parts."""
     value = value.strip()
     if "://" in value:
         yield from _secrets_of_address(value)

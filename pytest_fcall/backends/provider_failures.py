@@ -21,14 +21,14 @@ _SHORTEST_SECRET = 4
 
 @dataclass(frozen=True, slots=True)
 class ProviderFailure:
-    """What a provider, a server or the connection to it returned instead of an answer."""
+    """The failure of a provider, a server or the connection to it."""
 
     text: str
     status: int | None = None
     codes: frozenset[str] = frozenset()
     """Codes, types and reasons, in lower case."""
     generated: str = ""
-    """What the model had written, where the provider reports it."""
+    """The text that the model had written, where the provider reports it."""
     retry_after: float | None = None
     billable: bool = False
     """Whether the provider may bill for the request; see `Unanswered`."""

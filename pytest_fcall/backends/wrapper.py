@@ -37,7 +37,7 @@ class BackendWrapper:
         check_backend(self.backend)
 
     def changes(self, request: Request) -> Sequence[str]:
-        """What the wrapped backend changes in a request before it sends it."""
+        """The changes that the wrapped backend makes in a request before it sends it."""
         return request_changes(self.backend, request)
 
     def throughput(self) -> tuple[int, str] | None:
@@ -45,7 +45,7 @@ class BackendWrapper:
         return throughput_of(self.backend)
 
     def note(self) -> str:
-        """What the wrapped app and the cases differ in."""
+        """The differences between the wrapped app and the cases."""
         return app_note(self.backend)
 
     async def close(self) -> None:

@@ -41,7 +41,7 @@ _NO_SETTINGS: Mapping[str, Json] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class FileContext:
-    """What all cases of a file share."""
+    """The part of a file that all its cases share."""
 
     source: SourceFile
     folder: Path

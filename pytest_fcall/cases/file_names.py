@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 _READ_AS_IDS = ("[", "::")
-"""What pytest takes for the beginning of an id where a path stands on the command line."""
+"""The sign that pytest takes for the beginning of an id where a path stands on the command line."""
 _CASE_FILES = (".fc.yaml", ".fc.yml")
 _TOOL_FILES = (".tools.yaml", ".tools.yml")
 

@@ -42,7 +42,7 @@ class Reach:
 
     root: Path
     outside: tuple[Path, ...]
-    """What lies elsewhere, and is allowed all the same: files and folders."""
+    """Files and folders elsewhere that are allowed all the same."""
 
     @classmethod
     def of(cls, case_file: Path, root: Path, outside: Iterable[Path] = ()) -> Reach:
@@ -56,7 +56,7 @@ class Reach:
 
 
 def anywhere(path: Path) -> tuple[Path]:
-    """What is allowed outside of the root folder where a person says it, or no model is asked: all of the disk."""
+    """All of the disk, which is allowed where a person says it, or no model is asked."""
     return (Path(path.absolute().anchor),)
 
 

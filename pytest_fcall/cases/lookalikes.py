@@ -30,7 +30,7 @@ def looks_like_cases(path: Path) -> bool:
 
 
 def how_to_collect(path: Path, root: Path) -> str:
-    """What makes pytest collect a file that looks like a case file."""
+    """The change that makes pytest collect a file that looks like a case file."""
     relative = path.relative_to(root) if path.is_relative_to(root) else path
     if is_case_file_name(path):
         return f"run `pytest {relative.parent.as_posix()}`, or add {relative.parent.as_posix()} to testpaths"

@@ -41,7 +41,7 @@ class FilePart(NamedTuple):
 
 @dataclass(slots=True)
 class Preamble:
-    """What all cases of a file share, and its faults."""
+    """The part of a file that all its cases share, and its faults."""
 
     context: FileContext
     included: tuple[Path, ...]

@@ -70,7 +70,7 @@ class Scope:
     folder: Path
     """The folder that relative paths start from."""
     reach: Reach
-    """What relative paths may lead to."""
+    """The places that relative paths may lead to."""
     placeholders: Placeholders
     extensions: Extensions = field(default_factory=Extensions)
     toolbox: Toolbox = field(default_factory=Toolbox)

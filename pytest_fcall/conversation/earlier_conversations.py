@@ -17,7 +17,7 @@ _TEXT_NAME: Final = "told"
 
 @dataclass(frozen=True, slots=True)
 class CarriedState:
-    """What the earlier conversations left for the next one."""
+    """The state that the earlier conversations left for the next one."""
 
     transcripts: tuple[Transcript, ...] = ()
     memory: Json = None

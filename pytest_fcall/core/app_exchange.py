@@ -32,7 +32,7 @@ class AppExchange:
     unread: str = ""
     """The path of a request whose answer may hold calls, and is of no interface that is read."""
     broken: str = ""
-    """What was wrong with an answer that was passed on to the app and not recorded, with the path of the request."""
+    """The fault of an answer that was passed on to the app and not recorded, with the path of the request."""
 
 
 def why_unread(exchanges: Iterable[AppExchange]) -> str:

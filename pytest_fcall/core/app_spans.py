@@ -1,4 +1,4 @@
-"""What the spans of an app tell of one case, and the expectations on it."""
+"""The facts that the spans of an app tell of one case, and the expectations on them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RanTool:
 
 @dataclass(frozen=True, slots=True)
 class AppSpans:
-    """What the spans of one case tell, in the order in which things began."""
+    """The facts that the spans of one case tell, in the order in which things began."""
 
     tools: tuple[RanTool, ...] = ()
     models: tuple[str, ...] = ()

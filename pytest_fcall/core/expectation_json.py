@@ -1,4 +1,4 @@
-"""What a case expects as JSON, and back: operators are mappings as in a case file, such as `{"$any": […]}`."""
+"""The expectations of a case as JSON, and back: operators are mappings as in a case file, such as `{"$any": […]}`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def json_of_object(value: object) -> Any:
-    """What stands for an object that JSON does not know: the `default` of an encoder, which asks for nothing else."""
+    """A value for an object that JSON does not know: the `default` of an encoder, which asks for nothing else."""
     if isinstance(value, Operator):
         return {f"${value.name}": value.operand, **value.options}
     return dict(value) if isinstance(value, Mapping) else str(value)

@@ -118,7 +118,7 @@ class About:
     title: str
     licence: str = ""
     origin: str = ""
-    """How to get the data."""
+    """The way to get the data."""
     place: str | None = None
     """The place of the data, if it was found."""
     parts: tuple[Part, ...] = ()

@@ -1,4 +1,4 @@
-"""How git merges and shows the files of a folder `__fcall__`."""
+"""The rules by which git merges and shows the files of a folder `__fcall__`."""
 
 from __future__ import annotations
 

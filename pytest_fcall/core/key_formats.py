@@ -23,7 +23,7 @@ class KeyFormat(NamedTuple):
     """The format of one kind of key."""
 
     owner: str
-    """Who issues such keys."""
+    """The issuer of such keys."""
     form: str
     """A regular expression for the whole key, without groups that are kept."""
     source: str
@@ -99,7 +99,7 @@ _KEY: Final = re.compile("|".join(each.form for each in KEY_FORMATS))
 _TOKEN: Final = re.compile(r"[\w~+/=.:%-]{13,}")
 """Only in these a key is looked for: to try all formats at every place of a text takes milliseconds."""
 _LONGEST_TOKEN: Final = 2000
-"""What is longer is data, such as an image, or a JSON Web Token."""
+"""A longer text is data, such as an image, or a JSON Web Token."""
 _WIDE: Final = re.compile("|".join(each.form for each in KEY_FORMATS if each.owner in ("PEM", "JSON Web Token")))
 
 

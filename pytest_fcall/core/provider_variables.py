@@ -50,7 +50,7 @@ PROVIDERS: tuple[Provider, ...] = (
     # Groq's library, pydantic-ai and any-llm; LangChain and LiteLLM, which disagree on the path.
     Provider({"GROQ_BASE_URL": "https://api.groq.com", "GROQ_API_BASE": ""}, ("GROQ_API_KEY",)),
 )
-"""What the libraries of the providers, and the frameworks above them, read."""
+"""Variables that the libraries of the providers, and the frameworks above them, read."""
 PROVIDER_ADDRESSES: Mapping[str, str] = MappingProxyType(
     {name: url for provider in PROVIDERS for name, url in provider.addresses.items()}
 )

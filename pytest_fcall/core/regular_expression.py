@@ -62,6 +62,6 @@ def _repeats(written: str) -> int:
 
 
 def _times(count: str) -> int:
-    """How often something is written out that must be there so often."""
+    """The number of times that a repeated part is written out."""
     digits = count.lstrip("0")
     return int(digits or 1) if len(digits) < len(str(MOST_REPEATS)) + 1 else MOST_REPEATS + 1

@@ -31,7 +31,7 @@ _KINDS: Final = {
 
 
 class LineStream(Protocol):
-    """What lines are read from: a file, or what decompresses it."""
+    """The source of lines: a file, or its decompressor."""
 
     def readline(self, size: int, /) -> bytes:
         """Give the rest of the line, up to so many bytes."""

@@ -97,7 +97,7 @@ class Reply:
     trail: tuple[Message, ...] = ()
     """All messages of an app that ran its own tool loop, including those of the request; otherwise empty."""
     spans: AppSpans | None = None
-    """What the spans of an app told while it came to this reply; None where nobody wanted to know."""
+    """The facts that the spans of an app told while it came to this reply; None where they were not wanted."""
     engine: Mapping[str, Json] = field(default_factory=dict)
     """The software that answered: model version, library versions, dtype, grammar and the like.
 

@@ -48,7 +48,7 @@ class Tool:
     `name` in it is the tool's name there, where the case file uses another.
     """
     returns: Mapping[str, Json] | None = field(default=None, repr=False)
-    """What it returns, as its source describes it. Only a Wording sends it."""
+    """Its result, as its source describes it. Only a Wording sends it."""
 
 
 class Wording(Protocol):

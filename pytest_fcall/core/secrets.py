@@ -83,9 +83,9 @@ class _Form(NamedTuple):
 
     text: str
     head: str
-    """What the form is searched by."""
+    """The text by which the form is searched."""
     tail: str
-    """What its end is searched by, where its beginning was cut off; empty for a short one."""
+    """The text by which its end is searched, where its beginning was cut off; empty for a short one."""
     mark: str
 
 

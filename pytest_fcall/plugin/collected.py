@@ -1,4 +1,4 @@
-"""What collection has found, for the hooks that come later."""
+"""The findings of collection, for the hooks that come later."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ COLLECTED = pytest.StashKey[Collected]()
 
 
 def collected(config: pytest.Config) -> Collected:
-    """What the session has collected so far."""
+    """The findings of the session's collection so far."""
     return config.stash.setdefault(COLLECTED, Collected())
 
 

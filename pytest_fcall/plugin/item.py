@@ -56,7 +56,7 @@ def case_without_fixtures() -> None:
 
 
 class FileContext:
-    """What the items of one case file have in common, found out once."""
+    """The part that the items of one case file have in common, found out once."""
 
     def __init__(self, file: CaseFile, session: Session, volatile: Sequence[str]) -> None:
         self.file = file

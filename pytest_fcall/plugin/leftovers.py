@@ -1,4 +1,4 @@
-"""What is kept of models that the configuration no longer names: found in runs of all cases, told, and removed."""
+"""Files of models that the configuration no longer names: found in runs of all cases, reported, and removed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_LISTED = 3
 
 
 class Leftovers(NamedTuple):
-    """What is left of models. Other processes get it as a list."""
+    """The files that are left of models. Other processes get them as a list."""
 
     folders: Sequence[str] = ()
     """The paths from the root of the folders."""
@@ -26,7 +26,7 @@ class Leftovers(NamedTuple):
     """A line with a command, where a model of the configuration is likely to be the same under another name."""
 
     def without_tested(self, results: Sequence[Result]) -> Leftovers:
-        """What is left, but for models that a fixture named."""
+        """The files that are left, but for models that a fixture named."""
         tested = {Model.by_id(result.model).folder for result in results}
         folders = [path for path in self.folders if Path(path).name not in tested]
         return Leftovers(folders, self.renamed if folders == [*self.folders] else "")
@@ -52,12 +52,12 @@ class Leftovers(NamedTuple):
 
 
 def leftovers_from(data: Any) -> Leftovers:
-    """What a worker has found."""
+    """The findings of a worker."""
     return Leftovers(*data)
 
 
 def find_leftovers(session: pytest.Session) -> Leftovers:
-    """What is left beside the files that this process has collected; nothing where the models are not the project's."""
+    """The files beside those that this process has collected; none where the models are not the project's."""
     config = session.config
     if not _is_configured(config):
         return Leftovers()

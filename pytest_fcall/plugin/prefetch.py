@@ -191,7 +191,7 @@ class _Worker(Protocol):
 
     @property
     def torun(self) -> _LockedQueue | Queue[object]:
-        """What it was sent. Older versions put another queue in its place when they take something back."""
+        """The commands that it was sent. Older versions replace the queue when they take something back."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What leaves this process for people and for files: without secrets, and without what a terminal would obey.
+"""The border of this process towards people and files: without secrets, and without what a terminal would obey.
 
 Reports of pytest are what terminal, JUnit files, files of runs and baselines are made from, so that they pass through
 here where they are made. Lines that belong to no report pass through `tell`, and refusals through `usage_error`.
@@ -93,7 +93,7 @@ def redact_report(config: pytest.Config, report: pytest.TestReport, *, is_ours: 
 
 
 def redacted_case(config: pytest.Config, attached: CaseReport) -> CaseReport:
-    """What this plugin adds to a report, without secrets."""
+    """The part of a report that this plugin adds, without secrets."""
     secrets = secrets_of(config)
     if not secrets or not secrets.may_be_in(_texts(attached)):
         return attached

@@ -1,4 +1,4 @@
-"""What travels with a report of pytest to the process where results arrive."""
+"""The data that travels with a report of pytest to the process where results arrive."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class CaseReport(NamedTuple):
     reused: tuple[float, float] | None = None
     """When the oldest and the newest recording that was used were made; see `Answer.reused`."""
     changes: tuple[str, ...] = ()
-    """What the backend changed in the request before it sent it."""
+    """The changes that the backend made in the request before it sent it."""
     account: str = ""
     """The account of the case, behind tools that it offers: lines of JSON. Empty where no run is kept, or once it is
     written."""
     remark: str = ""
-    """What is to be told of a plain test that passed."""
+    """The remark on a plain test that passed."""
 
 
 def case_report(report: pytest.TestReport) -> CaseReport | None:
-    """What was attached to a report, in this process or in another one."""
+    """The part that was attached to a report, in this process or in another one."""
     attached: CaseReport | list[Any] | None = getattr(report, "fcall", None)
     if isinstance(attached, list):
         result, missing, unanswered, judged, reused, changes, account, remark = attached

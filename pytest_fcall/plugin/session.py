@@ -28,7 +28,7 @@ OPEN_WIRE = pytest.StashKey[ExitStack]()
 
 
 def registry_of(config: pytest.Config) -> Registry:
-    """What case files may name, with what other packages add. Raises UsageError where a name is taken twice."""
+    """The names for case files, with those that other packages add. Raises UsageError where a name is taken twice."""
     if REGISTRY not in config.stash:
         hook = config.hook
         with usage_errors(config):

@@ -59,7 +59,7 @@ def settings_of(config: pytest.Config) -> Settings:
 
 
 def outside_paths(config: pytest.Config) -> tuple[Path, ...]:
-    """What case files may name outside of the root folder: files and folders, from there or from the user's own."""
+    """Files and folders outside of the root folder that case files may name, from there or from the user's own."""
     return tuple(config.rootpath / Path(line).expanduser() for line in config.getini("fc_outside"))
 
 

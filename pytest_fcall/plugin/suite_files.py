@@ -137,6 +137,6 @@ def _write(
 
 
 def _cost(results: Iterable[Result]) -> float | None:
-    """What all of them cost; None where that of one is not known."""
+    """The cost of all of them; None where that of one is not known."""
     costs = [result.cost for result in results]
     return None if None in costs else sum(cost for cost in costs if cost is not None)

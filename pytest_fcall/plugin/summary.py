@@ -65,7 +65,7 @@ class Summary:
         """Changes of requests on their way out, with the number of cases."""
         self._baselines = BaselineWriter(config)
         self._remarks: dict[str, str] = {}
-        """What is to be told of plain tests, by their node ids."""
+        """Remarks on plain tests, by their node ids."""
         self._files_without_cases = 0
         self._worker_runs: set[str] = set()
         self._worker_notes: dict[str, None] = {}

@@ -29,7 +29,7 @@ class AskedStep(NamedTuple):
     """The results of the first calls, as far as there are any."""
     text: str = ""
     remark: str = ""
-    """What is unusual about the reply: a refusal, a length limit, a call that cannot be read."""
+    """A remark on an unusual reply: a refusal, a length limit, a call that cannot be read."""
     model: str = ""
     """The model that an app asked; empty for a request to the model under test."""
 
@@ -38,7 +38,7 @@ class AnsweredTurn(NamedTuple):
     """A turn of an answer: which of its calls the verdict paired with which expected call."""
 
     calls: int
-    """How many calls it has."""
+    """The number of its calls."""
     pairs: tuple[tuple[int, int], ...] = ()
     """Indices of an expected call, and of the call that was made for it."""
     alternative: int | None = None
@@ -59,11 +59,11 @@ class AccountAnswer(NamedTuple):
 
 
 class ExpectedTurn(NamedTuple):
-    """What a turn of a case expects."""
+    """The expectation of a turn of a case."""
 
     calls: Expectation | None = None
     answer: Pattern = None
-    """What the text must be; None for any."""
+    """The expected text; None for any."""
 
 
 class Accepted(NamedTuple):

@@ -64,7 +64,7 @@ def question_lines(account: Account) -> list[str]:
 
 
 def passed_text(account: Account, result: Result, marks: Marks) -> str:
-    """What was asked and answered of a case that is right; of several answers, all in brief, too."""
+    """The question and the answer of a case that is right; of several answers, all in brief, too."""
     answer = account.answers[account.shown]
     inside = [*_inside_lines(answer.inside, marks), *way_remarks(result)]
     blocks = [*_said(answer, marks), ("inside the app", inside)]

@@ -120,7 +120,7 @@ def argument_names(pair: CallPair) -> list[str]:
 
 
 def argument_texts(pair: CallPair, name: str, limit: int = 2000) -> tuple[str, str]:
-    """What is expected of an argument, and what was given."""
+    """The expected value of an argument, and the given one."""
     patterns = (pair.expected.arguments if pair.expected else None) or {}
     values = pair.called.arguments if pair.called else {}
     return (

@@ -15,7 +15,7 @@ _KEPT: Final = 6
 
 
 class Cell(NamedTuple):
-    """What one model made of a case, in safe text. `right` is None where there is no verdict."""
+    """The result of one model for a case, in safe text. `right` is None where there is no verdict."""
 
     right: bool | None
     text: str

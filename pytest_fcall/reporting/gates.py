@@ -66,7 +66,7 @@ def figure_text(kind: FigureKind, figure: Fraction | float | None, bound: Fracti
 
 
 def verdict_word(gate: JudgedGate) -> str:
-    """What became of a gate, in a word or three."""
+    """The result of a gate, in a word or three."""
     return "inconclusive" if gate.held is None else "holds" if gate.held else "does not hold"
 
 

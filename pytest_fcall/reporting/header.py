@@ -11,7 +11,7 @@ from pytest_fcall.reporting.terminal import cut_end
 
 
 class Answering(NamedTuple):
-    """Who may answer: models, recordings, or both."""
+    """The sources of answers: models, recordings, or both."""
 
     live: bool
     """Whether models may be asked."""

@@ -14,7 +14,7 @@ _MAX_CAUSES = 5
 
 
 def missing_lines(results: Results, *, short: bool = False) -> Iterator[str]:
-    """What changed since replies were recorded, with the number of cases, and the commands that ask for the missing.
+    """The changes since replies were recorded, with the number of cases, and the commands that ask for the missing.
 
     The short form leaves the causes out.
     """
@@ -36,7 +36,7 @@ def missing_lines(results: Results, *, short: bool = False) -> Iterator[str]:
 
 
 def unjudged_lines(results: Results) -> Iterator[str]:
-    """What has no verdict, and why: errors, cases without a reply, and those that no recorded reply fits."""
+    """The cases without a verdict, and why: errors, cases without a reply, and those that no recorded reply fits."""
     if errors := statistics_of(results.results).errors - results.unanswered:
         yield f"{plural_text(errors, 'error')}: a mistake in a case, a tool or an app"
     if results.unanswered:

@@ -72,8 +72,8 @@ def _number(data: Json) -> float:
 
 Status: TypeAlias = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 Way: TypeAlias = Literal["", "proxy", "unseen", "stored"]
-"""How an app came to its answer: it asked by way of the proxy, or nothing came that way; or it was not run, and its
-stored answer stands for it. Empty for what is no app, and where nobody can know."""
+"""The way to an app's answer: it asked by way of the proxy, or nothing came that way; or it was not run, and its stored
+answer stands for it. Empty for what is no app, and where nobody can know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class Result:
     unpriced: int = 0
     """The requests that may be billed although there was no reply; what they cost is unknown."""
     remarks: tuple[tuple[str, str], ...] = ()
-    """What is unusual about requests, once for each: of an app `unread` and a path, or `broken` and what was wrong; of
+    """Remarks on unusual requests, each once: of an app `unread` and a path, or `broken` and what was wrong; of
     all `volatile` and the pattern of what is no part of the key; and `idle` and a pattern of the file that matched in
     none of them."""
     way: Way = ""

@@ -139,7 +139,7 @@ def _changed(what: str, results: Sequence[Result], width: int, most: int | None)
 
 
 def unpaired_lines(comparison: RunComparison) -> Iterator[str]:
-    """What is in no group, and why."""
+    """The cases in no group, and why."""
     if comparison.edited:
         yield f"{plural_text(len(comparison.edited), 'case')} edited in between: not compared"
     for count, where in ((comparison.only_before, "before"), (comparison.only_now, "now")):
@@ -156,7 +156,7 @@ def _last_lines(comparison: RunComparison) -> Iterator[str]:
 
 
 def conclusion_text(group: ComparedGroup) -> str:
-    """What the test comes to, in a sentence."""
+    """The result of the test, in a sentence."""
     if not (group.lost or group.won or group.difference):
         return "No case has another verdict."
     if not group.is_significant:

@@ -28,7 +28,7 @@ class ScoreRow:
     no_reply: int = 0
     """Cases without a reply, which are not scored."""
     runs: int = 0
-    """How often all cases were asked, if that is more than once."""
+    """The number of times that all cases were asked, if more than once."""
     spread: float | None = None
     """The standard deviation of the score between these runs."""
 

@@ -76,7 +76,7 @@ def statistics_of(results: Sequence[Result]) -> Statistics:
 
 
 def accuracy_change(results: Iterable[Result]) -> float | None:
-    """How much the accuracy changed for the cases that were measured before; None where none was."""
+    """The change of the accuracy for the cases that were measured before; None where none was."""
     pairs = [(result.before, _share_right(result)) for result in results if result.before and result.answered]
     rates = [(right / asked, now) for (right, asked), now in pairs if asked]
     return sum(now - before for before, now in rates) / len(rates) if rates else None
@@ -116,7 +116,7 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def _student_quantile(free: int) -> float:
-    """What `_Z` is for Student's distribution, by Cornish and Fisher: within 1 % from three degrees on."""
+    """The counterpart of `_Z` for Student's distribution, by Cornish and Fisher: within 1 % from three degrees on."""
     first = (_Z**3 + _Z) / 4
     second = (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96
     third = (3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384
@@ -132,7 +132,7 @@ def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 @lru_cache(maxsize=256)
 def _median_place(count: int) -> int | None:
-    """How many of the lowest and of the highest values lie outside of the interval: by binomial chances, exactly."""
+    """The number of the lowest, and of the highest, values outside of the interval: by binomial chances, exactly."""
     below, term = 0, 1
     for place in range(count):
         below += term

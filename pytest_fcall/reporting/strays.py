@@ -14,7 +14,7 @@ _INSIDE = "ask within a case, by httpx, aiohttp or http.client"
 
 
 def stray_lines(strays: Mapping[tuple[str, bool], int]) -> Iterator[str]:
-    """What became of the requests, and what to do.
+    """The fate of the requests, and what to do.
 
     `strays` counts them by their case, empty where it is nobody's, and by whether they were answered.
     """
@@ -33,7 +33,7 @@ def stray_lines(strays: Mapping[tuple[str, bool], int]) -> Iterator[str]:
 
 
 def span_stray_lines(strays: Mapping[tuple[str, str], int]) -> Iterator[str]:
-    """What became of spans, and what to do.
+    """The fate of spans, and what to do.
 
     `strays` counts them by the case that they came too late for, or by the program that sent them where they belong to
     no case. Messages that could not be read have neither.

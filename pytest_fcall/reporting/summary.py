@@ -180,7 +180,7 @@ def _advice_lines(results: Results) -> list[str]:
 
 
 def outcome_lines(results: Sequence[Result], width: int, *, accepted: bool = False) -> list[str]:
-    """What regressed, what is undecided and what is fixed, one by one; then the right answers that are not in the
+    """The cases that regressed, are undecided or are fixed, one by one; then the right answers that are not in the
     baseline, unless just `accepted`. No lines without a baseline.
     """
     several = len({result.model for result in results}) > 1
@@ -198,7 +198,7 @@ def outcome_lines(results: Sequence[Result], width: int, *, accepted: bool = Fal
 
 
 def _change_lines(results: Sequence[Result], width: int) -> Iterator[str]:
-    """What changed since the baseline of cases that changed, each change once and whole, with the number of cases."""
+    """The changes of the questions of cases that changed, each once and whole, with the number of cases."""
     counts = Counter(cause for result in results for cause in result.causes)
     yield from (["changed since the baseline:"] if counts else [])
     for cause, count in counts.most_common():

@@ -47,7 +47,7 @@ class Finding:
     path: Path
     message: str
     expected: Json = None
-    """What the schema requires: type names, the allowed values, a bound. None for a missing name."""
+    """The requirement of the schema: type names, the allowed values, a bound. None for a missing name."""
     got: Json = None
 
 

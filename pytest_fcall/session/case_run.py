@@ -82,7 +82,7 @@ class CaseRun:
 
     @property
     def changes(self) -> list[str]:
-        """What the backend changes in the request before it sends it."""
+        """The changes that the backend makes in the request before it sends it."""
         return self.answers.model.changes(self.answers.request)
 
     def ask(self) -> None:
@@ -213,7 +213,7 @@ class CaseRun:
 
 
 def _accepted(baseline: Baseline, case: Case) -> Stanza | None:
-    """What was accepted of a case. Raises CaseError where that cannot be read."""
+    """The accepted answer to a case. Raises CaseError where that cannot be read."""
     from pytest_fcall.tracking.baseline_content import UnreadableStanza
 
     try:

@@ -84,7 +84,7 @@ def _agent_kinds(added: Iterable[Mapping[str, AgentKind]]) -> Mapping[str, Agent
 
 
 def merged_names(kind: str, taken: Container[str], added: Iterable[Mapping[str, _T]]) -> dict[str, _T]:
-    """What other packages add, by name. Raises SettingError for a name that is taken."""
+    """The extensions of other packages, by name. Raises SettingError for a name that is taken."""
     merged: dict[str, _T] = {}
     for mapping in added:
         for name, thing in mapping.items():

@@ -1,4 +1,4 @@
-"""What lives as long as a run: settings, extensions, and the parts that ask models and compare verdicts."""
+"""The objects that live as long as a run: settings, extensions, and the parts that ask models and compare verdicts."""
 
 from __future__ import annotations
 

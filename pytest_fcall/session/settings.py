@@ -42,7 +42,7 @@ class BaselineSettings(NamedTuple):
 
 
 class Confirm(NamedTuple):
-    """How often cases are asked again that seem to have regressed."""
+    """The number of times that cases are asked again that seem to have regressed."""
 
     most: int = 15
     """Most further answers to one case."""
@@ -98,7 +98,7 @@ class Settings:
     replay: bool
     record: Record
     missing: Missing
-    """What becomes of cases without a recorded reply, where no model may be asked."""
+    """The treatment of cases without a recorded reply, where no model may be asked."""
     started: float
     """The time at which the run began, in seconds since 1970: what was recorded since then is of this run."""
     max_age: int | None
@@ -119,9 +119,9 @@ class Settings:
     volatile: Mapping[str, tuple[str, ...]]
     """Patterns of what is no part of the keys of requests, by the model, as `read_volatile` gives them."""
     inside: Inside
-    """What becomes of answers of apps that asked nothing by way of the proxy."""
+    """The treatment of answers of apps that asked nothing by way of the proxy."""
     around: Around
-    """What becomes of connections to providers that go around the proxy."""
+    """The treatment of connections to providers that go around the proxy."""
     spans: Spans
     """Whether spans of apps are taken: where a case judges them, from the start of the run, or never."""
     spans_wait: float
@@ -137,7 +137,7 @@ class Settings:
     writes_reports: bool
     worker: Worker | None
     secrets: Secrets = field(default_factory=Secrets, compare=False, repr=False)
-    """What nobody writes or shows. It grows, since a request may bring a key of its own."""
+    """The texts that are never written or shown. They grow, since a request may bring a key of its own."""
 
     @property
     def keeps_run(self) -> bool:

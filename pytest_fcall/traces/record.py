@@ -64,7 +64,7 @@ class SkippedEntry:
 
 
 TraceEntry: TypeAlias = Record | SkippedEntry | ToolRun
-"""What files of traces hold."""
+"""The content of files of traces."""
 
 
 class UnreadableTrace(ValueError):

@@ -66,5 +66,5 @@ def _answered_calls(record: Record) -> Iterable[tuple[int, str, str, Json]]:
 
 
 def _key(name: str, arguments: Json, unnamed: set[str]) -> str:
-    """What a run and its call have in common: without the arguments where not all runs tell them."""
+    """The key of a run and its call: without the arguments where not all runs tell them."""
     return digest([name]) if name in unnamed else digest([name, arguments])

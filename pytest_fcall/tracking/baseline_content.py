@@ -43,11 +43,11 @@ class Baseline:
     faults: tuple[Fault, ...] = ()
     """Why the file cannot be read. Then it has no stanzas."""
     measured: Mapping[str, Measured] = field(default_factory=dict)
-    """What is measured of the cases, whether they are accepted or not."""
+    """The measurements of the cases, whether they are accepted or not."""
     unclear: Mapping[str, Fault] = field(default_factory=dict)
     """Cases of which it cannot be said what was accepted."""
     note: str = ""
-    """What a person should do about a file that can be read."""
+    """Advice on a file that can be read."""
 
     @property
     def all_faults(self) -> tuple[Fault, ...]:

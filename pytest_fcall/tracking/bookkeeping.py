@@ -41,7 +41,7 @@ _MOST_BEFORE: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class AcceptedAnswer:
-    """What is kept of an accepted answer, beside what a person reviews."""
+    """The part of an accepted answer that no person reviews."""
 
     answer: str
     """The digest of the answer, which its verdict in the contract ends with."""
@@ -67,10 +67,10 @@ class AcceptedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Bookkeeping:
-    """What is known of the cases of a file, beside the contract."""
+    """The facts about the cases of a file, beside the contract."""
 
     measured: Mapping[str, Measured] = field(default_factory=dict)
-    """How often each case was right, whether its answers are accepted or not."""
+    """The number of right answers to each case, whether they are accepted or not."""
     accepted: Mapping[str, Mapping[str, AcceptedAnswer]] = field(default_factory=dict)
     """The accepted answers of each case by their digests. Only a merge leaves more than one."""
 
@@ -80,7 +80,7 @@ class Bookkeeping:
         return frozenset(case for case, answers in self.accepted.items() if REMOVED in answers)
 
     def answer(self, case: str, digest: str) -> AcceptedAnswer:
-        """What is kept of an answer, which may be nothing."""
+        """The part of an answer that is kept, which may be none."""
         return self.accepted.get(case, _NOTHING).get(digest) or AcceptedAnswer(digest)
 
     def replaces(self, case: str, new: str, old: str) -> bool:
@@ -180,7 +180,7 @@ def _accepted(row: Mapping[str, Json], shared: Mapping[str, Mapping[str, Json]])
 
 
 def _shared(rows: Iterable[Mapping[str, Json]]) -> dict[str, Mapping[str, Json]]:
-    """What many cases have alike, by its id. Digests are texts."""
+    """Values that many cases have alike, by their ids. Digests are texts."""
     found = {id_: row for row in rows if isinstance(id_ := row.get("id"), str)}
     return {
         id_: value

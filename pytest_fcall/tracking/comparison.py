@@ -86,10 +86,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a case before this run."""
+    """The facts about a case before this run."""
 
     baseline: Stanza | None = None
-    """What was accepted."""
+    """The accepted answer."""
     measured: Measured | None = None
     evidence: Callable[[], Evidence | None] = lambda: None
     """The measurement, and what later runs found; None where nothing is measured of the case as it is today.

@@ -46,7 +46,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CaseLines:
-    """What a contract holds of one case: one answer, or what a merge made of several."""
+    """The entry of a contract for one case: one answer, or what a merge made of several."""
 
     line: int
     """The number of the first line."""
@@ -81,7 +81,7 @@ class CaseLines:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What a file says, as far as it can be read."""
+    """The content of a file, as far as it can be read."""
 
     cases: Mapping[str, CaseLines] = field(default_factory=dict)
     unreadable: tuple[NumberedLine, ...] = ()
@@ -145,7 +145,7 @@ class _Sides:
         self.first = 0
         """The number of the first mark."""
         self.unfinished: list[NumberedLine] = []
-        """What would be left out, but for the end of it that is missing."""
+        """The part that would be left out, but for its missing end."""
 
     def kept(self, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         base: list[NumberedLine] | None = None

@@ -29,7 +29,7 @@ _FACT: Final = re.compile(
 _VERDICT: Final = re.compile(r"(right|wrong) #[0-9a-f]{8}\Z")
 _DECODER: Final = json.JSONDecoder()
 _NO_WORD: Final = ('"', "#", "<", "=", ">", "|")
-"""What no plain word begins with: JSON, a comment, and the marks of a merge conflict."""
+"""Signs that no plain word begins with: JSON, a comment, and the marks of a merge conflict."""
 _NUMBERED: Final = ("reason", "result", "wire")
 _NO_CALL: Final = "no call"
 _NO_REPLY: Final = "no reply"
@@ -57,7 +57,7 @@ def is_whole(facts: Sequence[str]) -> bool:
 
 
 def key_of(fact: str) -> str:
-    """What a case has only one of: `1`, `reason 2`, `answer`."""
+    """Headings that a case has only once: `1`, `reason 2`, `answer`."""
     word, _, rest = fact.partition(" ")
     return f"{word} {rest.partition(' ')[0]}" if word in _NUMBERED else word
 
@@ -83,7 +83,7 @@ def first_word(text: str) -> tuple[str, str]:
 
 
 def facts_of(stanza: Stanza) -> Facts:
-    """What a person reviews of a case. Raises ValueError, TypeError or RecursionError for what is not JSON."""
+    """The part of a case that a person reviews. Raises ValueError, TypeError or RecursionError for what is not JSON."""
     others = list(_facts(stanza))
     verdict = "right" if stanza.valid else "wrong"
     return (f"{verdict} #{_digest(verdict, others)}", *others)

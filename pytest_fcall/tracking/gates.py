@@ -42,7 +42,7 @@ class Gate:
     """Whether the bound of a count is in percent."""
     scope: tuple[str, ...] = ()
     by: SliceKind = "model"
-    """What a significance test takes one by one."""
+    """The unit of a significance test."""
 
     @property
     def kind(self) -> FigureKind:

@@ -1,4 +1,4 @@
-"""What earlier runs found, case by case, for a baseline's measurement."""
+"""The findings of earlier runs, case by case, for a baseline's measurement."""
 
 from __future__ import annotations
 

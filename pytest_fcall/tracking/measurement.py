@@ -34,7 +34,7 @@ Standing: TypeAlias = Literal["sound", "undecided", "regressed"]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What must be equal for answers to be counted together."""
+    """The values that must be equal for answers to be counted together."""
 
     question: str
     """Digest of everything that the model was given."""
@@ -55,7 +55,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class RunVerdict:
-    """What one run found of one case."""
+    """The finding of one run about one case."""
 
     case: str
     key: Key
@@ -81,7 +81,7 @@ class RunVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is measured of one case, up to the run `until`."""
+    """The measurement of one case, up to the run `until`."""
 
     case: str
     key: Key
@@ -100,7 +100,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a case when a run judges it."""
+    """The facts about a case when a run judges it."""
 
     before: Rate
     """The answers that count as those of an unchanged case."""

@@ -26,7 +26,7 @@ Side: TypeAlias = Literal["ours", "theirs", "both"]
 
 @dataclass(slots=True)
 class Mended:
-    """What became of a file."""
+    """The result of a file."""
 
     chosen: list[str] = field(default_factory=list)
     """Cases of which one answer was chosen."""

@@ -52,7 +52,7 @@ def change_stanzas(path: Path, change: Callable[[Stanza], Stanza]) -> int:
 
 
 def _following(measured: Measured, old: Stanza | None, new: Stanza | None) -> Measured:
-    """What is measured of the question that was accepted is measured of the renamed one."""
+    """Measurements of the accepted question count for the renamed one."""
     if old is None or new is None or measured.key != Key.of(old.digests):
         return measured
     return replace(measured, key=Key.of(new.digests))

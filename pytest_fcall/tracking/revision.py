@@ -43,7 +43,7 @@ def files_at_revision(revision: str, folder: Path) -> list[str]:
 
 
 def _why_unknown(folder: Path, revision: str) -> str:
-    """What may mend it: a shallow clone has few revisions, and a checkout of CI has branches of the server only."""
+    """Advice on mending it: a shallow clone has few revisions, and a checkout of CI has branches of the server only."""
     if run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"origin/{revision}^{{commit}}"):
         return f"; write origin/{revision}"
     if run_git(folder, "rev-parse", "--is-shallow-repository") == b"true\n":

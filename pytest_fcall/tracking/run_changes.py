@@ -1,4 +1,4 @@
-"""What changed from run to run in what was asked, and in what answered, as far as the files of runs show it."""
+"""The changes from run to run in the questions, and in what answered, as far as the files of runs show them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pytest_fcall.tracking.question_digests import (
 from pytest_fcall.tracking.stanza import Stanza, WireRequest, parse_stanza
 
 Side: TypeAlias = Literal["prompt", "tools", "model", "engine", "cases"]
-"""What a change is about: system prompts, tools, models, what serves them, or case files."""
+"""The subject of a change: system prompts, tools, models, what serves them, or case files."""
 
 _SIDES: Final[Mapping[str, Side]] = {SYSTEM: "prompt", PROMPT: "cases", SETTINGS: "model"}
 _MODEL: Final = "engine.model: "
-"""How the line begins that says that a server names another model."""
+"""Prefix of the line that says that a server names another model."""
 _EXPECTATION_CHANGED: Final = "what is expected changed"
 _NEW_CASE: Final = "the case is new"
 

@@ -43,7 +43,7 @@ class RunFile:
     gates: tuple[str, ...] = ()
     fail: str = "items"
     failed: Mapping[str, bool] = field(default_factory=dict)
-    """What failed besides gates: `verdicts`, `worse`, `undecided`, `unanswered` and so on."""
+    """The failures besides gates: `verdicts`, `worse`, `undecided`, `unanswered` and so on."""
     broken_off: bool = False
     shard: tuple[int, int] | None = None
     """The number of the shard, from 1, and the number of shards."""

@@ -129,7 +129,7 @@ def _estimated_loss(pairs: Sequence[RatePair], order: Sequence[RatePair], level:
 
 
 def _moments(pair: RatePair) -> tuple[float, float]:
-    """How many right answers more than expected there are now, and the variance of that if nothing has changed."""
+    """The number of right answers beyond the expected ones, and its variance if nothing has changed."""
     right, asked, now = pair.before.right + pair.now.right, pair.before.asked + pair.now.asked, pair.now.asked
     share = right / asked
     variance = now * share * (1 - share) * (asked - now) / (asked - 1)
@@ -141,5 +141,5 @@ def _lost(pair: RatePair) -> RatePair:
 
 
 def _telling(pair: RatePair) -> float:
-    """How much it tells that a case is lost, for each point that it costs."""
+    """The weight of a lost case, for each point that it costs."""
     return -log(p_value_worse([_lost(pair)])) / pair.now.share

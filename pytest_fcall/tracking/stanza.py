@@ -63,7 +63,7 @@ class Stanza:
     digests: Mapping[str, str] = field(default_factory=dict)
     """Digests of the parts of the question, which show later what changed."""
     provenance: Mapping[str, Json] = field(default_factory=dict)
-    """What answered, and when; for people, never compared."""
+    """The model that answered, and when; for people, never compared."""
 
     @property
     def rate(self) -> Rate:

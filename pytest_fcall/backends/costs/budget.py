@@ -125,7 +125,7 @@ class Budget:
 
 @dataclass(slots=True)
 class Bill:
-    """What a request has used. As long as `usage` is unknown, all that is held for the request counts."""
+    """The cost that a request has used. As long as `usage` is unknown, all that is held for the request counts."""
 
     usage: Usage | None = None
     free: bool = False

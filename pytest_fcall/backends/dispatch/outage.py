@@ -12,7 +12,7 @@ to as many."""
 
 
 class Outage:
-    """What has happened to requests to one model since its last answer. Belongs to the event loop."""
+    """The failures of requests to one model since its last answer. Belongs to the event loop."""
 
     def __init__(self) -> None:
         self.answers = 0

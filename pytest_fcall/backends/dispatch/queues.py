@@ -14,7 +14,7 @@ from pytest_fcall.backends.dispatch.outage import Outage
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 
 _INCREASE = 0.25
-"""What each answer adds. A hundred answers win back what one rejection took from fifty."""
+"""The gain from each answer. A hundred answers win back what one rejection took from fifty."""
 
 
 class AdaptiveConcurrency:

@@ -29,7 +29,7 @@ class Stream:
 
     events: tuple[Body, ...]
     fault: str = ""
-    """What is wrong with the first event that is damaged; empty if all are whole."""
+    """The fault of the first event that is damaged; empty if all are whole."""
     done: bool = False
     """Whether it says `[DONE]`."""
 

@@ -87,7 +87,7 @@ _SIZES = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How a model is loaded; None leaves the choice to us."""
+    """The settings by which a model is loaded; None leaves the choice to us."""
 
     dtype: str | None = None
     device: str | None = None

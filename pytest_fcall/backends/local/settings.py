@@ -117,7 +117,7 @@ def ignored_settings(model: Mapping[str, Json], case: Mapping[str, Json]) -> lis
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How tokens are chosen: the most likely one each time, unless there is a temperature."""
+    """The choice of tokens: the most likely one each time, unless there is a temperature."""
 
     max_tokens: int = _DEFAULT_MAX_TOKENS
     draw_options: Mapping[str, Json] | None = None

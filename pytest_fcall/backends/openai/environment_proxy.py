@@ -50,7 +50,7 @@ def environment_proxy(url: str) -> EnvironmentProxy | None:
 
 
 def proxy_secrets() -> Iterator[str]:
-    """What no message may show of the proxies that the environment names."""
+    """The parts of the environment's proxies that no message may show."""
     for name, value in _named_proxies().items():
         credentials = value.rpartition("@")[0].rpartition("://")[2]
         if credentials and name != "no":

@@ -177,7 +177,7 @@ class Server:
         return headers
 
     def secrets(self, headers: Mapping[str, str], body: Json) -> tuple[str, ...]:
-        """What no message may show: the key, the address, the headers, and secrets in the body."""
+        """The texts that no message may show: the key, the address, the headers, and secrets in the body."""
         from pytest_fcall.backends.openai.environment_proxy import proxy_secrets
 
         headers = {**_environment_headers(), **headers}

@@ -25,7 +25,7 @@ IDLE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class LaunchOrder:
-    """What a process reads from stdin when it starts."""
+    """The text that a process reads from stdin when it starts."""
 
     spec: Json
     """Its task, in the form of the module that is run."""

@@ -1,4 +1,4 @@
-"""What a shared process and its clients exchange: access tokens, then frames of JSON."""
+"""The messages between a shared process and its clients: access tokens, then frames of JSON."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class AppRun:
     """The addresses of the providers, by variable."""
     budget: AppBudget | None = None
     volatile: Volatile = NOTHING_VOLATILE
-    """What of requests is no part of their keys."""
+    """The parts of requests that are no part of their keys."""
     inner_requests: InnerRequests = field(default_factory=InnerRequests)
     """The answered requests."""
     not_recorded: list[str] = field(default_factory=list)
@@ -131,23 +131,23 @@ class AppRun:
     not_keyed: list[str] = field(default_factory=list)
     """Messages about requests on which a pattern of `volatile` takes too long."""
     remarks: list[tuple[str, str]] = field(default_factory=list)
-    """What people are told of requests: `unread` or `volatile`, and what it is about."""
+    """Remarks on requests: `unread` or `volatile`, and the subject."""
     left_out: dict[tuple[str, str], None] = field(default_factory=dict)
-    """What patterns of `volatile` matched in requests: pairs of a pattern and a text, each once."""
+    """The texts that patterns of `volatile` matched in requests: pairs of a pattern and a text, each once."""
     over: bool = False
     """Whether it is too late for a verdict."""
     is_nobodys: bool = False
     """Whether its requests belong to no case, so that there is no verdict at all."""
     secrets: Secrets = field(default_factory=Secrets)
-    """What is not recorded, also of keys that the app sends."""
+    """Texts that are never recorded, also of keys that the app sends."""
     strays: Counter[tuple[str, bool]] = field(default_factory=Counter)
     """Requests that are part of no verdict, by their case, empty if nobody's, and by whether they were answered."""
     unpriced: int = 0
     """The requests to models that were forwarded, and may be billed, without a whole answer so far."""
     _broken: list[str] = field(default_factory=list)
-    """What was wrong with answers that were none."""
+    """The faults of answers that were none."""
     _failed: dict[str, str] = field(default_factory=dict)
-    """What became of requests that were not answered, by the digest; of those that were sent again, the last time."""
+    """The fate of requests that were not answered, by the digest; of those that were sent again, the last one."""
     _numbers: set[tuple[str, int]] = field(default_factory=set)
     """The digests and numbers in use."""
     _lock: Lock = field(default_factory=Lock)
@@ -218,7 +218,7 @@ class AppRun:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What was wrong with answers that the app received; a failure counts unless the same was answered later."""
+        """The faults of answers that the app received; a failure counts unless the same was answered later."""
         return *self._broken, *self._failed.values()
 
     def paying(self, numbered: NumberedRequest, provider: str) -> AbstractAsyncContextManager[Bill]:

@@ -23,7 +23,7 @@ _Change: TypeAlias = Callable[[_Function], _Function]
 
 _MARK: ContextVar[CaseMark | None] = ContextVar("fcall_case_mark", default=None)
 _NOBODYS_THREADS = ("fcall-", "Otel")
-"""How the names of threads begin that belong to no case: the plugin's own, and OpenTelemetry's exporters, which send
+"""Prefixes of the names of threads that belong to no case: the plugin's own, and OpenTelemetry's exporters, which send
 what happened in all cases and never end."""
 _ARGUMENTS_BEFORE_ENV = 10
 """Of `subprocess.Popen`."""

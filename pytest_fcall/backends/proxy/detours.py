@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _OWN_THREADS = ("fcall-dispatch", "fcall-proxy")
-"""How the names of the threads begin that ask models for the run, or pass on what an app asks."""
+"""Prefixes of the names of threads that ask models for the run, or pass on what an app asks."""
 _TELEMETRY = ("agents.tracing",)
 """Modules that report to a provider and ask no model. Where nobody may be asked, they are refused, and nothing else."""
 _EVENT_LOOPS = "asyncio.base_events"
 _STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 _ENVIRONMENT_PROXIES = ("HTTPS_PROXY", "ALL_PROXY", "https_proxy", "all_proxy")
 _TUNNEL = b"CONNECT "
-"""How a request begins that asks a proxy of the environment for a connection; then the host follows."""
+"""Prefix of a request that asks a proxy of the environment for a connection; then the host follows."""
 _LONGEST_HOST = 300
 _NOT_THERE = object()
 _PACKAGES = {"site-packages", "dist-packages"}

@@ -49,7 +49,7 @@ class ForwardedRequest:
     offered: OfferedTools = NO_TOOLS
     """The tools of such a request, which are removed from `body`."""
     left_out: LeftOut = ()
-    """What patterns matched in it, which is no part of the digest."""
+    """The texts that patterns matched in it, which are no part of the digest."""
 
     def request(self, sample: int = 0) -> Request:
         """The Request that is shown and judged. `sample` is its number among equal requests."""

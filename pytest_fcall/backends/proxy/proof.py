@@ -28,7 +28,7 @@ class NotProven(ClientError):
 
 
 def proof(token: str, challenge: str) -> str:
-    """What only those can answer to a challenge who know the token."""
+    """The answer to a challenge, which only those can give who know the token."""
     return hmac.digest(token.encode(), f"pytest-fcall proxy {challenge}".encode(), "sha256").hex()
 
 

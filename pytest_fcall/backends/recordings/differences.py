@@ -61,7 +61,7 @@ def explain_missing_among(
 
 
 def _offer(request: Request, near: Recording, volatile: Volatile) -> Iterator[str]:
-    """What to write if the messages differ each time, and in nothing but dates, paths and the like."""
+    """The advice where the messages differ each time, and in nothing but dates, paths and the like."""
     if len(near.request.messages) != len(request.messages):
         return
     texts = [(_text(old), _text(new)) for old, new in zip(near.request.messages, request.messages, strict=True)]

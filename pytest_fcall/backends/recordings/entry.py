@@ -165,7 +165,7 @@ def reply_to_data(reply: Reply) -> dict[str, Json]:
 
 
 def spans_to_data(spans: AppSpans) -> dict[str, Json] | None:
-    """What the spans told as JSON data; None where they could not be judged, as a replay can judge them no better."""
+    """The facts of spans as JSON data; None where they could not be judged, as a replay can judge them no better."""
     if spans.fault:
         return None
     tools: list[Json] = [_without_none({"name": tool.name, "arguments": tool.arguments}) for tool in spans.tools]

@@ -18,7 +18,7 @@ VERSION = 2
 
 _CONFLICT, _BASE, _MIDDLE, _END = b"<<<<<<< ", b"||||||| ", b"=======", b">>>>>>> "
 _REPLY = b'{"case"'
-"""How the line of a reply begins."""
+"""Prefix of the line of a reply."""
 _CONFLICT_CODE, _UNRECORDED, _UNREVIEWED = "merge-conflict", "unrecorded-reply", "unreviewed-recording"
 MENDED_BY_EXPORT = frozenset({_CONFLICT_CODE, _UNRECORDED, _UNREVIEWED})
 """Codes of faults that are gone, and nothing with them, when the recordings are written again."""

@@ -126,7 +126,7 @@ def forget(path: Path, cases: Collection[str]) -> int:
 
 
 class Asked(NamedTuple):
-    """What the key of a recording depends on beside the request."""
+    """The values that the key of a recording depends on beside the request."""
 
     model: str
     case: str

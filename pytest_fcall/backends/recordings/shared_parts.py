@@ -1,4 +1,4 @@
-"""What many recordings of a file share: tools, instructions and settings.
+"""The parts that many recordings of a file share: tools, instructions and settings.
 
 Each has a line of its own for review. The bookkeeping names them by their digests: a context is the tools, instructions
 and settings of a request.
@@ -23,7 +23,7 @@ Part = TypeVar("Part")
 
 
 class Context(NamedTuple):
-    """What requests have in common."""
+    """The parts that requests have in common."""
 
     tools: tuple[Tool, ...]
     instructions: tuple[Message, ...]

@@ -1,4 +1,4 @@
-"""What of requests differs each time, such as a date in a prompt: patterns that are left out of their keys."""
+"""The parts of requests that differ each time, such as a date in a prompt: patterns that are left out of their keys."""
 
 from __future__ import annotations
 

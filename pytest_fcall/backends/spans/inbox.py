@@ -112,7 +112,7 @@ class SpanInbox:
                     found.fault = f"a message with spans could not be read: {why}"
 
     def seconds_left(self, trace: str, most: float) -> float:
-        """How long to wait until all spans of a case should be there, if no more come; 0 where they are.
+        """The time to wait until all spans of a case should be there, if no more come; 0 where they are.
 
         The first call says that the app has answered. `most` is the longest wait since then.
         """

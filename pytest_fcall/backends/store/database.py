@@ -36,7 +36,7 @@ _DAMAGE = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLIT
 """Errors that our statements cause only in a file that is not as we wrote it."""
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""What a statement may raise. Python reads the text of an error, which quotes the file, as UTF-8."""
+"""Exceptions that a statement may raise. Python reads the text of an error, which quotes the file, as UTF-8."""
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[sqlite3.Connection], Result]

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 REQUEST_SECONDS: Final = 30.0
 """The time limit of one request with its answer."""
 LONGEST_WAIT: Final = 60.0
-"""What a server may ask to wait before it is asked again."""
+"""The longest wait that a server may ask for before it is asked again."""
 _MOST_REDIRECTS: Final = 5
 _SHOWN: Final = 300
 
 
 class UnusableEnvironment(Exception):
-    """What the environment says cannot be used. The text names the variable."""
+    """The environment cannot be used. The text names the variable."""
 
 
 class ApiError(Exception):
@@ -152,7 +152,7 @@ def _error(refused: str, status: int, headers: Mapping[str, str], content: bytes
 
 
 def _reason(content: bytes) -> str:
-    """What an error says of itself."""
+    """The text of an error."""
     try:
         data = parse_body(content)
     except ValueError:

@@ -109,7 +109,7 @@ async def _own_comments(api: Api, thread: Thread, marker: str) -> AsyncIterator[
 
 
 def field_of(data: Json, *names: str) -> Json:
-    """What stands in a field of a field; None where there is none."""
+    """The value in a field of a field; None where there is none."""
     for name in names:
         data = data.get(name) if isinstance(data, Mapping) else None
     return data

@@ -50,7 +50,7 @@ It has `add_options(parser)`, and `judge_of(parser, options)`, which returns a R
 """
 
 _OWN_FORMATS = ("text", "json")
-"""What is printed of answers to cases of one's own."""
+"""The text that is printed of answers to cases of one's own."""
 _MOST_DISAGREEMENTS = 10
 _SECONDS_BETWEEN_UPDATES = 0.25
 _PIECES_PER_PROCESS = 4
@@ -246,7 +246,7 @@ class ScoreSummary:
         yield from (f"{number:8,}  {name}" for name, number in self._differences.most_common())
 
     def cautions(self) -> Iterator[str]:
-        """What makes verdicts doubtful, with the number of rows."""
+        """The causes of doubtful verdicts, with the number of rows."""
         for caution, number in self._cautions.items():
             yield f"{number:,} of {plural_text(self.rows, 'row')}: {caution}"
 

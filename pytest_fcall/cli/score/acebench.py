@@ -72,7 +72,7 @@ class AceBenchJudge(RowJudge):
         return RowVerdict(verdict, group_sums=[group] if self.totals else ())
 
     def _question(self, id_: str) -> tuple[CaseId, Question]:
-        """What an id says, and its question. Raises BrokenRow."""
+        """The parts of an id, and its question. Raises BrokenRow."""
         named = read_id(id_)
         if named is None:
             raise BrokenRow(f"{id_!r:.80} is no id of ACEBench, such as normal_atom_bool_0 or special_incomplete_0")

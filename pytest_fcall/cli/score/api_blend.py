@@ -103,7 +103,7 @@ class ApiBlendJudge(RowJudge):
 
 
 def _numbers(case: Case, text: str) -> dict[str, tuple[float, ...]]:
-    """What an answer adds to each score, and whether it is right."""
+    """The contribution of an answer to each score, and whether it is right."""
     reply = Reply(text, decoder=case.decoder)
     calls = decode(reply, case.tools)
     verdict = judge_turn(reply, calls, case.turns[0], MatchContext(case.tools, case.rules))

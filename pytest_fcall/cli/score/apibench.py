@@ -131,7 +131,7 @@ class ApiBenchJudge(RowJudge):
 
 
 def _constraints_of(row: Mapping[str, Json]) -> Constraints:
-    """What the question in a row asks of the model that is called."""
+    """The demands of the question in a row on the model that is called."""
     question = row.get("question")
     return read_constraints(question_without_document(question)) if isinstance(question, str) else NO_CONSTRAINTS
 

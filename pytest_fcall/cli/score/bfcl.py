@@ -109,9 +109,9 @@ class BfclJudge(RowJudge):
     cases: Path
     source: Source
     asked: Handler = UNKNOWN_HANDLER
-    """What the command line says of the handler."""
+    """The handler as the command line has it."""
     handler: Handler = UNKNOWN_HANDLER
-    """What the rows of a file say of it as well."""
+    """The handler as the rows of a file have it."""
     totals: bool = False
     model: str = ""
     """Whose answers these are; empty where rows and files say it."""
@@ -185,7 +185,7 @@ class BfclJudge(RowJudge):
         return RowVerdict(verdict, difference, caution=self._caution(written, answer, index))
 
     def _caution(self, row: Mapping[str, Json], answer: Answer, index: CaseIndex) -> str:
-        """What speaks against that which was found out about the handler."""
+        """The evidence against the findings about the handler."""
         if answer.form in ("fc", "text") and "underscore_to_dot" not in row and self.asked.underscored is None:
             other = "dots" if answer.underscored else "underscores"
             if other in {*name_forms(row, self.handler.decoder, index.offered_names(row))}:

@@ -108,7 +108,7 @@ def _exit_status(status: int, answers: StoredAnswers, judged: OwnCases) -> int:
 
 
 def _lines(answers: StoredAnswers, judged: OwnCases) -> Iterator[str]:
-    """What could not be judged, and why."""
+    """The rows that could not be judged, and why."""
     yield from answers.broken
     for id_, places in answers.clashes.items():
         yield f"{id_}: {len(places)} different answers, none of which is judged ({_listed(places)})"

@@ -35,7 +35,7 @@ class OwnCases(CaseFilesPlugin):
         self._given: Counter[str] = Counter()
         """The number of replies that each case has had."""
         self.rows: list[Mapping[str, Json]] = []
-        """What came of each answer."""
+        """The result of each answer."""
         self.unanswered: list[str] = []
         """Cases without an answer."""
         self.undecided: dict[str, list[str]] = {}

@@ -35,7 +35,7 @@ class RowBatch:
     broken: str | None = None
     """The reason why the file cannot be read beyond these lines."""
     habits: object = None
-    """What the judge of the format found out about the file from its first lines."""
+    """The findings of the judge of the format about the file, from its first lines."""
 
 
 def check_readable(parser: ArgumentParser, files: Sequence[str]) -> None:
@@ -115,7 +115,7 @@ class GroupFacts(NamedTuple):
 
 
 class GroupSums(NamedTuple):
-    """What a row adds to the sums of its group."""
+    """The contribution of a row to the sums of its group."""
 
     group: tuple[str, ...]
     numbers: tuple[float, ...]
@@ -138,7 +138,7 @@ class RowVerdict:
     group_facts: GroupFacts | None = None
     """Facts to count for the totals at the end."""
     caution: str = ""
-    """What to tell of all such rows together, since it makes their verdicts doubtful."""
+    """The note on all such rows together, since their verdicts are doubtful."""
     group_sums: Sequence[GroupSums] = ()
     """Numbers to add up for tables at the end."""
     group_values: GroupValues | None = None
@@ -146,7 +146,7 @@ class RowVerdict:
 
 @dataclass(frozen=True, slots=True)
 class GroupTotals:
-    """What the rows of each group come to."""
+    """The totals of the rows of each group."""
 
     sums: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
     values: dict[tuple[str, ...], dict[str, list[float]]] = field(default_factory=dict)

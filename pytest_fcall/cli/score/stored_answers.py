@@ -29,7 +29,7 @@ class StoredAnswer(NamedTuple):
     place: str
     """The file, and the line or the sample."""
     replies: tuple[object, ...]
-    """What an app in Python may return: one for each request, which a conversation has several of."""
+    """An answer that an app in Python may return: one for each request, which a conversation has several of."""
 
 
 @dataclass(slots=True)

@@ -77,7 +77,7 @@ class ToolBenchJudge(RowJudge):
 
 
 def _added(scores: Mapping[str, Json]) -> Mapping[str, tuple[float, int]]:
-    """What an answer adds to each score, and to the number of answers that have it."""
+    """The contribution of an answer to each score, and to the number of answers that have it."""
     runs = not scores["crashed"]
     values = {
         "executability": float(runs),

@@ -120,7 +120,7 @@ class SourceClient:
         return answer
 
     def left_out(self, source: Mapping[str, Json]) -> Sequence[str]:
-        """What an agent offers its model besides tools that can be tested, each with the reason."""
+        """The tools of an agent that cannot be tested, each with the reason."""
         return self._left_out.get(canonical(source), ())
 
     def _public(self, source: Mapping[str, Json], tools: list[Tool]) -> list[Tool]:

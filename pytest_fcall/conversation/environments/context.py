@@ -1,4 +1,4 @@
-"""What all environments of a case file share: folders, limits, allowed hosts and recorded results."""
+"""The parts that all environments of a case file share: folders, limits, allowed hosts and recorded results."""
 
 from __future__ import annotations
 

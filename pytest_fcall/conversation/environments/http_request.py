@@ -17,7 +17,7 @@ from pytest_fcall.core import Call, Json, Tool
 
 QueryPairs: TypeAlias = list[tuple[str, str]]
 ParameterStyle: TypeAlias = Mapping[str, Json]
-"""How an OpenAPI document has a parameter written: `style`, `explode`, `media_type`."""
+"""The form in which an OpenAPI document has a parameter written: `style`, `explode`, `media_type`."""
 
 _BETWEEN: Final = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 

@@ -121,7 +121,7 @@ class _Filter:
             yield system_calls.PROGRAMS
 
     def _looked_at(self) -> dict[str, list[bytes]]:
-        """What decides on each call of `LOOKED_AT`. A filter sees numbers and never what a pointer leads to."""
+        """The filter for each call of `LOOKED_AT`. A filter sees numbers and never what a pointer leads to."""
         network, processes, refuse = self._rules.network, self._rules.processes, _refusal(errno.EPERM)
         itself = [0, self._own]
         to_itself = [_ALLOW] if processes else [*_one_of(0, [self._own]), refuse]

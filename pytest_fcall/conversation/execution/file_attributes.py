@@ -69,7 +69,7 @@ class _Question:
             os.close(opened)
 
     def memory(self, address: int, size: int) -> bytes:
-        """What is at an address. Raises OSError."""
+        """The bytes at an address. Raises OSError."""
         with Path(f"/proc/{self._process}/mem").open("rb", buffering=0) as memory:
             try:
                 memory.seek(address)
@@ -112,7 +112,7 @@ def _error_of(question: _Question, calls: Mapping[int, Answer]) -> int:
 
 
 def _calls() -> Mapping[int, Answer]:
-    """What each of `system_calls.ATTRIBUTES` asks for, by its number here."""
+    """The attributes that each of `system_calls.ATTRIBUTES` asks for, by its number here."""
     column = ("x86_64", "aarch64").index(platform.machine())
     numbers = {name: both[column] for name, both in system_calls.ATTRIBUTES.items() if both[column] >= 0}
     return MappingProxyType({number: _CALLS[name] for name, number in numbers.items()})

@@ -34,7 +34,7 @@ _NEEDED: Final[Mapping[str, str]] = MappingProxyType(
         "seccomp": "its kernel does not filter system calls (seccomp, on x86-64 and 64-bit ARM)",
     }
 )
-"""What Linux must have, and what is said of a machine without."""
+"""The features that Linux must have, and the message on a machine without them."""
 
 HookCheck: TypeAlias = Callable[[tuple[Any, ...]], None]
 

@@ -253,7 +253,7 @@ ABOUT_ITSELF: Final[CallTable] = MappingProxyType(
         "getpriority": (140, 141),
     }
 )
-"""What a process asks about itself and its machine."""
+"""Calls by which a process asks about itself and its machine."""
 CONNECTED_SOCKETS: Final[CallTable] = MappingProxyType(
     {
         "recvfrom": (45, 207),

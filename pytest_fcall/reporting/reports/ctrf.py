@@ -76,7 +76,7 @@ def _test(result: Result, report: Report) -> dict[str, Json]:
 
 
 def _status(result: Result) -> str:
-    """What could not be judged is `other`, like a failure that is known: neither is right, nor fails the run."""
+    """A case that could not be judged is `other`, like a failure that is known: neither is right, nor fails the run."""
     match result.status:
         case "passed" | "xpassed":
             return "passed"

@@ -47,7 +47,7 @@ def _environment(folder: Path) -> Environment:
 
 
 def _policy(style: str, script: str) -> str:
-    """What a browser may do with the page: run this script and use this style, and ask nobody for anything."""
+    """The rights of the page in a browser: run this script and use this style, and ask nobody for anything."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -68,7 +68,7 @@ def _element(result: Result) -> str:
 
 
 def _type(result: Result) -> str:
-    """What pytest calls a failure that is expected; the outcome of another, or its first reason."""
+    """The word of pytest for a failure that is expected; the outcome of another, or its first reason."""
     if result.status == "xfailed":
         return "pytest.xfail"
     kind = result.reasons[0][0] if result.reasons else result.status

@@ -46,7 +46,7 @@ _TABLE_HEAD: Final = (
 _CHANGES: Final = (Outcome.REGRESSED, Outcome.UNDECIDED, Outcome.FIXED, Outcome.DRIFTED, Outcome.NEW, Outcome.EDITED)
 _WRONG: Final = (Outcome.REGRESSED, Outcome.UNDECIDED)
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<>#|~@&$!]|:(?=//|\w+:)|(?<=www)\.")
-"""What Markdown, HTML or GitHub would read: emphasis, links, mentions, issues, formulas and emoji."""
+"""The signs that Markdown, HTML or GitHub would read: emphasis, links, mentions, issues, formulas and emoji."""
 
 
 def write(report: Report) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _gate_lines(report: Report) -> Iterator[str]:
 
 
 def _changes(report: Report) -> Iterator[str]:
-    """What changed since the baseline, and what is wrong: first what regressed, and what may have."""
+    """The changes since the baseline, and the wrong answers: first those that regressed, and that may have."""
     counts = {outcome: len(report.with_outcome(outcome)) for outcome in _CHANGES}
     wrong = [
         *report.with_outcome(Outcome.REGRESSED),
@@ -119,7 +119,7 @@ def _case_line(result: Result, report: Report) -> str:
 
 
 def _causes(results: Sequence[Result]) -> Iterator[str]:
-    """What failures, and what changes, have in common."""
+    """The common causes of failures, and of changes."""
     changed = Counter(cause for result in results for cause in result.causes)
     shared = shared_causes(results)[:_MOST_CAUSES]
     if not (changed or shared):
@@ -186,7 +186,7 @@ def _confusions(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _unjudged(report: Report) -> Iterator[str]:
-    """What could not be judged: never among the wrong answers."""
+    """The cases that could not be judged: never among the wrong answers."""
     if lines := [inline(line.strip()) for line in unjudged_lines(report.results)]:
         yield f"<details><summary>not judged: {lines[0]}</summary>"
         yield ""

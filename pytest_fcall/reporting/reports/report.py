@@ -17,7 +17,7 @@ from pytest_fcall.reporting.statistics import statistics_of
 
 
 class EarlierResult(NamedTuple):
-    """How a case of one model ended in an earlier run."""
+    """The end of a case of one model in an earlier run."""
 
     status: Status
     outcome: Outcome | None
@@ -71,7 +71,7 @@ class Report:
     unjudged: str = ""
     """Why the gates are not judged."""
     accounts: Mapping[str, Account] = field(default_factory=dict)
-    """What was asked and answered, by node id, as far as it is kept."""
+    """The accounts of cases, by node id, as far as they are kept."""
     earlier: Sequence[EarlierRun] = ()
     """The runs before, oldest first."""
     models_compared: Sequence[ModelPair] = ()
@@ -87,7 +87,7 @@ class Report:
 
     @property
     def title(self) -> str:
-        """How the run ended, in a word."""
+        """The end of the run, in a word."""
         return {0: "passed", 1: "failed", 10: "inconclusive"}.get(self.status, f"exit status {self.status}")
 
     @property
@@ -126,11 +126,11 @@ class Report:
 
     @property
     def other_failures(self) -> list[Result]:
-        """What failed, and neither regressed nor may have."""
+        """The failures that neither regressed nor may have."""
         return other_failures(self.results.results)
 
     def why(self, result: Result) -> str:
-        """What changed of a result, or else the first reason in words, as far as it is kept."""
+        """The change of a result, or else the first reason in words, as far as it is kept."""
         if result.since:
             return "; ".join(result.since)
         account = self.accounts.get(result.nodeid)
@@ -147,7 +147,7 @@ class Report:
 
 
 def _raised(error: str) -> str:
-    """What was raised, of an error that is shown with its source code, where `E` marks it; else the first line."""
+    """The exception of an error that is shown with its source code, where `E` marks it; else the first line."""
     lines = error.splitlines() or [""]
     return next((line[1:].strip() for line in lines if line.startswith("E  ")), lines[0])
 

@@ -34,7 +34,7 @@ _COLUMNS: Final = (
     "replayed",
 )
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""How a text begins that a spreadsheet would compute; in some countries by a wide sign, too."""
+"""Beginnings of texts that a spreadsheet would compute; in some countries wide signs, too."""
 
 
 def write(report: Report) -> Iterator[str]:

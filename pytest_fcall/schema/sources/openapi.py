@@ -239,7 +239,7 @@ def _sending(
     references: References,
     base: str,
 ) -> _Schema:
-    """How the arguments of the tool become a request."""
+    """The rules by which the arguments of the tool become a request."""
     places: _Schema = {
         name: {"in": argument.place, "name": argument.name, **argument.style} for name, argument in properties.items()
     }

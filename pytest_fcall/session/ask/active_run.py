@@ -44,7 +44,7 @@ class ActiveRun(Sequence["AppExchange"]):
             self.run.over = True
 
     def trace(self) -> AppTrace:
-        """What has been seen of the app so far."""
+        """The trace of the app so far."""
         detours = tuple(dict.fromkeys(detour.text for detour in self.detours))
         if self.run is None:
             return AppTrace((), "unseen", detours)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _LAST_FLUSH_SECONDS = 1.0
-"""What exporters still hold when the run ends they would send to nobody, again and again, when Python does."""
+"""Exporters would send what they still hold when the run ends to nobody, again and again, when Python ends."""
 _NOBODY = "nobody"
 """Stands where a case, and an app, would be named."""
 
@@ -73,9 +73,9 @@ class AppProxy:
         self.unpriced: Counter[str] = Counter()
         """Requests of apps that may be billed although no whole answer came, by the node id of the test."""
         self.remarks: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-        """What people are told of requests of apps, by the node id of the test."""
+        """Remarks on requests of apps, by the node id of the test."""
         self.left_out: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
-        """What was left out of their keys, as pairs of a pattern and a text, by the node id of the test."""
+        """The parts left out of their keys, as pairs of a pattern and a text, by the node id of the test."""
 
     def has_recordings(self, question: Question) -> bool:
         """Whether requests of the app are recorded for this case, so that it can run without its models."""

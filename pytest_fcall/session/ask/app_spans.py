@@ -22,7 +22,7 @@ _LOOK_SECONDS: Final = 0.02
 _ABOUT_MODELS: Final = (
     *("gen_ai.", "openinference.", "llm.", "mcp.", "ai.", "langfuse.observation.", "traceloop.", "gcp.vertex.agent."),
 )
-"""How the names of attributes begin by which agents, models and tools are traced."""
+"""Prefixes of the names of attributes by which agents, models and tools are traced."""
 _REQUESTS: Final = ("chat", "completion", "text_completion", "generate_content")
 _MODEL_NAMES: Final = ("gen_ai.request.model", "ai.model.id", "llm.model_name", "gen_ai.response.model")
 _MOST_SERVICES: Final = 3
@@ -54,7 +54,7 @@ def flush_exporters(seconds: float) -> None:
 
 
 def spans_told(collected: CollectedSpans, seconds: float, of_person: Sequence[str]) -> AppSpans:
-    """What the spans of a case tell.
+    """The facts that the spans of a case tell.
 
     `seconds` is how long they were waited for, `of_person` names variables of exporters that lead elsewhere.
     """

@@ -152,7 +152,7 @@ class ConversationRunner:
     no_replies: NoReplies
     earlier: EarlierConversations
     notes: dict[str, None] = field(default_factory=dict)
-    """What people should know of this machine, each sentence once."""
+    """Notes on this machine, each sentence once."""
 
     async def hold(self, conversation: Conversation) -> Answer:
         """Hold a conversation. Raises CaseEnded where it cannot be held."""

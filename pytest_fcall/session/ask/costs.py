@@ -27,7 +27,7 @@ class Costs:
         self._models: Mapping[str, Model] = {each.model.id: each.model for each in named}
         self._prices: dict[str, Price | None] = {}
         self.fault = ""
-        """What is wrong with the prices of the project, so that they are not used, or who would know those that are
+        """The fault of the prices of the project, so that they are not used, or who would know those that are
         missing."""
 
     def of(self, model: str, usage: Usage | None) -> float | None:

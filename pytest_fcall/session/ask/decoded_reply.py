@@ -1,4 +1,4 @@
-"""What a plain test asks and gets: its prompt as a request, and the reply with its calls, which it may compare."""
+"""The question of a plain test, its prompt as a request, and the reply with its calls, which the test may compare."""
 
 from __future__ import annotations
 

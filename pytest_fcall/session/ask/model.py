@@ -67,7 +67,7 @@ class AskModel:
         return self._source.settings if self._source else {}
 
     def changes(self, request: Request) -> list[str]:
-        """What the backend changes in the request before it sends it, one line each."""
+        """The changes that the backend makes in the request before it sends it, one line each."""
         backend = self._source.backend if self._source else None
         with suppress(CaseRefused):
             return [*request_changes(backend, request)] if backend else []

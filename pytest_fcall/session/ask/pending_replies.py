@@ -94,7 +94,7 @@ class PendingReplies:
             before.unlink(missing_ok=True)
 
     def _way_back(self) -> str:
-        """How they come into the store."""
+        """The function that brings them into the store."""
         if self._rescued is not None and self._rescued.parent == self._store().path.parent:
             return "the next run takes them in"
         return f"fcall record --load {self._rescued}"

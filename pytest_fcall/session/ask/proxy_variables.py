@@ -32,7 +32,7 @@ class ProxyVariables:
         self._users = 0
         self._stays = False
         self._early: tuple[str, bool] | None = None
-        """What they are set for wherever no app is at work; None where an app has to be at work."""
+        """The purpose that they are set for wherever no app is at work; None where an app has to be at work."""
         self._changed_by_others = False
         self._spans: Literal["", "free", "over"] = ""
         """Whether the variables of exporters of spans lead there, too: where a person has set none, or over those."""
@@ -206,7 +206,9 @@ class ProxyVariables:
 
 
 def _raw_environment(environment: MutableMapping[str, str]) -> tuple[Mapping[Any, Any], Callable[[str], Any]]:
-    """What holds the variables, and what makes a key of a name. All are compared for each case, and `os.environ` takes
-    twenty times as long as the dict in it."""
+    """The store of the variables, and the function that makes a key of a name.
+
+    All are compared for each case, and `os.environ` takes twenty times as long as the dict in it.
+    """
     data, encode = getattr(environment, "_data", None), getattr(environment, "encodekey", None)
     return (data, encode) if isinstance(data, dict) and encode else (environment, str)

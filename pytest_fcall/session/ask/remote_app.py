@@ -21,7 +21,7 @@ class RemoteApp:
         self.backend = backend
         self.proxy = proxy
         self.traces: dict[str, AppTrace | None] = {}
-        """What was seen of it, by the digests of the questions that it was asked; None without a proxy."""
+        """The traces of it, by the digests of the questions that it was asked; None without a proxy."""
         app = innermost(backend)
         self._forwards = getattr(app, "forwards_case", True)
         self.by_hand = getattr(app, "started_by_hand", True)

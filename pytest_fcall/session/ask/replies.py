@@ -56,7 +56,7 @@ class Replies:
         self.no_replies = NoReplies(self._recordings, settings)
         self._runner: ConversationRunner | None = None
         self.test_remarks: dict[str, str] = {}
-        """What is to be told of plain tests that passed, by their node ids."""
+        """Remarks on plain tests that passed, by their node ids."""
         self._volatile = VolatileNotes()
         self._ahead: dict[tuple[str, int], Future[Answer]] = {}
         """Conversations that no test has taken yet."""
@@ -226,15 +226,15 @@ class Replies:
         return self._transport.unpriced(nodeid)
 
     def remarks(self, nodeid: str) -> tuple[tuple[str, str], ...]:
-        """What people are told of requests of a test and of its app: a kind, and what it is about."""
+        """Remarks on requests of a test and of its app: a kind, and what it is about."""
         return *self._volatile.remarks(nodeid), *self._transport.remarks(nodeid)
 
     def left_out(self, nodeid: str) -> LeftOut:
-        """What was left out of the keys of requests of a test and of its app."""
+        """The parts left out of the keys of requests of a test and of its app."""
         return tuple(dict.fromkeys((*self._volatile.left_out(nodeid), *self._transport.left_out(nodeid))))
 
     def progress(self) -> Progress | None:
-        """How far the requests of this process are; None where none was sent."""
+        """The progress of this process's requests; None where none was sent."""
         return self._transport.progress()
 
     def throughputs(self) -> dict[str, tuple[int, str]]:

@@ -88,12 +88,12 @@ class Transport:
         self._apps: dict[str, Backend] = {}
         """Apps in this process that were called, by the names of models."""
         self._outside: deque[Callable[[], None]] = deque()
-        """What `run_here` is to call outside the loop."""
+        """The function that `run_here` is to call outside the loop."""
         self.expected = 0
         """Number of requests to come, as far as that is known."""
 
     def progress(self) -> Progress | None:
-        """How far the requests of the dispatcher are; None where there is none."""
+        """The progress of the dispatcher's requests; None where there is none."""
         return self._dispatcher.progress() if self._dispatcher else None
 
     def is_under_way(self, digest: str) -> bool:
@@ -203,11 +203,11 @@ class Transport:
         return self._unpriced[nodeid] + self._proxy.unpriced[nodeid]
 
     def remarks(self, nodeid: str) -> tuple[tuple[str, str], ...]:
-        """What people are told of requests that an app sent in a test: a kind, and what it is about."""
+        """Remarks on requests that an app sent in a test: a kind, and what it is about."""
         return tuple(self._proxy.remarks.get(nodeid, ()))
 
     def left_out(self, nodeid: str) -> LeftOut:
-        """What was left out of the keys of requests that an app sent in a test."""
+        """The parts left out of the keys of requests that an app sent in a test."""
         return tuple(self._proxy.left_out.get(nodeid, ()))
 
     def notes(self) -> list[str]:

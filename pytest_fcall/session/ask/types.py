@@ -78,7 +78,7 @@ class Question(NamedTuple):
     digest: str
     """The key under which the reply is recorded."""
     left_out: LeftOut = ()
-    """What of the request is no part of the key, as patterns say."""
+    """The parts of the request that are no part of the key, as patterns say."""
 
     @classmethod
     def of(cls, source: Source, request: Request, asker: Asker) -> Question:
@@ -126,7 +126,7 @@ class Conversation(NamedTuple):
 
 
 class AppTrace(NamedTuple):
-    """What was seen of an app while it came to its answer."""
+    """The trace of an app while it came to its answer."""
 
     exchanges: tuple[AppExchange, ...]
     """The requests that it sent to models, as far as they were answered."""
@@ -134,7 +134,7 @@ class AppTrace(NamedTuple):
     detours: tuple[str, ...]
     """Its connections to providers that went around the proxy, each host and place once."""
     faults: tuple[str, ...] = ()
-    """What was wrong with answers that it received, so that its own must not stand for it later."""
+    """The faults of answers that it received, so that its own must not stand for it later."""
 
 
 class Answer(NamedTuple):
@@ -150,7 +150,7 @@ class Answer(NamedTuple):
     exchanges: tuple[AppExchange, ...] | None = None
     """Requests that an app sent to models meanwhile; None where they are not known, or it is no app."""
     way: Way = ""
-    """How an app came to it."""
+    """The way in which an app came to it."""
     detours: tuple[str, ...] = ()
     """See `AppTrace.detours`."""
     before: Sequence[Reply] = ()
@@ -158,7 +158,7 @@ class Answer(NamedTuple):
 
     @property
     def spans(self) -> AppSpans | None:
-        """What the spans of an app told in all steps; None where it is not known of one of them."""
+        """The facts that the spans of an app told in all steps; None where they are not known of one of them."""
         told = [reply.spans for reply in self.replies]
         known = [each for each in told if each is not None]
         return joined_spans(known) if len(known) == len(told) else None
@@ -170,7 +170,7 @@ class Answer(NamedTuple):
 
 
 def way_of(answers: Iterable[Answer]) -> Way:
-    """How an app came to several answers, or to the steps of one: what is worth telling comes first."""
+    """The way in which an app came to several answers, or to the steps of one: the most notable of all."""
     ways = {answer.way for answer in answers}
     known: tuple[Way, ...] = ("stored", "unseen", "proxy")
     return next((way for way in known if way in ways), "")

@@ -1,4 +1,4 @@
-"""What differs each time in requests: the patterns of it in settings and case files, and keys that leave it out."""
+"""The parts of requests that differ each time: patterns in settings and case files, and keys without these parts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def volatile_patterns(volatile: VolatilePatterns, model: Model) -> tuple[str, ..
 
 
 def volatile_of(volatile: VolatilePatterns, model: Model) -> Volatile:
-    """What of the requests to a model, or of an app, is no part of their keys."""
+    """The parts of requests to a model, or of an app, that are no part of their keys."""
     from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile
 
     patterns = volatile_patterns(volatile, model)
@@ -104,7 +104,7 @@ class VolatileKeys:
 
 
 class VolatileNotes:
-    """What was left out of the keys of requests that tests have made, by their node ids."""
+    """The parts left out of the keys of requests that tests have made, by their node ids."""
 
     def __init__(self) -> None:
         self._left_out: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)

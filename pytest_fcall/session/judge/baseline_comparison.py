@@ -268,7 +268,7 @@ def _with_changed_words(comparison: BaselineComparison, request: Request) -> Bas
 
 
 def _causes(before: Stanza, now: Stanza) -> tuple[str, ...]:
-    """What changed in the question, and in what answers it, since the baseline was accepted."""
+    """The changes in the question, and in what answers it, since the baseline was accepted."""
     from pytest_fcall.tracking.question_digests import provenance_changes, question_changes
 
     found = (*question_changes(before.digests, now.digests), *provenance_changes(before.provenance, now.provenance))

@@ -1,4 +1,4 @@
-"""What a baseline keeps of what an app asked of models, and what `wire` of a case makes of that today."""
+"""The requests of an app that a baseline keeps, and the verdict of a case's `wire` on them today."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 _PROVIDER_IDS: Final = frozenset({"id", "call_id", "tool_call_id", "tool_use_id"})
-"""What a provider calls things, otherwise each time."""
+"""Names that a provider gives anew each time."""
 _UNSTABLE_SETTINGS: Final = frozenset({"model", "previous_response_id"})
 """Settings that are compared by themselves, or are such names."""
 _UNSTABLE_FIGURES: Final = ("tokens", "cost")
-"""What is otherwise each time, so that it is not kept."""
+"""Fields that differ each time, so that they are not kept."""
 _BROKEN: Final = ("length", "content_filter", "refusal")
 _ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": True}
 
@@ -36,7 +36,7 @@ _ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": Tru
 def wire_of(
     inside: Sequence[AppExchange] | None, decoders: Mapping[str, Decoder], decoder: str | None = None
 ) -> tuple[WireRequest, ...] | None:
-    """What is kept of the requests that a model answered; None where the requests are unknown."""
+    """The part that is kept of the requests that a model answered; None where the requests are unknown."""
     if inside is None:
         return None
     return tuple(_kept_request(each, decoders) for each in answered_requests(inside, decoders, decoder))
@@ -61,7 +61,7 @@ def answered_requests(
 def wire_reasons(
     case: Case, stanza: Stanza, inside: Sequence[AppExchange] | None, comparators: Mapping[str, Comparator]
 ) -> tuple[Reason, ...]:
-    """What `wire` of the case makes today of the requests that a stanza keeps.
+    """The verdict of the case's `wire` today on the requests that a stanza keeps.
 
     Tokens and cost are not kept, and neither are replies that could not be read: of them counts what was found when
     they were accepted. `inside` is what the app asked now, for the schemas of its tools.

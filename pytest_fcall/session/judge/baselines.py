@@ -40,7 +40,7 @@ class Baselines:
         return not any(self._found.values())
 
     def notes(self) -> list[str]:
-        """What a person should do about the files that were read."""
+        """Advice on the files that were read."""
         found = {each.note: None for each in self._found.values() if each and each.note}
         return [*found]
 

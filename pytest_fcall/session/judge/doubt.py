@@ -45,7 +45,7 @@ class Doubt:
             self._left /= worker.count if worker else 1
 
     def evidence(self, case_file: Path, model: str, case: str, key: Key) -> Evidence | None:
-        """What was measured of a case; None where nothing is, as for one that was edited."""
+        """The measurement of a case; None where there is none, as for one that was edited."""
         from pytest_fcall.tracking.measurement import evidence_of
 
         baseline = self.baselines.of(case_file, Model.by_id(model))
@@ -72,7 +72,7 @@ class Doubt:
         )
 
     def grant(self, wanted: int) -> int:
-        """How many of the wanted further answers may be asked for; they count as asked for."""
+        """The number of the wanted further answers that may be asked for; they count as asked for."""
         if self.settings.confirm.budget is None:
             return wanted
         granted = min(wanted, int(self._left))

@@ -1,1 +1,1 @@
-"""What a run leaves: results, scores, gates, the run's file."""
+"""The results of a run: scores, gates, the run's file."""

@@ -46,7 +46,7 @@ def account_of(
 
 
 def _accepted(comparison: BaselineComparison) -> Accepted | None:
-    """What was accepted of the case; None where nothing was."""
+    """The accepted answer to the case; None where none was."""
     baseline = comparison.comparison.baseline if comparison.comparison else None
     if baseline is None:
         return None

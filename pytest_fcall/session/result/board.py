@@ -28,7 +28,7 @@ class BoardSource(NamedTuple):
     """The results of a run, or of a file of verdicts."""
 
     name: str
-    """What tells it from other sources of the same model."""
+    """The mark that distinguishes it from other sources of the same model."""
     results: Sequence[Result]
     remarks: Sequence[str] = ()
 

@@ -1,4 +1,4 @@
-"""What the line of a gate says beside its verdict: what failed, what was left out, and how small a drop it sees."""
+"""The notes in the line of a gate: what failed, what was left out, and how small a drop it sees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run concludes as a whole, from its file: gates, models that are worse, and the exit status."""
+"""The conclusion of a run as a whole, from its file: gates, models that are worse, and the exit status."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class JudgedRun(NamedTuple):
     worse: tuple[str, ...]
     """A line for each model that is worse than before."""
     notes: tuple[str, ...]
-    """What else decides, in sentences."""
+    """Other facts that decide, in sentences."""
     failures: RunFailures
     status: int
     unjudged: str = ""

@@ -28,7 +28,7 @@ class RunFiles(NamedTuple):
     unread: Sequence[str]
     """Why files cannot be read."""
     left_out: Sequence[str]
-    """What else is left out, in sentences."""
+    """Other things that are left out, in sentences."""
 
 
 def find_runs(paths: Iterable[Path], number: int) -> RunFiles:
@@ -42,7 +42,7 @@ def find_runs(paths: Iterable[Path], number: int) -> RunFiles:
 
 
 class _Search:
-    """What is found on the way besides runs."""
+    """Other files that are found on the way to runs."""
 
     def __init__(self) -> None:
         self.unread: list[str] = []
@@ -107,7 +107,7 @@ def _is_other(path: Path) -> bool:
 
 
 def history_of(files: RunFiles, page: Path, *, by_category: bool) -> RunHistory:
-    """What the page at `page` shows of runs, with what changed from run to run and the reports that lie beside them."""
+    """The data of runs for the page at `page`, with the changes between runs and the reports beside them."""
     changes = RunChanges()
     runs = [_kept(run, changes, page) for run in files.runs]
     return RunHistory(runs, by_category, (*files.unread, *files.left_out))

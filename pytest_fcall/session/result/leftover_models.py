@@ -1,4 +1,4 @@
-"""What is kept of models that nothing in the project names any more, seen at the end of a run of all cases."""
+"""Files of models that nothing in the project names any more, seen at the end of a run of all cases."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.core.whole_file import refuse_link_out
 
 _TESTED_KINDS: Final = ("any-", "local-", "openai-")
-"""What folders of models begin with that somebody named. Others are of the models of apps, if nothing is accepted."""
+"""Prefixes of the folders of models that a person named. Others are of the models of apps, if nothing is accepted."""
 _MODEL: Final = re.compile(r"\b([A-Za-z_]\w*):([^\s\"'`?,;|&\\()\[\]{}<>]+)")
 _CONFIGURATION: Final = ("", ".cfg", ".ini", ".py", ".sh", ".toml", ".yaml", ".yml")
-"""What the names of files at the root end with that may name a model for some run."""
+"""Suffixes of files at the root that may name a model for some run."""
 _INNER_CONFIGURATION: Final = (".cfg", ".ini", ".py", ".toml")
 _WORKFLOWS: Final = (".circleci", ".github/workflows", ".gitlab")
 _LARGEST: Final = 1_000_000
@@ -49,7 +49,7 @@ def remove_leftover(folder: Path) -> None:
 
 
 def _suffixes() -> tuple[str, ...]:
-    """What the names of files end with that are kept of a model. That of what is accepted comes first."""
+    """Suffixes of files that are kept of a model. That of accepted answers comes first."""
     from pytest_fcall.backends.recordings.file import BOOKKEEPING_SUFFIX
     from pytest_fcall.backends.recordings.file import SUFFIX as REPLIES_SUFFIX
     from pytest_fcall.tracking.baseline_file import SUFFIX

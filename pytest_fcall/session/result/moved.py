@@ -1,4 +1,4 @@
-"""What went under one name and came under another, seen at the end of a run: cases, files, tools, models and so on."""
+"""Things with another name than before, seen at the end of a run: cases, files, tools, models and so on."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _KnownStanzas:
 
 
 def _readable(stanzas: Mapping[str, Stanza], case: str) -> Stanza | None:
-    """What is accepted of a case; None where nothing is, or where it cannot be read, as the case has said."""
+    """The accepted answer to a case; None where none is, or where it cannot be read, as the case has said."""
     try:
         return stanzas.get(case)
     except UnreadableStanza:

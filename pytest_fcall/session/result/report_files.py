@@ -35,7 +35,7 @@ class ReportKind(NamedTuple):
     """The suffix of files that are of this kind if nothing else is said; empty for none."""
     title: str
     package: str = ""
-    """What it needs beside what every installation has; `extra` brings it."""
+    """The module that it needs beside those of every installation; `extra` brings it."""
     extra: str = ""
     kinds_by_suffix: Mapping[str, str] = MappingProxyType({})
     """The kinds that it stands for where the suffix of a file says so."""

@@ -91,7 +91,7 @@ def result_of(
 
 
 def seen_way(session: Session, answers: CaseAnswers | None) -> Way:
-    """How an app came to its answers, as far as the settings want it told."""
+    """The way in which an app came to its answers, as far as the settings want it reported."""
     way = way_of(answers.answers) if answers else ""
     return "" if way == "unseen" and session.settings.inside == "ignore" else way
 
@@ -134,7 +134,7 @@ def app_usage(answers: Iterable[Answer]) -> tuple[AppUsage, ...]:
 
 
 def result_properties(result: Result, run: CaseRun | None, started: float) -> list[tuple[str, object]]:
-    """What JUnit reports have no other place for. `started` is when the run began."""
+    """The properties that JUnit reports have no other place for. `started` is when the run began."""
     file, model, category = _common_properties(result.file, result.model, result.category)
     found: list[tuple[str, object]] = [file, ("fcall_line", result.line), model]
     if result.category != "faulty":
@@ -212,7 +212,7 @@ def _judge_usage(run: CaseRun) -> JudgeUsage | None:
 
 
 def _scores(session: Session, case: Case | FaultyCase, run: CaseRun | None, *, counts: bool) -> tuple[CaseScore, ...]:
-    """What the case adds to the scores that are asked for. A case that was skipped on purpose adds nothing."""
+    """The contribution of the case to the wanted scores. A case that was skipped on purpose adds nothing."""
     if not isinstance(case, Case) or not counts:
         return ()
     wanted = session.settings.wanted_scores

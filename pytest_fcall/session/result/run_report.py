@@ -105,7 +105,7 @@ def _read(paths: Iterable[Path], file: RunFile) -> Iterator[tuple[Path, RunFile]
 
 
 def _earlier_run(file: RunFile) -> EarlierRun:
-    """How the cases of a run ended. Only that is read: whole results of twenty runs would take seconds and memory."""
+    """The ends of the cases of a run. No more is read: whole results of twenty runs would take seconds and memory."""
     rows = file.results.get("results")
     return EarlierRun(file.id, file.started, dict(_earlier_results(rows if isinstance(rows, list) else ())))
 
@@ -143,7 +143,7 @@ def _other_calls(old: Result, new: Result) -> tuple[Call, ...] | None:
 
 
 class _Lazy(Sequence[T]):
-    """What is made when somebody asks for it: most kinds of reports do not."""
+    """Values that are made on demand: most kinds of reports need none."""
 
     def __init__(self, make: Callable[[], Sequence[T]]) -> None:
         self._make = make

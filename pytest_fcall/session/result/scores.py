@@ -1,4 +1,4 @@
-"""What items add to the scores that are asked for, and what it comes to over a run."""
+"""The contributions of items to the scores that are asked for, and their sums over a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WantedScores: TypeAlias = Mapping[str, Sequence[str]]
 def scores_of(
     case: Case, wanted: WantedScores, own: WantedScores, asked: CaseAnswers | None, judged: Sequence[JudgedAnswer]
 ) -> tuple[CaseScore, ...]:
-    """What a case adds to the scores that its tags, or its suite (`own`), ask for; of several answers the mean.
+    """The contribution of a case to the scores that its tags or its suite (`own`) ask for; the mean of several answers.
 
     Where none was judged it adds nothing, and says so.
     """
@@ -66,7 +66,7 @@ def score_rows(results: Iterable[Result]) -> list[ScoreRow]:
 
 
 def score_table(results: Iterable[Result], width: int) -> list[str]:
-    """What people read of them."""
+    """Their text for people."""
     return score_lines(score_rows(results), width)
 
 
@@ -100,7 +100,7 @@ def _evidence(case: Case, asked: CaseAnswers, judged: JudgedAnswer) -> Evidence:
 
 
 class _ScoredAnswer(NamedTuple):
-    """What there is to score of an answer, and what its own judge has scored already."""
+    """The parts of an answer to score, and the scores of its own judge."""
 
     evidence: Evidence
     judged: Mapping[str, ScoreNumbers]

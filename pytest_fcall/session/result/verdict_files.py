@@ -12,7 +12,7 @@ from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, open_lines, pa
 
 
 class Judged(NamedTuple):
-    """What a row says: of which case, and whether the answer is right."""
+    """The facts in a row: the case, and whether the answer is right."""
 
     suite: str
     category: str
@@ -63,7 +63,7 @@ def _judged_line(line: bytes) -> Judged | None:
 
 
 def judged_row(row: Mapping[str, Json]) -> Judged | None:
-    """What a row of `fcall score` says, whatever its format; None where it is none, or has no verdict."""
+    """The verdict in a row of `fcall score`, whatever its format; None where it is none, or has no verdict."""
     match row:
         case {"category": str(category), "id": str(id_), "valid": bool(valid)}:
             return Judged("bfcl", category, id_, valid)

@@ -28,7 +28,7 @@ from pytest_fcall.suites.acebench.tools import tools_of
 from pytest_fcall.suites.json_files import broken_case, required_path
 
 SETTINGS: Final[Mapping[str, Json]] = MappingProxyType({"temperature": 0.7, "max_tokens": 1200})
-"""What the original sends unless told otherwise."""
+"""The settings that the original sends by default."""
 _SUFFIX: Final = re.compile(r"_\d+$")
 
 
@@ -142,7 +142,7 @@ def _right_calls(question: Question) -> list[list[Call]]:
 
 
 def _expectation(right: Sequence[Sequence[Call]]) -> Expectation:
-    """What the profile `strict` asks for."""
+    """The expectation of the profile `strict`."""
     alternatives = tuple(
         Expectation(stages=(tuple(ExpectedCall(call.name, call.arguments) for call in calls),), parallel="free")
         for calls in right

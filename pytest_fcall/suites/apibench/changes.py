@@ -14,7 +14,7 @@ from pytest_fcall.suites.json_files import BrokenRow, read_rows, text_field
 
 _OWN_KEYS: Final = ("was", "now")
 _BRANCH: Final = r"(?::[\w./-]*\w)?"
-"""What may follow a repository in an example: the branch belongs to the old one."""
+"""The text that may follow a repository in an example: the branch belongs to the old one."""
 _REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -76,7 +76,7 @@ def _changed_api(api: Api, call: str, fields: Mapping[str, Json]) -> Api:
 
 
 def _replacements(former: WrittenCall, new: WrittenCall) -> list[tuple[re.Pattern[str], str]]:
-    """What to write in the other fields of the document: the new name, and new texts for old ones."""
+    """The changes of the other fields of the document: the new name, and new texts for old ones."""
     pairs = [(value, new.named.get(name)) for name, value in former.named.items()]
     pairs += zip(former.positional, new.positional, strict=False)
     texts = [(was, now) for was, now in pairs if isinstance(was, str) and isinstance(now, str) and was not in ("", now)]

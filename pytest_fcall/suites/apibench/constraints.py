@@ -90,7 +90,7 @@ _NAMED: Final[Mapping[Tag, re.Pattern[str]]] = MappingProxyType(
         ),
     }
 )
-"""What a question with a number for a figure looks like, be it in words that can be read or not."""
+"""The form of a question with a number for a figure, be it in words that can be read or not."""
 _COMPARED: Final = re.compile(
     r"\b(?:fewer|less|more|least|most|under|below|within|limited)\b[^.?!]{0,40}\bparameters\b", re.IGNORECASE
 )
@@ -129,7 +129,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What a question asks of a model."""
+    """The demands of a question on a model."""
 
     known: tuple[Constraint, ...] = ()
     unread: tuple[Tag, ...] = ()
@@ -273,7 +273,7 @@ def _data_before(metric: re.Match[str]) -> str:
 
 
 def _relation(found: re.Match[str], after: str) -> tuple[Relation | None, str]:
-    """How a number bounds, and the text behind."""
+    """The kind of a bound, and the text behind."""
     own = found["relation"]
     return (_RELATIONS[own.lower()], after) if own else _relation_after(after)
 

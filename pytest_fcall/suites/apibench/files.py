@@ -62,7 +62,7 @@ HOW_TO_GET_IT: Final = (
     "and name the folder above them with path: or --fc-suite-path"
 )
 REFERENCE: Final = "Use this API documentation for reference:"
-"""What stands between a question and the document of an API."""
+"""The text between a question and the document of an API."""
 _API_FOLDERS: Final = ("", "api", "data/api")
 _ANSWER_FOLDERS: Final = ("", "eval", "data/apibench")
 _QUESTION_FOLDERS: Final = ("", "questions", "gorilla/eval/eval-data/questions/{hub}", "eval-data/questions/{hub}")
@@ -80,7 +80,7 @@ class Question:
     fault: str = ""
     """Why the question has no API."""
     constraints: Constraints | None = None
-    """What it asks of the model, if the row of the answer says so."""
+    """Its demands on the model, if the row of the answer has them."""
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ def _rule_scores(case: Case) -> Sequence[str]:
 
 
 def _parser_notes(case: Case) -> tuple[str, ...]:
-    """What to know of a verdict by the original rule without the original's parser."""
+    """A note on verdicts by the original rule without the original's parser."""
     if case.rules.profile == "strict" or original_parser_folder():
         return ()
     return (f"The original's parser is not installed, and reads some broken code otherwise: {install_command()}",)

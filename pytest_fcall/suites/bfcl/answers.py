@@ -50,7 +50,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """How the harness's handler of a model writes answers, as far as rows do not say it."""
+    """The way in which the harness's handler of a model writes answers, as far as rows do not say it."""
 
     native: bool = False
     """Whether it stores native calls, and text where there is none."""

@@ -21,7 +21,7 @@ from pytest_fcall.schema.tool_schema import tool_schema
 from pytest_fcall.suites.json_files import BrokenRow, objects_field, string_field
 
 STRINGS_BY_LANGUAGE: Mapping[Language, Strings] = {"python": "relaxed", "java": "exact", "javascript": "exact"}
-"""How strings compare. Ground truths leave letter case open, except in Java and JavaScript source."""
+"""The rule by which strings compare. Ground truths leave letter case open, except in Java and JavaScript source."""
 OMITTABLE: Final = ""
 """The alternative with which the leaderboard marks an argument that may be left out."""
 

@@ -21,7 +21,7 @@ Truth: TypeAlias = Literal[
 ]
 """The kind of a category's ground truth."""
 DISGUISED: Final = "disguised_"
-"""How the names of categories begin whose questions are published ones in disguise."""
+"""Prefix of the names of categories whose questions are published ones in disguise."""
 
 _RETIRED = "unused_datasets"
 RIGHT_REQUESTS: Final = f"{_RETIRED}/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"

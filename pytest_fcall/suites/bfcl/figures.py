@@ -24,7 +24,7 @@ _CATEGORIES_OF: Mapping[str, tuple[str, ...]] = {
 MAX_DELTA: Final = "format_max_delta"
 DEVIATION: Final = "format_std"
 FALL: Final = "disguise_fall"
-"""How much worse a model is at the published questions in disguise."""
+"""The name of the figure for how much worse a model is at questions in disguise."""
 _OVERALL = "overall"
 
 _FIRST_COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -206,7 +206,7 @@ def leaderboard_figures(tallies: Tallies) -> list[Figure]:
 
 
 def _disguise_figures(tallies: Tallies) -> list[Figure]:
-    """How much lower the accuracy is in disguise, over the categories that were asked both ways, with its interval."""
+    """The fall of the accuracy in disguise, over the categories that were asked both ways, with its interval."""
     asked = {name: tally for name, tally in tallies.items() if tally[1]}
     hidden = {name: name.removeprefix(DISGUISED) for name in asked if name.startswith(DISGUISED)}
     pairs = [(asked[published], asked[name]) for name, published in hidden.items() if published in asked]

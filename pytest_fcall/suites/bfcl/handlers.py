@@ -1,4 +1,4 @@
-"""How the harness's handler of a model writes answers, found out from the answers themselves.
+"""The way in which the harness's handler of a model writes answers, found out from the answers themselves.
 
 A handler offers the names of functions with their dots, or with underscores in their place, and it stores native calls,
 or text in the format of the prompt or of the model's family. The checker knows it by a table of models; rows do not

@@ -42,7 +42,7 @@ class OfficialResult:
     official_case: OfficialCase
     ruling: Ruling
     decoded: object = None
-    """What the official decoder returned; None if it failed."""
+    """The result of the official decoder; None if it failed."""
 
 
 @dataclass(frozen=True, slots=True)

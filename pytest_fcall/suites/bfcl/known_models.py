@@ -1,4 +1,4 @@
-"""What the leaderboard's package says of models: their names in its tables, their makers, and what tokens cost.
+"""The models of the leaderboard's package: their names in its tables, their makers, and the prices of tokens.
 
 Its modules are read, and not imported: they import the SDK of every vendor.
 """
@@ -31,7 +31,7 @@ class KnownModel(NamedTuple):
 
 
 class GpuPrice(NamedTuple):
-    """What a model on one's own machines costs: US dollars an hour, in which so many requests are answered at once."""
+    """The price of a model on one's own machines: US dollars an hour, in which so many requests are answered at once."""
 
     hour: float
     requests: float

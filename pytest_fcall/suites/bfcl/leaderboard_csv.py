@@ -101,7 +101,7 @@ _OVERALL_CATEGORIES: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ModelScores:
-    """What the answers of a model come to."""
+    """The scores of the answers of a model."""
 
     name: str
     tallies: Tallies
@@ -301,7 +301,7 @@ def _unknown(name: str) -> KnownModel:
 
 
 def _cost(model: ModelScores, facts: KnownModel, known: KnownModels) -> str | None:
-    """What tokens cost; of models on one's own machines, what the time cost. Unknown models have no price."""
+    """The cost of tokens; of models on one's own machines, that of the time. Unknown models have no price."""
     if facts.input_price is not None and facts.output_price is not None:
         if not (model.input_tokens and model.output_tokens):
             return None

@@ -1,4 +1,4 @@
-"""What the names of result files and the ids in them say: whose answers they are, and to which cases."""
+"""The meaning of the names of result files and of the ids in them: whose answers they are, and to which cases."""
 
 from __future__ import annotations
 

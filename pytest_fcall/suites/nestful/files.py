@@ -125,7 +125,7 @@ def _required(path: Path, name: str) -> Path:
 
 
 def _prompt_template(file: Path) -> list[_Text | str]:
-    """What the system prompt is put together of: texts, and the names of values."""
+    """The parts of the system prompt: texts, and the names of values."""
     try:
         module = ast.parse(read_regular(file).decode())
     except (OSError, ValueError, SyntaxError) as error:

@@ -134,7 +134,7 @@ Labels: TypeAlias = tuple[frozenset[str], frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class NestfulScore:
-    """What one answer comes to."""
+    """The scores of one answer."""
 
     partial: float
     """The share of right calls in their places."""
@@ -174,7 +174,7 @@ def score_answer(right: Sequence[Mapping[str, Any]], text: str, decoder: str) ->
 
 
 def _without_end(item: Any) -> Any:
-    """What was read, without the mark of the end of a text."""
+    """The text that was read, without the mark of its end."""
     return json.loads(json.dumps(item).replace(_END, "").strip())
 
 

@@ -27,7 +27,7 @@ _AT_ONCE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """How many documents a prompt has, the best ones for its question."""
+    """The number of documents in a prompt, the best ones for its question."""
 
     apis: int
     examples: int

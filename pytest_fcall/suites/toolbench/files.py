@@ -33,7 +33,7 @@ class Task:
     max_tokens: int
     scores: tuple[str, ...]
     needs: str = ""
-    """What executing answers needs; empty if the suite does it."""
+    """The requirement for executing answers; empty if the suite does it."""
 
 
 TASKS: Final[Mapping[str, Task]] = MappingProxyType(

@@ -38,7 +38,7 @@ class ToolBenchScore:
     f1: float | None = None
     lcs_score: float | None = None
     explanation: str = field(default="", compare=False)
-    """What is wrong, if that is known."""
+    """The mistake, if it is known."""
 
 
 CRASHED: Final = ToolBenchScore(True, False, 0, 0, 0, 0)

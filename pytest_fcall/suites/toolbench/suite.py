@@ -146,7 +146,7 @@ class _Reader:
 
     @cached_property
     def visits(self) -> Mapping[int | None, Mapping[str, Json]]:
-        """What the shop has shown, as far as it is recorded."""
+        """The pages of the shop, as far as they are recorded."""
         return recorded_visits(self.files.folder)
 
     @cached_property

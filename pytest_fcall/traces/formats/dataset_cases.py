@@ -62,7 +62,7 @@ class ExpectedCall(NamedTuple):
 
 @dataclass(slots=True)
 class Expected:
-    """What is expected of the answer to one message of the user."""
+    """The expectation of the answer to one message of the user."""
 
     calls: Sequence[ExpectedCall] | None = None
     """None where nothing is said about calls."""
@@ -152,14 +152,14 @@ def place_of(data: Json, otherwise: str) -> str:
 
 
 def user_message(said: Json) -> Message:
-    """What the user says, as a message. Raises UnusableRecord where it is no text, or empty."""
+    """The message of the user. Raises UnusableRecord where it is no text, or empty."""
     if not isinstance(said, str) or not said.strip():
         raise UnusableRecord("what the user says is empty, or no text")
     return {"role": "user", "content": said}
 
 
 class Question(NamedTuple):
-    """What the user says, and the other fields of the input that hold it."""
+    """The text of the user, and the other fields of the input that hold it."""
 
     messages: tuple[Message, ...]
     further: tuple[str, ...] = ()

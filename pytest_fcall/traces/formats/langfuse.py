@@ -20,7 +20,7 @@ _STORED_FILE: Final = "@@@langfuseMedia:"
 _FILLED_IN: Final[Mapping[str, Json]] = MappingProxyType(
     {"temperature": 1, "max_tokens": "Infinity", "top_p": 1, "frequency_penalty": 0, "presence_penalty": 0}
 )
-"""What the wrapper of OpenAI's library writes for settings that the request does not have."""
+"""The text that the wrapper of OpenAI's library writes for settings that the request does not have."""
 
 
 def matches(data: Mapping[str, Json]) -> bool:

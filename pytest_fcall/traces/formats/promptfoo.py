@@ -48,7 +48,7 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry
 
 
 def _common_transform(configuration: Mapping[str, Json]) -> Json:
-    """What a provider, or each test, makes of an output before it is judged; None for nothing."""
+    """The transformation of an output by a provider, or by each test, before it is judged; None for none."""
     for provider in map(mapping, items(configuration.get("providers"))):
         own = first(provider, "transform") or first(mapping(provider.get("config")), "transform", "transformResponse")
         if own is not None:
@@ -100,7 +100,7 @@ def _result_record(
 
 
 def _untransformed_output(response: Mapping[str, Json]) -> Json:
-    """What the model answered, where the output is something else. Raises UnusableRecord."""
+    """The answer of the model, where the output is something else. Raises UnusableRecord."""
     choice = mapping(next(iter(items(mapping(parsed(response.get("raw"))).get("choices"))), None))
     if not choice.get("message"):
         raise UnusableRecord("a `transform` made the output, and what the model answered is not in the results")

@@ -1,4 +1,4 @@
-"""What promptfoo's assertions on a test say together, and the keys of a case that say as much."""
+"""The meaning of promptfoo's assertions on a test together, and the keys of a case that say as much."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class NotMapped(ValueError):
 
 @dataclass(slots=True)
 class Expected:
-    """What the assertions of a test say together."""
+    """The meaning of the assertions of a test together."""
 
     tools: Mapping[str, Tool]
     transform: Json = None
-    """What the test makes of each output before it looks at it."""
+    """The transformation of each output before the test looks at it."""
     names: dict[int, str] = field(default_factory=dict)
     """The tools of single calls, by their number."""
     numbered_arguments: dict[int, dict[str, Json]] = field(default_factory=dict)

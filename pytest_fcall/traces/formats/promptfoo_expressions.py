@@ -46,7 +46,7 @@ OUTPUT: Final = Selection("output")
 
 
 class Comparison(NamedTuple):
-    """What must hold of a part of an output."""
+    """A condition on a part of an output."""
 
     selection: Selection
     relation: str

@@ -97,7 +97,7 @@ def _named(evaluator: Json) -> tuple[str, Mapping[str, Json]]:
 
 @dataclass(slots=True)
 class _Wanted:
-    """What the evaluators of a case want together."""
+    """The requirements of the evaluators of a case together."""
 
     answers: list[Json] = field(default_factory=list)
     counts: Counter[str] | None = None

@@ -19,7 +19,7 @@ _KINDS: Final = (
 )
 _NAMES: Final = ("gen_ai.tool.name", "mcp.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
 _BEFORE_NAMES: Final = ("execute_tool ", "tools/call ")
-"""How the names of spans begin that go on with the name of the tool."""
+"""Prefixes of the names of spans that go on with the name of the tool."""
 _IDS: Final = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id", "tool.id")
 _ARGUMENTS: Final = (
     "gen_ai.tool.call.arguments",

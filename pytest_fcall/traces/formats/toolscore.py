@@ -42,7 +42,7 @@ def with_files(data: Mapping[str, Json], folder: Path) -> Mapping[str, Json]:
 
 
 def _asked(trace: Json) -> list[Json]:
-    """What is said before the first answer of a trace, as a list of one; empty where it holds no question."""
+    """The messages before the first answer of a trace, as a list of one; empty where they hold no question."""
     held = trace if isinstance(trace, Mapping) else {"messages": trace}
     if not isinstance(held.get("messages"), list):
         return []

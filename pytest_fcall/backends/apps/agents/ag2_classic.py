@@ -32,7 +32,7 @@ def _reply(agent: Any, messages: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _executor(agent: Any) -> Any:
-    """What runs the agent's tools: the agent if it may, else another one, as in the framework's own `run`."""
+    """The agent that runs the agent's tools: the agent if it may, else another one, as in the framework's own `run`."""
     from autogen import ConversableAgent
 
     executor = ConversableAgent("user", human_input_mode="NEVER", llm_config=False)

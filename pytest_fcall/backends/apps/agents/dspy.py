@@ -38,7 +38,7 @@ def _tools_of(agent: Any) -> Iterator[Any]:
 
 
 def _inputs(agent: Any, history: History) -> dict[str, Any]:
-    """What to call the module with. Raises CaseRefused where it takes something else than a text and a history."""
+    """The arguments for the module. Raises CaseRefused where it takes something else than a text and a history."""
     names, past = _parameters(agent), None
     signature = None if names else _signature(agent)
     if signature is not None:

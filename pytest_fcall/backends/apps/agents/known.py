@@ -72,7 +72,7 @@ _NO_KINDS: Mapping[str, AgentKind] = MappingProxyType({})
 
 
 def agent_kind(thing: object, added: Mapping[str, AgentKind] = _NO_KINDS) -> AgentKind | None:
-    """What knows this agent, among the frameworks known here and those that others `added`; None if it is none."""
+    """The framework of this agent, among those known here and those that others `added`; None if it is none."""
     if isinstance(thing, type):
         return None
     kinds = (*added.values(), *FRAMEWORKS.values())

@@ -63,7 +63,7 @@ class History:
         )
 
     def question(self) -> HistoryMessage:
-        """What the user says now. Raises CaseRefused where it is something else that an agent should answer."""
+        """The message of the user now. Raises CaseRefused where it is something else that an agent should answer."""
         if self.now is None:
             raise self.refused("a conversation that does not end with a message of the user")
         return self.now

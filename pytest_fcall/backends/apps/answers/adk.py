@@ -17,7 +17,7 @@ _RESULT = ("function_response", "functionResponse")
 
 
 def read_event(data: Fields, place: str = "") -> Answer:
-    """What an event says: nothing if it is about the session, or a piece of a stream that comes whole later."""
+    """The meaning of an event: none if it is about the session, or a piece of a stream that comes whole later."""
     if data.get("partial"):
         return Answer([])
     check_ignored(data, ("content", "actions", "long_running_tool_ids", "longRunningToolIds", "node_info"), place)

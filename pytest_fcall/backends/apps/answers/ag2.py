@@ -37,7 +37,7 @@ EVENT_CLASSES = frozenset({*_CALLS, *_HARMLESS, *_READ})
 
 
 def read_reply(reply: Any, place: str = "") -> Answer:
-    """What an agent did, by the history of its conversation."""
+    """The actions of an agent, by the history of its conversation."""
     where = inside(place, "history")
     events = _at_once(reply.history.get_events())
     messages = [
@@ -49,7 +49,7 @@ def read_reply(reply: Any, place: str = "") -> Answer:
 
 
 def _at_once(events: Coroutine[Any, Any, Any]) -> Any:
-    """What the coroutine gives, which waits for nothing where the history is in memory."""
+    """The result of the coroutine, which waits for nothing where the history is in memory."""
     try:
         events.send(None)
     except StopIteration as done:
@@ -61,7 +61,7 @@ def _at_once(events: Coroutine[Any, Any, Any]) -> Any:
 
 
 def read_event(event: object, place: str = "") -> Answer:
-    """What an event says. Calls are told twice, by the model's response and by themselves."""
+    """The meaning of an event. Calls are told twice, by the model's response and by themselves."""
     data = required_fields(event, place, "an event")
     classes = [each.__name__ for each in type(event).__mro__]
     kind = next((name for name in classes if name in EVENT_CLASSES), "")

@@ -13,7 +13,7 @@ _OTHER_SIDE = {"assistant": "user", "user": "assistant"}
 
 
 def read_chat(data: Fields, place: str = "") -> Answer:
-    """What was said in a chat, the question included."""
+    """The messages of a chat, the question included."""
     check_ignored(data, ("chat_history",), place)
     messages = [
         message

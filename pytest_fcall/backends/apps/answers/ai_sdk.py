@@ -57,7 +57,7 @@ def _step(parts: Sequence[Any], role: str, place: str) -> list[AnswerMessage]:
 
 
 def read_result(data: Fields, place: str = "") -> Answer:
-    """What `generateText` gives, or those of its fields that an app passed on."""
+    """The result of `generateText`, or those of its fields that an app passed on."""
     if data.get("steps"):
         check_ignored(data, _READ, place)
         messages = [

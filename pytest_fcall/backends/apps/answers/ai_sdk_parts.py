@@ -56,7 +56,7 @@ def _call(data: Fields, name: object) -> RawCall:
 
 
 def read_tool_result(data: Fields) -> AnswerMessage:
-    """What a call gave."""
+    """The result of a call."""
     output = data["output"] if "output" in data else data.get("result", data.get("error"))
     is_wrapped = "input" not in data and "args" not in data
     return result_of(data.get("toolCallId"), _unwrapped(output) if is_wrapped else output)

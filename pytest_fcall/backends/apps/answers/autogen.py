@@ -39,7 +39,7 @@ MESSAGE_TYPES = frozenset({*_SAID, *_HARMLESS, _CALLS, *_RESULTS, _SUMMARY, _COD
 _READ: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {_SUMMARY: ("tool_calls", "results"), _CODE: ("code_blocks",), "HandoffMessage": ("context",)}
 )
-"""What only one of the messages has. What an agent hands over was told before."""
+"""The field that only one of the messages has. What an agent hands over was told before."""
 
 
 def is_message(kind: object) -> bool:
@@ -48,7 +48,7 @@ def is_message(kind: object) -> bool:
 
 
 def read_response(data: Fields, place: str = "") -> Answer:
-    """What an agent of a team answered, after what it did for that."""
+    """The answer of an agent of a team, after its actions."""
     check_ignored(data, ("chat_message", "inner_messages"), place)
     own = data.get("chat_message")
     messages = [
@@ -60,7 +60,7 @@ def read_response(data: Fields, place: str = "") -> Answer:
 
 
 def read_result(data: Fields, place: str = "") -> Answer:
-    """What a client of a model gave."""
+    """The result of a client of a model."""
     where = inside(place, "content")
     content = data.get("content")
     check_ignored(data, ("content", "finish_reason", "thought", "logprobs"), place)
@@ -70,7 +70,7 @@ def read_result(data: Fields, place: str = "") -> Answer:
 
 
 def read_message(data: Fields, place: str = "") -> Answer:
-    """What a message or an event says."""
+    """The meaning of a message or an event."""
     kind = str(data.get("type"))
     check_ignored(data, ("type", "content", *_READ.get(kind, ())), place)
     where = inside(place, "content")

@@ -43,7 +43,7 @@ def is_call(data: Fields) -> bool:
 
 
 def _inner(data: Fields) -> Fields:
-    """What holds name and arguments: the field for the kind of tool, or the call itself."""
+    """The part that holds name and arguments: the field for the kind of tool, or the call itself."""
     for name in ("function", "custom"):
         if (held := data.get(name)) is not None and not isinstance(held, str):
             inner = held if isinstance(held, dict) else fields_of(held)
@@ -64,5 +64,5 @@ def call_list(value: object, place: str) -> tuple[RawCall, ...]:
 
 
 def named_kind(value: object) -> str:
-    """What a value is that is no call, for a message."""
+    """The name of a value that is no call, for a message."""
     return f"{value!r:.80}" if not isinstance(value, Mapping) and fields_of(value) is None else kind_of(value)

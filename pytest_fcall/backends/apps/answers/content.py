@@ -1,4 +1,4 @@
-"""What the parts of a message's content hold together."""
+"""The text and the calls that the parts of a message's content hold together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_fcall.core import RawCall
 
 @dataclass(slots=True)
 class Content:
-    """What the parts of a content hold together."""
+    """The text and the calls that the parts of a content hold together."""
 
     text: str = ""
     refusal: str | None = None

@@ -24,7 +24,7 @@ _HARMLESS = frozenset({"description", "expected_output", "summary", "tool_failur
 
 
 def read_output(data: Fields, place: str = "") -> Answer:
-    """What the agents of a crew, or one of them, did."""
+    """The actions of the agents of a crew, or of one of them."""
     outputs = [(data, place)]
     if "tasks_output" in data:
         check_ignored(data, ("tasks_output", "pydantic", "json_dict"), place)

@@ -1,4 +1,4 @@
-"""What an app returned is no answer, or holds something that is not understood."""
+"""The value that an app returned is no answer, or holds something that is not understood."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class _Search:
         """By identity; the values stay alive, so that no other takes the identity of one."""
 
     def calls_in(self, name: str, value: Any, depth: int) -> str:
-        """What in the value, or in its name, is named like a call; empty without such a name."""
+        """The name in the value, or its own, that is like that of a call; empty without one."""
         if value is None or isinstance(value, (bool, int, float)) or _is_empty(value):
             return ""
         if name in _KINDS and isinstance(value, str):

@@ -33,7 +33,7 @@ _RAW_CALLS = ("tool_calls", "function_call")
 
 
 def read_message(data: Fields, place: str = "") -> Answer:
-    """What a message says. Messages may be wrapped, by what writes them as JSON."""
+    """The meaning of a message. Messages may be wrapped, by what writes them as JSON."""
     if data.get("lc") is not None:
         return _wrapped(data.get("id"), data.get("kwargs"), place)
     if "content" not in data and fields_of(data.get("data")) is not None:

@@ -15,7 +15,7 @@ from pytest_fcall.core import Message
 
 
 def read_list(items: Sequence[object], sent: Sequence[Message], place: str = "") -> Answer:
-    """What a list says as a whole. What was sent is not read where the list repeats it."""
+    """The meaning of a list as a whole. What was sent is not read where the list repeats it."""
     messages: list[AnswerMessage] = []
     repeats = True
     for number, item in enumerate(items):

@@ -28,7 +28,7 @@ _UNDERSTOOD = f"the blocks text, tool_call, {names(_HARMLESS)}"
 
 
 def read_output(data: Fields, place: str = "") -> Answer:
-    """What an agent did in a run: its calls, each with what it gave, and its last message.
+    """The actions of an agent in a run: its calls, each with its result, and its last message.
 
     Which of the calls were made at once is not known.
     """
@@ -66,7 +66,7 @@ def _result(call_id: str | None, data: Fields) -> AnswerMessage:
 
 
 def read_chat_response(data: Fields, place: str = "") -> Answer:
-    """What a chat engine answered, and the outputs of the tools that it called."""
+    """The answer of a chat engine, and the outputs of the tools that it called."""
     check_ignored(data, ("response", "sources", "source_nodes", "metadata"), place)
     messages: list[AnswerMessage] = []
     for number, (source, source_place) in enumerate(numbered(data.get("sources"), inside(place, "sources")), 1):
@@ -78,13 +78,13 @@ def read_chat_response(data: Fields, place: str = "") -> Answer:
 
 
 def read_llm_response(data: Fields, place: str = "") -> Answer:
-    """What a model replied."""
+    """The reply of a model."""
     where = inside(place, "message")
     return read_message(required_fields(data.get("message"), where, "a message with blocks"), where)
 
 
 def read_message(data: Fields, place: str = "") -> Answer:
-    """What a message says."""
+    """The meaning of a message."""
     more = fields_of(data.get("additional_kwargs")) or {}
     if "blocks" not in data:
         return Answer(messages_of(data, place))

@@ -65,7 +65,7 @@ def result_of(call_id: object, content: object) -> AnswerMessage:
 
 @dataclass(slots=True)
 class Answer:
-    """What an app returned: messages, and what stands beside them."""
+    """The answer of an app: messages, and the fields beside them."""
 
     messages: list[AnswerMessage]
     is_trail: bool = False
@@ -170,7 +170,7 @@ def new_messages(trail: list[AnswerMessage], sent: Sequence[Message]) -> list[An
 
 
 def _key(message: Message) -> tuple[object, object, object]:
-    """Who said what, and called what. Text is the same as a list of its parts."""
+    """The role, the text and the calls of a message. Text is the same as a list of its parts."""
     role, content, calls = message.get("role"), message.get("content"), message.get("tool_calls")
     if content and isinstance(content, list | tuple) and all(_is_text(part) for part in content):
         content = "".join(str(part["text"]) for part in content if isinstance(part, Mapping))

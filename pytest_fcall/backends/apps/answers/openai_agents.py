@@ -29,7 +29,7 @@ _RUN = frozenset(
 
 
 def read_result(data: Fields, place: str = "") -> Answer:
-    """What an agent did in a run."""
+    """The actions of an agent in a run."""
     if data.get("is_complete") is False:
         raise AnswerError(
             "the app returned the result of a streamed run before its end: iterate over `stream_events()` to its end"
@@ -46,7 +46,7 @@ def read_result(data: Fields, place: str = "") -> Answer:
 
 
 def read_item(data: Fields, place: str = "") -> Answer:
-    """What an item of a run says. Handing over to another agent is a call, as it is for the model."""
+    """The meaning of an item of a run. Handing over to another agent is a call, as it is for the model."""
     kind = data.get("type")
     if kind == "tool_approval_item":  # the call itself is an item, too
         return Answer([])
@@ -58,7 +58,7 @@ def read_item(data: Fields, place: str = "") -> Answer:
 
 
 def read_model_response(data: Fields, place: str = "") -> Answer:
-    """What a model replied, as the library keeps it beside the items of a run."""
+    """The reply of a model, as the library keeps it beside the items of a run."""
     from pytest_fcall.backends.apps.answers.responses import read_response
 
     check_ignored(data, ("output", "raw_usage"), place)

@@ -53,7 +53,7 @@ _UNDERSTOOD = (
 
 
 def content_of(value: object, place: str) -> Content:
-    """What a content holds: text, or a list of parts. Raises AnswerError for a part that is not understood."""
+    """The parts of a content: text, or a list of parts. Raises AnswerError for a part that is not understood."""
     if not value or isinstance(value, str):
         return Content(value if isinstance(value, str) else "")
     content = Content()

@@ -34,11 +34,11 @@ _ABOUT = frozenset({"part_kind", "content", "provider_details", "metadata", "too
 _UNDERSTOOD = "parts of text, thinking, tool-call, builtin-tool-call, tool-return, retry-prompt, prompts, files"
 _OUTPUT_TOOL = "final_result"
 _PROCESSED = "Final result processed."
-"""What the library's own tool for structured output gives. Together with the tool's name it shows where it is from."""
+"""The result of the library's own tool for structured output. With the name of the tool it shows the origin."""
 
 
 def read_result(result: Any, place: str = "") -> Answer:
-    """What an agent did in a run. The tool that carries its output is the library's own."""
+    """The actions of an agent in a run. The tool that carries its output is the library's own."""
     if getattr(result, "is_complete", True) is False:
         raise AnswerError("the app returned the result of a streamed run before its end: await its `get_output()`")
     messages = result.new_messages()
@@ -82,7 +82,7 @@ def _is_processed(messages: list[AnswerMessage], call_id: str | None) -> bool:
 
 
 def read_message(data: Fields, place: str = "") -> Answer:
-    """What a request or a response holds: prompts and results, or text and calls."""
+    """The content of a request or a response: prompts and results, or text and calls."""
     check_ignored(data, ("parts", "kind", "provider_details", "metadata"), place)
     read = [
         _part(required_fields(part, part_place, _UNDERSTOOD), part_place)

@@ -79,7 +79,7 @@ def read_response(data: Fields, place: str = "") -> Answer:
 
 
 _ECHOED = ("output", "tools", "tool_choice", "instructions", "parallel_tool_calls", "max_tool_calls", "tool_usage")
-"""What was read, and what the request had."""
+"""The part that was read, and the part that the request had."""
 
 
 def _joined_output(messages: list[AnswerMessage], said: Mapping[str, Any]) -> AnswerMessage:
@@ -92,7 +92,7 @@ def _joined_output(messages: list[AnswerMessage], said: Mapping[str, Any]) -> An
 
 
 def read_item(data: Fields, place: str = "") -> Answer:
-    """What an item of the input or the output says: a message, a call, or the result of one."""
+    """The meaning of an item of the input or the output: a message, a call, or the result of one."""
     kind = data.get("type")
     if not isinstance(kind, str | None):
         raise not_understood(place, kind_of(data), f"the items {names(ITEM_TYPES)}")

@@ -22,7 +22,7 @@ _ROOM = "pytest_fcall.backends.apps.answers"
 
 
 def find_reader(data: Fields, value: object) -> Reader | None:
-    """What reads the value, whose fields are `data`; None where no family has its shape."""
+    """The reader of the value, whose fields are `data`; None where no family has its shape."""
     for name, is_one in _OBJECTS.items():
         if is_one(value, data):
             return partial(_function(name), value)

@@ -23,7 +23,7 @@ _UNDERSTOOD = "the steps of a run"
 
 
 def read_result(data: Fields, place: str = "") -> Answer:
-    """What an agent did in a run."""
+    """The actions of an agent in a run."""
     check_ignored(data, ("steps", "output"), place)
     messages = [
         message
@@ -36,7 +36,7 @@ def read_result(data: Fields, place: str = "") -> Answer:
 
 
 def read_step(data: Fields, place: str = "") -> Answer:
-    """What a step says: the task, a plan, or calls and what they gave together."""
+    """The meaning of a step: the task, a plan, or calls and their results together."""
     check_ignored(data, _STEP, place)
     if "task" in data:
         return Answer([AnswerMessage("user", as_text(data["task"]))])

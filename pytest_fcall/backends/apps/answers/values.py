@@ -92,7 +92,7 @@ def word(value: object) -> str:
 
 
 def kind_of(value: object) -> str:
-    """What a value is, for a message: its `type` where it has one, else its class and its fields."""
+    """The name of the kind of a value, for a message: its `type` where it has one, else its class and its fields."""
     data = fields_of(value)
     if data is None:
         return f"a value of type {type(value).__name__}"

@@ -64,11 +64,11 @@ class Board:
     is_by_overall: bool = False
     """Whether the overall score of the suite decides the order, and not the share of right answers."""
     remarks: Sequence[str] = ()
-    """What is not on the board, in sentences."""
+    """Things that are not on the board, in sentences."""
 
     @property
     def title(self) -> str:
-        """What is compared, in a few words."""
+        """The subject of the comparison, in a few words."""
         kinds = "1 category" if len(self.categories) == 1 else f"{len(self.categories):,} categories"
         return f"{plural_text(len(self.models), 'model')}, {kinds}"
 
@@ -79,7 +79,7 @@ class Board:
 
 
 def pair_text(pair: ModelPair | None) -> str:
-    """What the cases that two neighbours have in common say of the difference."""
+    """The difference between two neighbours, on the cases that they have in common."""
     if pair is None:
         return "no case in common: only the intervals tell"
     group = pair.group

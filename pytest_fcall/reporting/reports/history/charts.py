@@ -54,7 +54,7 @@ class Tick(NamedTuple):
     """One for each side that changed."""
     anchor: str
     told: str
-    """What changed."""
+    """The change."""
     asked: bool
     """Whether any answer was asked for: a run that replayed all of them says nothing new."""
 
@@ -235,7 +235,7 @@ def _apart(ys: Sequence[float]) -> list[float]:
 
 
 def _columns(ticks: Sequence[Tick], lines: Sequence[Line], xs: Sequence[float]) -> Iterator[str]:
-    """What is told of each run where a pointer is over it."""
+    """The text of each run where a pointer is over it."""
     width = (_RIGHT - _LEFT) / max(len(ticks), 1)
     for place, (tick, x) in enumerate(zip(ticks, xs, strict=True)):
         figures = [f"{line.name}: {point.text}" for line in lines if (point := line.points[place])]

@@ -1,4 +1,4 @@
-"""What the script of the page reads: the results of each run, packed, to be unpacked when somebody opens it."""
+"""The data for the script of the page: the results of each run, packed, to be unpacked when somebody opens it."""
 
 from __future__ import annotations
 

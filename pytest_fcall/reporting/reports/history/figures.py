@@ -1,4 +1,4 @@
-"""What the page shows of each run, as plain values for its template."""
+"""The figures of each run, as plain values for the template of the page."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _facts(run: KeptRun) -> Iterator[tuple[str, str]]:
 
 
 def change_lines(changes: Sequence[Change]) -> list[tuple[str, str]]:
-    """What changed, most cases first, each with the name of its side."""
+    """The changes, those of most cases first, each with the name of its side."""
     order = [*SIDES]
     found = sorted(changes, key=lambda each: (order.index(each.side), -each.cases))
     lines = [
@@ -233,7 +233,7 @@ def charts(history: RunHistory) -> list[tuple[str, str]]:
 
 
 def _ticks(runs: Sequence[KeptRun]) -> Iterator[Tick]:
-    """What stands below and above each run. Only runs of several days are told by their day alone."""
+    """The texts below and above each run. Only runs of several days are told by their day alone."""
     days = [run.started[5:10] for run in runs]
     by_day = len({*days}) == len(days)
     for run, day in zip(runs, days, strict=True):

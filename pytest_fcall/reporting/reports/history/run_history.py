@@ -14,10 +14,10 @@ CaseKey: TypeAlias = tuple[str, str, str]
 
 
 class Change(NamedTuple):
-    """What changed since earlier runs in what was asked, or in what answered."""
+    """A change since earlier runs in the questions, or in what answered."""
 
     side: str
-    """What it is about: `prompt`, `tools`, `model`, `engine` or `cases`."""
+    """Its subject: `prompt`, `tools`, `model`, `engine` or `cases`."""
     text: str
     cases: int
     """The number of cases that it concerns."""
@@ -62,5 +62,5 @@ class RunHistory:
 
 
 def key_of(result: Result) -> CaseKey:
-    """What names a case of a model in all runs."""
+    """The name of a case of a model in all runs."""
     return result.file, result.model, result.case

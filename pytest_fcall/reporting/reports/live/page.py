@@ -81,7 +81,7 @@ def _moment(seconds: float) -> str:
 
 
 def _projected_cost(state: RunProgress, spent: float | None) -> str:
-    """What the run will have cost, as if the other tests cost as much as those that ended."""
+    """The cost of the whole run, if the other tests cost as much as those that ended."""
     if state.ended or not spent or not state.total or not state.done:
         return ""
     return cost_text(spent * max(state.total, state.done) / state.done)

@@ -1,4 +1,4 @@
-"""How far a run is, as plain data."""
+"""The progress of a run, as plain data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RunProgress:
     written: float
     """The moment, in seconds since 1970."""
     seconds: float
-    """How long tests have run by now."""
+    """The time that tests have run by now."""
     done: int
     """The number of tests that have ended, plain tests included."""
     total: int | None = None
@@ -38,7 +38,7 @@ class RunProgress:
     """The tests that are at work, and since how many seconds, longest first."""
     requests: Requests = field(default_factory=Requests)
     errors: Mapping[str, int] = field(default_factory=dict)
-    """What went wrong besides wrong answers, in a line, and how often."""
+    """The faults besides wrong answers, in a line each, with their number."""
 
     @property
     def seconds_left(self) -> float | None:

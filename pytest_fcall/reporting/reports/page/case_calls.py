@@ -110,7 +110,7 @@ def _expected_name(pair: CallPair, turn: ComparedTurn, *, is_wrong: bool) -> str
 
 
 def _note(pair: CallPair, wrong: dict[str, str]) -> str:
-    """What the arguments do not show: that any of them are right, how often the call may come, and its result."""
+    """The part of an expected call beside its arguments: that any are right, how often it may come, and its result."""
     notes = []
     if pair.expected:
         if pair.expected.arguments is None:
@@ -163,7 +163,7 @@ def _paired_accepted(pairs: Sequence[CallPair], accepted: Sequence[Call]) -> tup
 
 
 def _expected_turn(account: Account, place: int | None) -> ExpectedTurn:
-    """What a turn expects; where the answer was judged as a whole, the last turn that expects something."""
+    """The expectation of a turn; where the answer was judged as a whole, of the last turn that expects something."""
     if place is None:
         found = [turn for turn in account.expected if turn.calls is not None or turn.answer is not None]
         return found[-1] if found else ExpectedTurn()

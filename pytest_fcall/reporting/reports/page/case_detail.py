@@ -1,4 +1,4 @@
-"""What the view of a case shows: the question, the answers, and what changed since one was accepted."""
+"""The data of the view of a case: the question, the answers, and what changed since one was accepted."""
 
 from __future__ import annotations
 

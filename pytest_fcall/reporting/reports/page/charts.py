@@ -69,7 +69,7 @@ def bar(share: float, low: float, high: float, place: int) -> str:
 
 
 def histogram(values: Mapping[str, Sequence[float]], title: str) -> str:
-    """How often values occur, on a logarithmic scale, a row for each model."""
+    """The frequency of values, on a logarithmic scale, a row for each model."""
     found = [value for of_model in values.values() for value in of_model if value > 0]
     if not found:
         return ""

@@ -1,4 +1,4 @@
-"""What the script of the page reads: a row for each result, and in packed portions what was asked and answered."""
+"""The data for the script of the page: a row for each result, and in packed portions what was asked and answered."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _node(result: Result) -> Json:
 
 
 def _letter(run: EarlierRun, result: Result) -> str:
-    """How the case ended in a run before: right, wrong, error, skipped; a dot where it was not part of it."""
+    """The end of the case in a run before: right, wrong, error, skipped; a dot where it was not part of it."""
     found = run.results.get(result.nodeid)
     letters = {"passed": "r", "xpassed": "r", "failed": "w", "xfailed": "w", "error": "e", "skipped": "s"}
     return letters[found.status] if found else "."

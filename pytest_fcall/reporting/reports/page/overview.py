@@ -1,4 +1,4 @@
-"""What the overview of the page shows, as plain values for its template."""
+"""The figures of the overview, as plain values for its template."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class GroupRow(NamedTuple):
 
 
 class HeatRow(NamedTuple):
-    """How often each tool was called for the one that was expected, with the shade of each cell from 0 to 5."""
+    """The number of calls of each tool for the one that was expected, with the shade of each cell from 0 to 5."""
 
     expected: str
     cells: Sequence[tuple[str, int, bool]]
@@ -119,7 +119,7 @@ def gate_rows(report: Report) -> list[GateRow]:
 
 
 def changes(report: Report) -> list[Change]:
-    """What changed against the baseline, what weighs most first, and what failed besides."""
+    """The changes against the baseline, the weightiest first, and the other failures."""
     groups = [(outcome.value, report.with_outcome(outcome), f"outcome={outcome.value}") for outcome in _CHANGES]
     groups.insert(2, ("failed", report.other_failures, "status=failed"))
     places = {id(result): place for place, result in enumerate(report.results.results)}
@@ -138,7 +138,7 @@ def _link(result: Result, place: int, report: Report) -> CaseLink:
 
 
 def causes(report: Report) -> list[Markup]:
-    """What changes and failures have in common, in sentences, with changed words marked."""
+    """The common causes of changes and failures, in sentences, with changed words marked."""
     results = report.results.results
     changed = Counter(cause for result in results for cause in result.causes)
     found = [

@@ -1,4 +1,4 @@
-"""What the page compares: two models of the run, or an earlier run and this one."""
+"""The pairs that the page compares: two models of the run, or an earlier run and this one."""
 
 from __future__ import annotations
 

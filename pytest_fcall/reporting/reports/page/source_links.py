@@ -23,7 +23,7 @@ _FORMS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def source_prefix(provenance: Mapping[str, Json]) -> tuple[str, str, str] | None:
-    """What stands before the path of a file and before a line in it, and the host; None where these are not known.
+    """The parts of a link before the path of a file and before a line in it, and the host; None where unknown.
 
     A run file may come from anywhere: nothing but an address of the web is taken from it.
     """

@@ -17,7 +17,7 @@ _Sign: TypeAlias = Callable[[Parameters], object]
 
 @dataclass(frozen=True, slots=True)
 class ResponseForm:
-    """What the official rule compares of a response: the keys of an object, or of each object in a list."""
+    """The part of a response that the official rule compares: the keys of an object, or of each object in a list."""
 
     is_list: bool
     keys: tuple[frozenset[str], ...]
@@ -84,7 +84,7 @@ class RecordedResponses:
 
 
 def _sign(forms: Mapping[Parameters, ResponseForm]) -> _Sign:
-    """What the form of a response may follow from: all of the smallest sets of names that explain the recorded ones."""
+    """The smallest sets of names that explain the forms of the recorded responses."""
     names = sorted({name for parameters in forms for name, _ in parameters})
     for size in range(_MOST_NAMES + 1):
         sets = [each for each in combinations(names, size) if _explains(_numbers_of(each), forms)]
@@ -100,7 +100,7 @@ def _explains(sign: _Sign, forms: Mapping[Parameters, ResponseForm]) -> bool:
 
 
 def _numbers_of(names: Sequence[str]) -> _Sign:
-    """How many values there are for each of these names."""
+    """The number of values for each of these names."""
     return lambda parameters: tuple(sum(each == name for each, _ in parameters) for name in names)
 
 

@@ -30,7 +30,7 @@ class NotSendable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RestRequest:
-    """What a server sees of a request, as far as its answer depends on it. Placeholders of keys are all alike."""
+    """The part of a request on which the answer of a server depends. Placeholders of keys are all alike."""
 
     address: str
     """Scheme, host and path."""
