@@ -20,7 +20,7 @@ class Category:
     column: str
     """Its name in the original's table of scores."""
     kind: Kind = "calls"
-    """The subject of a verdict: calls, calls in turns of a dialogue, a problem that is to be named, or the end of a task."""
+    """The subject of a verdict: calls, those of a turn of a dialogue, a problem to be named, or the end of a task."""
 
 
 _EVERY: Final = (
@@ -89,7 +89,7 @@ def parts_of(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CaseId:
-    """The parts of an id: `en_normal_multi_turn_user_switch_3_1` in a run, and without the language in original files."""
+    """The parts of an id: `en_normal_multi_turn_user_switch_3_1` in a run, without the language in original files."""
 
     category: Category
     language: str = ""

@@ -31,7 +31,7 @@ class KnownModel(NamedTuple):
 
 
 class GpuPrice(NamedTuple):
-    """The price of a model on one's own machines: US dollars an hour, in which so many requests are answered at once."""
+    """The price of a model on one's own machines: US dollars an hour, in which it answers so many requests at once."""
 
     hour: float
     requests: float
