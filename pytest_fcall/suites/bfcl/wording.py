@@ -10,6 +10,7 @@ from typing import Final
 
 from pytest_fcall.core.request import Interface, Tool
 from pytest_fcall.core.values import Json, Message
+from pytest_fcall.decoding.python_source import NotPython, parse_expression
 
 TEMPERATURE: Final = 0.001
 """The harness's default for every model."""
@@ -78,13 +79,13 @@ def _google_result(text: str) -> str:
 def _cohere_result(text: str) -> str:
     """A result without the key `id`, if it is a dictionary in Python: the handler calls it `ID`."""
     try:
-        result = ast.literal_eval(text)
+        result = ast.literal_eval(parse_expression(text))
         if not isinstance(result, dict):
             return text
         if "id" in result:
             result["ID"] = result.pop("id")
         return json.dumps(result)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+    except (NotPython, ValueError, TypeError, RecursionError):
         return text
 
 
