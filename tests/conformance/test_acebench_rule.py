@@ -58,8 +58,8 @@ def test_requests_are_the_originals(language: str, original: AceProcess, held: H
             assert [*case.turns[0].messages] == request.pop("messages")
             assert request == {"model": "gpt-4o", "top_p": 1, **SETTINGS}
             assert case.proposed_settings == SETTINGS
-            held("ACEBench", "messages and settings of a request, but for `top_p`", "the original's code", 1)
     assert not asked
+    held("ACEBench", "requests, but for `top_p`", "the original's handler for APIs", SIZES[language])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -67,37 +67,33 @@ def test_requests_are_the_originals(language: str, original: AceProcess, held: H
 def test_both_judges_say_the_same(
     category: Category, language: str, original: AceProcess, every: int, held: Held
 ) -> None:
-    differing, asked = [], 0
+    differing, number = [], 0
     for question in all_questions(language, category)[::every]:
         for answer in answers(category, question):
+            number += 1
             official = original.error_type(category, question, answer)
             ours = judge_answer(category, question.functions, question.truth, answer)
             if (ours.valid, ours.error_type) != (official is None, official):
                 differing.append((question.id, answer, official, ours.error_type))
-            asked += 1
     assert not differing
-    held("ACEBench", "verdict and error type of an answer", "the original's code, on right and changed answers", asked)
+    held("ACEBench", "verdict and error type", "the original evaluator, on made-up answers", number)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", ["agent_multi_turn", "agent_multi_step"])
 def test_ends_of_tasks_are_judged_alike(name: str, language: str, original: AceProcess, held: Held) -> None:
-    category, differing = CATEGORIES[name], []
+    category, differing, number = CATEGORIES[name], [], 0
     for question in all_questions(language, category):
         for result, process in task_results(question.truth, question.milestones, Random(question.id)):  # noqa: S311
+            number += 1
             told = original.evaluate(category, [(question, result)], [process])
             ours = judge_task(question.truth, result)
             progress = 1.0 if ours.valid else task_progress(question.milestones, process)
             error = f"case_error:{told['crash']}" if "crash" in told else dict(told["wrong"]).get(0)
             if error != ours.error_type or told.get("process_accuracy", round(progress, 3)) != round(progress, 3):
                 differing.append((question.id, told, ours.error_type, progress))
-            held(
-                "ACEBench",
-                "verdict and progress of an agent's task",
-                "the original's code, on right and changed ends",
-                1,
-            )
     assert not differing
+    held("ACEBench", "verdict and progress of agents", "the original evaluator, on changed right results", number)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -124,12 +120,7 @@ def test_scores_are_the_originals_to_the_last_digit(seed: int, language: str, or
     # The original puts the figures of the two under each other's title.
     table["object_short"], table["object_deep"] = table["object_deep"], table["object_short"]
     assert column_shares(groups) == table
-    held(
-        "ACEBench",
-        "figures of the table, to the last digit",
-        "the original's code, on results of all questions",
-        len(table),
-    )
+    held("ACEBench", "columns of the table of a model, but for two titles", "the original evaluator", len(table))
 
 
 def _some_result(category: Category, question: Question, chance: Random) -> tuple[Any, list[str], list[float]]:

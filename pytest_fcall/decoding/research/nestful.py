@@ -29,13 +29,15 @@ def decode(text: str, _tools: Sequence[Tool] = ()) -> Calls:
         return Calls(malformed=f"The text is not JSON: {error}." if _KEY.search(split_thinking(text)[1]) else None)
     items = value if isinstance(value, list) else [value]
     labels = [item.get("label") if isinstance(item, Mapping) else None for item in items]
-    numbers = {label.strip("$"): str(n) for n, label in enumerate(labels, 1) if isinstance(label, str) and label}
+    references = References(
+        {label.strip("$"): str(number) for number, label in enumerate(labels, 1) if isinstance(label, str)}
+    )
     for item in items:
-        collector.add_call(partial(_read, item, numbers))
+        collector.add_call(partial(_read, item, references))
     return collector.result()
 
 
-def _read(item: Json, numbers: Mapping[str, str]) -> ReadCall:
+def _read(item: Json, references: References) -> ReadCall:
     if not isinstance(item, Mapping) or not isinstance(name := item.get("name"), str) or not name:
         raise NotJson("it is not an object with `name` and `arguments`")
     if unknown := [key for key in item if key not in _KEYS]:
@@ -44,19 +46,29 @@ def _read(item: Json, numbers: Mapping[str, str]) -> ReadCall:
         arguments = arguments_from_value(item.get("arguments"))
     except NotJson as error:
         raise NotJson(f"the arguments of {shortened(name)} cannot be read: {error}") from None
-    return Call(name, {key: with_references(value, numbers) for key, value in arguments.items()}), ()
+    return Call(name, {key: references.named(value) for key, value in arguments.items()}), ()
 
 
-def with_references(value: Any, names: Mapping[str, str]) -> Any:
-    """Return a value with the names of labels in references, also in a list of them; one label after the other."""
-    for label, name in names.items():
-        if isinstance(value, str):
-            value = _replaced(value, label, name)
-        elif isinstance(value, list):
-            value = [_replaced(item, label, name) if isinstance(item, str) else item for item in value]
-    return value
+class References:
+    """Puts names in place of the labels of calls."""
 
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+        self._places = {label: place for place, label in enumerate(names)}
 
-def _replaced(text: str, label: str, name: str) -> str:
-    refers = text.startswith("$var") and "." in text and text.split(".", 1)[0].replace("$", "") == label
-    return text.replace(label, name) if refers else text
+    def named(self, value: Any) -> Any:
+        """Return a value with the names of labels in a reference, also in a list of them."""
+        if isinstance(value, list):
+            return [self._named_text(item) if isinstance(item, str) else item for item in value]
+        return self._named_text(value) if isinstance(value, str) else value
+
+    def _named_text(self, text: str) -> str:
+        """The text, with one label after the other replaced in their order: a name may look like a later one."""
+        place = -1
+        while text.startswith("$var") and "." in text:
+            label = text.split(".", 1)[0].replace("$", "")
+            if self._places.get(label, -1) <= place:
+                break
+            place = self._places[label]
+            text = text.replace(label, self._names[label])
+        return text

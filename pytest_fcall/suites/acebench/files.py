@@ -96,13 +96,14 @@ def _question(language: str, category: Category, asked: FileRow, answer: FileRow
     if right.get("id") != id_:
         raise BrokenRow(f"the row of possible answers in the same place is for {right.get('id')!r:.80}")
     return Question(
-        f"{language}_{id_}",
-        asked.location,
-        objects_field(row, "function"),
-        _truth(category, right),
-        right.get("mile_stone") if category.kind == "agent" else None,
-        text_field(row, "question") and string_field(row, "question"),
-        *(_optional_text(row, name) for name in ("time", "profile")),
+        id=f"{language}_{id_}",
+        location=asked.location,
+        functions=objects_field(row, "function"),
+        truth=_truth(category, right),
+        milestones=right.get("mile_stone") if category.kind == "agent" else None,
+        text=string_field(row, "question"),
+        time=_optional_text(row, "time"),
+        profile=_optional_text(row, "profile"),
     )
 
 

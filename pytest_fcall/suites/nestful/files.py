@@ -21,6 +21,7 @@ from pytest_fcall.suites.json_files import (
     read_json,
     read_rows,
     required_path,
+    string_field,
     text_field,
 )
 
@@ -66,7 +67,10 @@ def read_questions(path: Path | None) -> Iterator[Question | FaultyCase]:
 def _question(location: Location, row: Mapping[str, Json]) -> Question:
     tools = value_of(row, "tools")
     objects_field({"tools": tools}, "tools")
-    return Question(text_field(row, "sample_id"), location, text_field(row, "input"), tools, right_calls(row))
+    id_ = text_field(row, "sample_id")
+    if not id_.isprintable() or "::" in id_:
+        raise BrokenRow("`sample_id` has unprintable characters, or `::`")
+    return Question(id_, location, string_field(row, "input"), tools, right_calls(row))
 
 
 def right_calls(row: Mapping[str, Json]) -> list[Mapping[str, Json]]:

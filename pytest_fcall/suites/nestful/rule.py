@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.decoding.research.nestful import with_references
+from pytest_fcall.decoding.research.nestful import References
 
-_HERMES_CALL: Final = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 _XLAM_MARKS: Final = tuple(
     f"[BEGIN OF {each}]" for each in ("ANSWER", "FUNCTION CALLS", "FUNCTION CALL", "ACTIONS", "ACTION")
 )
 _DUMMY: Final = '{"name": "dummy", "arguments": {}}'
 """A call that counts for nothing but the sequence."""
 _END: Final = "<|endoftext|>"
+"""The mark of the end of a text, which is taken out wherever it stands."""
 NO_CALL: Final = "var_result"
 """The name under which the data of 2024 tells what the answer is made of."""
 
@@ -27,15 +26,15 @@ class Unreadable(ValueError):
     """The original fails to read an answer."""
 
 
-def read_calls(text: str, decoder: str) -> list[Any]:
-    """Return the calls in an answer, whose references name functions. Raises Unreadable.
+def read_calls(text: str, decoder: str) -> list[str]:
+    """Return the calls in an answer as JSON, with references that name functions. Raises Unreadable.
 
     What is read need not be a call: a list of JSON holds anything.
     """
     try:
         text, found = DECODERS[decoder](text)
         always = decoder in _ALWAYS_GROUNDED
-        return [*(grounded(found) if always or "label" in text else found)]
+        return [json.dumps(call) for call in (grounded(found) if always or "label" in text else found)]
     except Exception as error:  # whatever is in the text
         raise Unreadable(str(error)) from None
 
@@ -66,12 +65,20 @@ def _hermes(text: str) -> tuple[str, Any]:
     if text.startswith("tool_call\n{"):
         text = text.replace("tool_call\n{", "<tool_call>\n{")
     found = []
-    for call in _HERMES_CALL.findall(text):
+    for call in _between(text, "<tool_call>", "</tool_call>"):
         try:
             found.append(read_json(call.strip()))
         except ValueError:
             continue
     return text, _some(found)
+
+
+def _between(text: str, opening: str, closing: str) -> Iterator[str]:
+    """The texts from an opening mark to the next closing one."""
+    start = text.find(opening)
+    while start >= 0 and (end := text.find(closing, start + len(opening))) >= 0:
+        yield text[start + len(opening) : end]
+        start = text.find(opening, end + len(closing))
 
 
 def _xlam(text: str) -> tuple[str, Any]:
@@ -109,11 +116,11 @@ _ALWAYS_GROUNDED: Final = frozenset({"mistral", "hermes", "xlam", "hammer"})
 def grounded(calls: Iterable[Any]) -> list[Any]:
     """Return calls with the names of functions in place of their labels, so that two calls of one are the same."""
     every = [*calls]
-    names = {call["label"].replace("$", ""): call["name"] for call in every if _has_label(call)}
+    references = References({call["label"].replace("$", ""): call["name"] for call in every if _has_label(call)})
     return [
         {
             "name": call["name"],
-            "arguments": {key: with_references(value, names) for key, value in _arguments(call).items()},
+            "arguments": {key: references.named(value) for key, value in _arguments(call).items()},
         }
         for call in every
         if call["name"] != NO_CALL
@@ -157,8 +164,8 @@ def score_answer(right: Sequence[Mapping[str, Any]], text: str, decoder: str) ->
         items = read_calls(text, decoder)
     except Unreadable:
         items, readable = [], False
-    made = [_without_end(item) for item in items]
-    counted = [call for item, call in zip(items, made, strict=True) if json.dumps(item) != _DUMMY]
+    made = [json.loads(item.replace(_END, "")) for item in items]
+    counted = [call for item, call in zip(items, made, strict=True) if item != _DUMMY]
     wanted = grounded(right)
     names, slots, whole = _labels(counted)
     right_names, right_slots, _ = _labels(wanted)
@@ -171,11 +178,6 @@ def score_answer(right: Sequence[Mapping[str, Any]], text: str, decoder: str) ->
             for name in dict.fromkeys([*right_slots, *slots])
         ],
     )
-
-
-def _without_end(item: Any) -> Any:
-    """The text that was read, without the mark of its end."""
-    return json.loads(json.dumps(item).replace(_END, "").strip())
 
 
 def _labels(calls: Iterable[Any]) -> tuple[list[str], dict[Any, list[str]], bool]:

@@ -255,7 +255,7 @@ def test_scores_have_the_originals_names_and_weights() -> None:
         ({}, {"ground_truth": []}, "`ground_truth` must be an object"),
         ({"function": "x"}, {}, "`function` must be a list of objects"),
         ({"function": [{"name": 5}]}, {}, "`function`: a tool's name must be"),
-        ({"question": " "}, {}, "`question` must be a non-empty string"),
+        ({"question": 5}, {}, "`question` must be a string"),
         ({"time": 5}, {}, "`time` must be a string"),
     ],
 )

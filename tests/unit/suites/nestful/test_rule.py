@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.decoding.research.nestful import decode
-from pytest_fcall.suites.nestful.rule import DECODERS, macro_f1, score_answer
+from pytest_fcall.suites.nestful.rule import DECODERS, grounded, macro_f1, score_answer
 from tests.unit.suites.nestful.data import RIGHT
 
 TEXT = json.dumps(RIGHT)
@@ -56,11 +56,33 @@ def test_calls_are_compared_in_their_places(calls: Any, partial: float) -> None:
     assert score_answer(RIGHT, json.dumps(calls), "json").partial == partial
 
 
-@pytest.mark.parametrize("text", ["{", "5", "null", '"text"', '{"name": "add"}', "[5]", '[{"nam": 1}]', "[" * 5_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "5", "null", '"text"', '{"name": "add"}', "[5]", '[{"nam": 1}]'),
+        *("[" * 5_000, "[" * 900 + "]" * 900, "<tool_call>" * 100_000),
+    ],
+    ids=lambda text: text[:20],
+)
 def test_what_is_no_list_of_calls_is_a_parsing_error_and_no_crash(text: str) -> None:
     for decoder in DECODERS:
         score = score_answer(RIGHT, text, decoder)
         assert (score.partial, score.readable) == (0.0, False)
+
+
+def test_many_references_take_no_more_time_than_their_number() -> None:
+    calls = [{"name": "f", "label": f"$var_{n}", "arguments": {"a": f"$var_{n - 1}.result$"}} for n in range(20_000)]
+    assert score_answer(calls, json.dumps(calls), "json").full
+
+
+def test_a_name_that_looks_like_a_label_is_replaced_by_that_of_a_later_call_alone() -> None:
+    first, second = ({"name": f"var_{n + 1}", "label": f"$var_{n}", "arguments": {}} for n in (1, 2))
+    for number, name in ((1, "$var_3.x$"), (2, "$var_3.x$")):
+        last = {"name": "f", "arguments": {"a": f"$var_{number}.x$"}}
+        assert grounded([first, second, last])[2]["arguments"] == {"a": name}
+    assert grounded([second, first, {"name": "f", "arguments": {"a": "$var_1.x$"}}])[2]["arguments"] == {
+        "a": "$var_2.x$"
+    }
 
 
 def test_labels_are_compared_as_sets_for_the_figures_over_all() -> None:

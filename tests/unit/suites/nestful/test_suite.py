@@ -99,7 +99,8 @@ def test_native_calls_are_judged_as_they_are_and_a_baseline_without_text_is_not(
     ("row", "why"),
     [
         ({"sample_id": 5}, "`sample_id` must be a non-empty string"),
-        ({"input": ""}, "`input` must be a non-empty string"),
+        ({"sample_id": "a::b"}, "`sample_id` has unprintable characters, or `::`"),
+        ({"input": 5}, "`input` must be a string"),
         ({"tools": "["}, "`tools` is not JSON"),
         ({"tools": [5]}, "`tools` must be a list of objects"),
         ({"output": []}, "`output` must be a list of calls"),
