@@ -83,7 +83,7 @@ def _case(question: Question, messages: tuple[Message, ...]) -> Case:
         rules=Rules("original"),
         category="nestful",
         tags=("nestful",),
-        settings=_SETTINGS,
+        proposed_settings=_SETTINGS,
         decoder="nestful",
         tools_in_messages=True,
         judge=NestfulJudge(question),

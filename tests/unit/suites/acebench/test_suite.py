@@ -41,7 +41,7 @@ def test_prompts_are_those_of_the_checkout_with_functions_as_python_writes_them(
     }
     case = found["normal_atom_bool"]
     assert (case.id, case.category, case.rules.profile) == ("en_normal_atom_bool_0", "en_normal_atom_bool", "original")
-    assert case.settings == {"temperature": 0.7, "max_tokens": 1200}
+    assert case.proposed_settings == {"temperature": 0.7, "max_tokens": 1200}
     assert case.tools_in_messages
 
 

@@ -36,7 +36,7 @@ def test_the_prompt_is_put_together_of_the_originals_parts(tmp_path: Path) -> No
         {"role": "system", "content": system},
         {"role": "user", "content": "(2 + 3) * 4?"},
     )
-    assert (case.id, case.settings) == ("a-1", {"temperature": 0, "max_tokens": 1000})
+    assert (case.id, case.proposed_settings) == ("a-1", {"temperature": 0, "max_tokens": 1000})
     assert [tool.name for tool in case.tools] == ["add", "multiply"]
 
 
