@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+from benchmarks.environments import ROOT
 from benchmarks.guard import Comparison, Measure, NotComparable, guard
 from benchmarks.measure import CommandFailed, Run, in_turn, run
-from benchmarks.releases import NoSuchCommit, last_release, named
+from benchmarks.releases import SPEED_PAGE, NoSuchCommit, last_release, named
 
 
 def measured(*outcomes: Sequence[float], resource: str = "cpu") -> Measure:
@@ -224,3 +226,14 @@ def test_a_commit_that_is_not_there_is_named(repository: Repository) -> None:
     repository.commit("0.1.0")
     with pytest.raises(NoSuchCommit, match="'v7' is no commit of this repository"):
         named("v7", repository.folder)
+
+
+def test_every_commit_with_figures_is_in_the_history() -> None:
+    """A commit that was written anew since then has another digest, and nothing can be compared with it."""
+    asked = ["git", "rev-parse", "--is-shallow-repository"]
+    if subprocess.run(asked, cwd=ROOT, check=False, capture_output=True, text=True).stdout != "false\n":
+        pytest.skip("no clone with its history")
+    figures = re.findall(r"^\| ([0-9a-f]{7,40}) \|", (ROOT / SPEED_PAGE).read_text("utf-8"), re.MULTILINE)
+    assert figures
+    for commit in figures:
+        assert named(commit, ROOT).digest.startswith(commit)
