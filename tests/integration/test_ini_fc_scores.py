@@ -330,7 +330,7 @@ def test_states_are_scored_as_in_toolbench(shop: Shop) -> None:
     [
         ("smoke: api_f2", "there is no score 'api_f2'; did you mean `api_f1`?"),
         ("smoke: lcs_f1(corpus)", "there is no score 'lcs_f1(corpus)'; did you mean *"),
-        ("smoke: bleu", "there is no score 'bleu'; there are function_accuracy, *, unparsable, *, other_parser"),
+        ("smoke: bleu", "there is no score 'bleu'; there are function_accuracy, *, unparsable, *, parsing_errors"),
         ("smoke", "'smoke' names no scores; write a tag and its scores, such as 'smoke: api_f1, lcs_f1'"),
         (": api_f1", "': api_f1' names no scores; *"),
         ("smoke: api_f1,", "'smoke: api_f1,' names no scores; *"),
