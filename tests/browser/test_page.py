@@ -74,7 +74,21 @@ def test_the_overview_says_what_decides_first(look: Look, shop: Report) -> None:
     expect(page.locator("h1").first).to_contain_text("failed")
     titles = page.locator("#overview h2").all_inner_texts()
     assert titles[:3] == ["Gates", "What changed, and what is wrong", "In common"]
+    expect(page.locator("svg.radar")).to_have_count(0)  # one model has answered one category only
+
+
+def test_a_wheel_shows_the_categories_that_all_models_have_answered(look: Look) -> None:
+    categories = ("simple", "parallel", "irrelevance")
+    answered = [
+        result(each, "passed", Outcome.OK, category=each, model=model, nodeid=f"{each}[{model}]")
+        for each in categories
+        for model in ("m", "n")
+    ]
+    page = look(report(*answered, result("only", "passed", Outcome.OK, category="multiple", model="m"))).page
     expect(page.locator("svg.radar")).to_be_visible()
+    for each in categories:
+        expect(page.locator("svg.radar")).to_contain_text(each)
+    expect(page.locator("svg.radar")).not_to_contain_text("multiple")
 
 
 def test_without_scripts_the_overview_is_whole(look: Look, shop: Report) -> None:
