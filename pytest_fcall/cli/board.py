@@ -86,6 +86,8 @@ def _source(parser: ArgumentParser, path: Path) -> BoardSource:
         )
         remarks = [f"{path.name}: {plural_text(count, noun)} {what}" for count, noun, what in counts if count]
         return BoardSource(path.name, verdicts.results, remarks)
+    if ".jsonl" in path.suffixes:
+        parser.error(safe_line(f"{path}: not a file of verdicts: fcall score prints one with `valid` in each line"))
     found = open_run(parser, path)
     remarks = [f"{found.file.id}: a part of a run"] if found.file.shard or found.file.broken_off else []
     return BoardSource(found.file.id, found.results.results, remarks)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_fcall.plugin.report import case_report
+from pytest_fcall.plugin.report import CALLS_TITLE, case_report
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.terminal import ASCII, UNICODE
 
@@ -106,6 +106,21 @@ def shorten_skips(reports: Iterable[pytest.TestReport]) -> None:
             first.longrepr = path, line, "\n".join([*lines, more])
             for other, other_path, other_line, own in others:
                 other.longrepr = other_path, other_line, own[0]
+
+
+def print_passed(terminalreporter: pytest.TerminalReporter) -> None:
+    """The calls of passed cases, as pytest shows what passed tests print."""
+    shown = [
+        (report, text)
+        for report in terminalreporter.stats.get("passed", ())
+        for title, text in getattr(report, "sections", ())
+        if title == CALLS_TITLE
+    ]
+    if shown:
+        terminalreporter.section("calls of passed cases", sep="=")
+    for report, text in shown:
+        terminalreporter.section(report.nodeid, sep="_")
+        terminalreporter.write(text)
 
 
 def drop_silent(config: pytest.Config, cases: Container[str]) -> None:

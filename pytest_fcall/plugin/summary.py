@@ -16,8 +16,8 @@ from pytest_fcall.plugin.accepting import BaselineWriter
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.outcomes import terminal_encoding, verbosity
 from pytest_fcall.plugin.redaction import tell
-from pytest_fcall.plugin.report import CALLS_TITLE, CaseReport, attach, case_report, lists_passed, shows_passed_calls
-from pytest_fcall.plugin.report_text import CaseText, Causes, drop_silent, shorten_skips, test_name
+from pytest_fcall.plugin.report import CaseReport, attach, case_report, lists_passed, shows_passed_calls
+from pytest_fcall.plugin.report_text import CaseText, Causes, drop_silent, print_passed, shorten_skips, test_name
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.uncollected import uncollected_lines
@@ -182,7 +182,7 @@ class Summary:
         quiet = verbosity(config) < 0
         shorten_skips(terminalreporter.stats.get("skipped", ()))
         if shows_passed_calls(config) and not lists_passed(config):
-            _print_passed(terminalreporter)
+            print_passed(terminalreporter)
         if not quiet:
             terminalreporter.section("tool calls", sep="-")
         uncollected = uncollected_lines(config, not_collected(config))
@@ -377,21 +377,6 @@ class Summary:
                 from pytest_fcall.plugin.run_reports import write_reports
 
                 self._reports = write_reports(self._config, path, self._session.registry.suites)
-
-
-def _print_passed(terminalreporter: pytest.TerminalReporter) -> None:
-    """The calls of passed cases, as pytest shows what passed tests print."""
-    shown = [
-        (report, text)
-        for report in terminalreporter.stats.get("passed", ())
-        for title, text in getattr(report, "sections", ())
-        if title == CALLS_TITLE
-    ]
-    if shown:
-        terminalreporter.section("calls of passed cases", sep="=")
-    for report, text in shown:
-        terminalreporter.section(report.nodeid, sep="_")
-        terminalreporter.write(text)
 
 
 def _worse_lines(results: Sequence[Result]) -> list[str]:

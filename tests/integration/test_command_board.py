@@ -150,3 +150,22 @@ def test_a_board_without_an_answer_is_none(folder: Path) -> None:
     write_rows(folder / "broken.jsonl", [{"category": "multiple", "id": "x", "error": "no such case"}])
     done = fcall(folder, "board", "broken.jsonl")
     assert (done.returncode, done.stderr) == (1, "fcall board: no model has answered anything\n")
+
+
+def test_a_file_of_rows_without_verdicts_is_named_as_such(folder: Path) -> None:
+    write_rows(folder / "rows.jsonl", [{"a": 1}])
+    done = fcall(folder, "board", "rows.jsonl")
+    assert done.returncode == 2
+    assert "rows.jsonl: not a file of verdicts: fcall score prints one with `valid` in each line" in done.stderr
+
+
+def test_verdicts_of_acebench_have_its_scores(folder: Path) -> None:
+    rows: list[dict[str, Json]] = [
+        {"id": f"en_normal_atom_bool_{n}", "valid": n < 3, "error_type": None, "progress": 0.0} for n in range(4)
+    ]
+    write_rows(folder / "sailor.jsonl", rows)
+    done = fcall(folder, "board", "sailor.jsonl", "-o", "board.md")
+    assert done.returncode == 0, done.stderr
+    board = (folder / "board.md").read_text(encoding="utf-8")
+    assert "3/4" in board
+    assert "| bool&#91;en&#93; | 75.00 % |" in board

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_fcall.core.extension import Figure, figures_of, published_of
+from pytest_fcall.core.extension import Figure, published_of
 from pytest_fcall.core.regular_file import read_regular
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.board.board import Board, BoardModel, PublishedFigure
@@ -18,7 +18,7 @@ from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
 from pytest_fcall.reporting.statistics import wilson_interval
 from pytest_fcall.session.result.compared_runs import compare_neighbours
-from pytest_fcall.session.result.suite_scores import Suites, tallies
+from pytest_fcall.session.result.suite_scores import Suites, all_figures, tallies
 
 _MODEL_COLUMN: Final = "model"
 _SHARE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
@@ -80,9 +80,9 @@ def _model(name: str, results: Sequence[Result], suites: Suites, published: Publ
     tables: list[Figure] = []
     for suite in dict.fromkeys(result.suite for result in results):
         if suite in suites:
-            counts = tallies([result for result in results if result.suite == suite])
-            own += figures_of(suites[suite], counts)
-            tables += published_of(suites[suite], counts)
+            of_suite = [result for result in results if result.suite == suite]
+            own += all_figures(suites[suite], of_suite)
+            tables += published_of(suites[suite], tallies(of_suite))
     return BoardModel(name, tuple(results), tuple(own), tuple(_published(name, results, tables, published)))
 
 

@@ -100,7 +100,7 @@ def _figures_named(name: str, suites: Suites, results: Sequence[Result]) -> Iter
     for suite in _suite_names(results):
         if suite in suites:
             own = [result for result in results if result.suite == suite]
-            yield from ((suite, figure) for figure in _figures(suites[suite], own) if figure.name == name)
+            yield from ((suite, figure) for figure in all_figures(suites[suite], own) if figure.name == name)
 
 
 def _by_suite(suites: Suites, results: Sequence[Result]) -> Iterator[tuple[str, Mapping[str, Sequence[Figure]]]]:
@@ -108,7 +108,7 @@ def _by_suite(suites: Suites, results: Sequence[Result]) -> Iterator[tuple[str, 
     for name in _suite_names(results):
         if name in suites:
             of_model = _by_model(name, results)
-            yield name, {model: _figures(suites[name], found) for model, found in of_model.items()}
+            yield name, {model: all_figures(suites[name], found) for model, found in of_model.items()}
 
 
 def _by_model(suite: str, results: Sequence[Result]) -> Mapping[str, Sequence[Result]]:
@@ -125,7 +125,7 @@ def _own_tables(suites: Suites, results: Sequence[Result], width: int) -> Iterat
                 yield from own_table_lines(model, table, width)
 
 
-def _figures(suite: Suite, results: Sequence[Result]) -> list[Figure]:
+def all_figures(suite: Suite, results: Sequence[Result]) -> list[Figure]:
     """All scores of a suite for the results of one model, or of several together."""
     by_case = _counted((result.case, result) for result in results)
     return [

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.results import Result
+from pytest_fcall.suites.acebench.categories import read_id
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, open_lines, parse_record, read_lines
 
 
@@ -78,6 +79,11 @@ def judged_row(row: Mapping[str, Json]) -> Judged | None:
         case {"task": str(task), "case": str(case), "crashed": bool(crashed), "success": success, "lcs_score": steps}:
             right = success if isinstance(success, bool) else not crashed and steps == 1
             return Judged("toolbench", task, f"{task}_{case}", right)
+        case {"sample_id": str(id_), "valid": bool(valid)}:
+            return Judged("nestful", "nestful", id_, valid)
+        case {"id": str(id_), "valid": bool(valid), "progress": _} if named := read_id(id_):
+            category = "_".join(filter(None, (named.language, named.category.name)))
+            return Judged("acebench", category, id_, valid)
         case {"id": str(id_), "valid": bool(valid)}:
             return Judged("", id_.rpartition("_")[0], id_, valid)
     return None

@@ -193,6 +193,7 @@ def categories_of(part: str) -> list[Category]:
         from pytest_fcall.schema.value_text import did_you_mean
 
         hint = did_you_mean(part, [*GROUPS, *CATEGORIES])
-        known = f"Available: {', '.join(CATEGORIES)}; groups: {', '.join(GROUPS)}"
+        named = [name for name in CATEGORIES if not name.startswith(DISGUISED)]
+        known = f"Available: {', '.join(named)}, {DISGUISED}…; groups: {', '.join(GROUPS)}"
         raise ValueError(f"no part {part!r:.60} in suite bfcl{f'; {hint}' if hint else '.'} {known}")
     return [CATEGORIES[name] for name in names]

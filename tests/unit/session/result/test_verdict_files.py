@@ -39,7 +39,19 @@ ROWS: list[tuple[dict[str, Json], Judged]] = [
         {"task": "virtual_home", "case": "a", "crashed": True, "success": None, "lcs_score": 1.0},
         Judged("toolbench", "virtual_home", "virtual_home_a", False),
     ),
-    ({"id": "normal_atom_bool_7", "valid": True}, Judged("", "normal_atom_bool", "normal_atom_bool_7", True)),
+    ({"id": "sailing_7", "valid": True}, Judged("", "sailing", "sailing_7", True)),
+    (
+        {"id": "en_normal_multi_turn_user_switch_3_1", "valid": True, "error_type": None, "progress": 0.0},
+        Judged("acebench", "en_normal_multi_turn_user_switch", "en_normal_multi_turn_user_switch_3_1", True),
+    ),
+    (
+        {"id": "normal_atom_bool_7", "valid": False, "error_type": None, "progress": 0.0},
+        Judged("acebench", "normal_atom_bool", "normal_atom_bool_7", False),
+    ),
+    (
+        {"sample_id": "a-1", "valid": False, "partial_match": 0.5, "readable": True},
+        Judged("nestful", "nestful", "a-1", False),
+    ),
 ]
 
 
