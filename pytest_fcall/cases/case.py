@@ -28,6 +28,7 @@ from pytest_fcall.core import Case, Expectation, Json, MatchRule, Message, Reque
 
 if TYPE_CHECKING:
     from pytest_fcall.core import ConversationSettings
+    from pytest_fcall.core.injection import Injection
 
 _MESSAGE_KEYS = ("prompt", "messages")
 CASE_KEYS = OPTION_KEYS | {"id", "matrix", "turns", "tools", "match", *APP_KEYS, *_MESSAGE_KEYS, *CHECK_KEYS}
@@ -66,15 +67,24 @@ class FileContext:
         )
 
 
-def read_case(
+def read_cases(
     name: str, place: Node, entries: Entries, *, row: Mapping[str, Node], context: FileContext, faults: Faults
-) -> Case:
-    """Read a case, or one row of its matrix. If faults were added, the case must not be used."""
+) -> list[Case]:
+    """Read a case, or one row of its matrix, and the same under each attack.
+
+    If faults were added, the cases must not be used.
+    """
     now = context.defaults.clock(entries, context.scope(faults, row))
-    case = _read_at(now or context.now, name, place, entries, row=row, context=context, faults=faults)
-    if now is not None or not (context.source.uses_clock or context.defaults.uses_clock) or faults:
-        return case
-    return replace(case, undated=_read_at(_NO_DAY, name, place, entries, row=row, context=context, faults=faults))
+    case, attacks = _read_at(now or context.now, name, place, entries, row=row, context=context, faults=faults)
+    if now is None and (context.source.uses_clock or context.defaults.uses_clock) and not faults:
+        undated, _ = _read_at(_NO_DAY, name, place, entries, row=row, context=context, faults=faults)
+        case = replace(case, undated=undated)
+    if not attacks or faults:
+        return [case]
+    from pytest_fcall.cases.injections import attacked_cases
+
+    own = entries.key("inject") if "inject" in entries else None
+    return [case, *attacked_cases(case, attacks, own, faults)]
 
 
 def _read_at(
@@ -86,8 +96,8 @@ def _read_at(
     row: Mapping[str, Node],
     context: FileContext,
     faults: Faults,
-) -> Case:
-    """Read a case whose clock shows this time."""
+) -> tuple[Case, Sequence[Injection]]:
+    """Read a case whose clock shows this time, and the attacks on it."""
     scope = context.scope(faults, row)
     scope.placeholders = Placeholders(now, row)
     if row or context.source.uses_clock:
@@ -108,7 +118,7 @@ def _read_at(
             check_profile(entries.key(key), [Turn((), inside.calls)], replace(rules, language="python"), faults)
     _check_state(place, entries, turns, options.conversation, faults)
     mode = mode_of(turns, options.conversation)
-    return Case(
+    case = Case(
         id=name,
         location=context.source.location(place),
         turns=turns,
@@ -127,6 +137,7 @@ def _read_at(
         spans=spanned,
         mode=mode,
     )
+    return case, options.attacks
 
 
 def _tools(entries: Entries, scope: Scope) -> tuple[tuple[Tool, ...], frozenset[str]]:

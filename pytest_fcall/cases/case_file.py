@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from yaml import MappingNode, Node, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.case import CASE_KEYS, read_case
+from pytest_fcall.cases.case import CASE_KEYS, read_cases
 from pytest_fcall.cases.expectations import EXPECT_KEYS
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, one_of, quoted
 from pytest_fcall.cases.files import Reach, display_path
@@ -172,7 +172,7 @@ class _CaseReader:
         self._ids: dict[str, int] = {}
 
     def read(self, node: Node) -> Iterator[Case | FaultyCase]:
-        """The case, or the cases of its matrix."""
+        """The case, or the cases of its matrix; each with the same under attack behind it."""
         self._number += 1
         faults = Faults(self._source)
         entries = node_values.entries(node, faults, "a case")
@@ -186,24 +186,24 @@ class _CaseReader:
             yield FaultyCase(name, self._source.location(node), tuple(faults))
             return
         for row, values in rows.items():
-            yield self._case(f"{name}[{row}]" if row else name, node, entries, values, faults)
+            yield from self._cases(f"{name}[{row}]" if row else name, node, entries, values, faults)
 
     def faulty(self, name: str, faults: tuple[Fault, ...]) -> FaultyCase:
         """A case that reports faults of the file that belong to no case."""
         location = faults[0].location
         return FaultyCase(self._unused_id(name, location.line), location, faults)
 
-    def _case(
+    def _cases(
         self, name: str, node: Node, entries: Entries, row: Mapping[str, Node], entry_faults: Faults
-    ) -> Case | FaultyCase:
+    ) -> Sequence[Case | FaultyCase]:
         preamble = self.preamble
         faults = Faults(self._source)
         faults += preamble.faults
         if preamble.tool_faults and not self._needs_only_known_tools(entries):
             faults += preamble.tool_faults
         faults += entry_faults
-        case = read_case(name, node, entries, row=row, context=preamble.context, faults=faults)
-        return FaultyCase(name, case.location, tuple(dict.fromkeys(faults))) if faults else case
+        cases = read_cases(name, node, entries, row=row, context=preamble.context, faults=faults)
+        return [FaultyCase(name, cases[0].location, tuple(dict.fromkeys(faults)))] if faults else cases
 
     def _needs_only_known_tools(self, entries: Entries) -> bool:
         only = node_at(entries["tools"][1], ("only",)) if "tools" in entries else None

@@ -129,6 +129,7 @@ class Options:
         self.settings = layers.merged("settings", read.settings)
         self.decoder = layers.value("decoder", read.decoder)
         self.retrieve = layers.value("retrieve", read.retrieval)
+        self.attacks = layers.value("inject", read.inject) or ()
 
 
 def _conversation_settings(layers: _Layers) -> ConversationSettings | None:

@@ -29,6 +29,11 @@ def row_id(node: Node, faults: Faults) -> str:
     return _id(node, faults, "the id of a row")
 
 
+def attack_id(node: Node, faults: Faults) -> str:
+    """The name of an attacker, or of a form of attacks."""
+    return _id(node, faults, "the name of an attack")
+
+
 def substitute_id(text: str, number: int) -> str:
     """An id for a case whose own id cannot be used."""
     return re.sub(r"[^\w.\- ]", "_", text)[:_LONGEST].strip() or f"case_{number}"

@@ -28,6 +28,7 @@ from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_fcall.core import User
+    from pytest_fcall.core.injection import Injection
 
 
 def system(node: Node, scope: Scope) -> str:
@@ -277,6 +278,13 @@ def user(node: Node, scope: Scope) -> User:
     )
 
 
+def inject(node: Node, scope: Scope) -> tuple[Injection, ...]:
+    """The attacks on a case."""
+    from pytest_fcall.cases.injections import injections
+
+    return injections(node, scope)
+
+
 OPTION_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyType(
     {
         "system": system,
@@ -298,6 +306,7 @@ OPTION_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyType
         "unmatched": unmatched,
         "max_steps": max_steps,
         "user": user,
+        "inject": inject,
         "never": never,
     }
 )

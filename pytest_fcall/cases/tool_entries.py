@@ -18,8 +18,9 @@ from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.core.glob import glob_matches, is_glob
+from pytest_fcall.core.value_path import path_text
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.value_text import did_you_mean, path_text
+from pytest_fcall.schema.value_text import did_you_mean
 
 _BUILT_IN = ("python", "agent", "file", "openapi", "mcp")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+")

@@ -146,6 +146,8 @@ class _Dialogue:
                 results = await self._results.results(follower.follow(reply, step.calls.calls))
             except NoResult:
                 return "stopped"
+            if self._case.injection is not None:
+                results = self._case.injection.results(step.calls.calls, results)
             follower.record_results(results)
             steps[-1] = replace(step, results=tuple(results))
             self._messages += self._result_messages(step, results)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core.app_spans import SpansExpectation
     from pytest_fcall.core.conversation import ConversationSettings, EarlierCases, Transcript
     from pytest_fcall.core.fault import Fault, Location
+    from pytest_fcall.core.injection import Injection
     from pytest_fcall.core.reply import Calls, Reply
     from pytest_fcall.core.request import Tool, Wording
     from pytest_fcall.core.values import Json, Message
@@ -88,6 +89,8 @@ class Case:
     """Expectations on the spans of an app, in the same way."""
     mode: Literal["request", "conversation"] = "request"
     """A `conversation` needs more than one request: turns, stubbed results, an environment."""
+    injection: Injection | None = None
+    """The attack that results of tools carry; None without one."""
     retrieve: Retrieval | None = None
     """The choice among `tools`; None where all are offered."""
     earlier: EarlierCases | None = None

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.values import Json
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.injection import AttackResult
 
 ReasonKind: TypeAlias = Literal[
     "malformed",
@@ -30,6 +33,9 @@ ReasonKind: TypeAlias = Literal[
     "wrong_result",
     "wrong_state",
     "step_limit",
+    "injected_call",
+    "injected_answer",
+    "no_injection",
 ]
 
 
@@ -63,6 +69,8 @@ class Verdict:
     """Under the `bfcl` profile, the official checker's name of the failure."""
     turns: tuple[Verdict, ...] = ()
     """The verdicts on the turns of a conversation. `pairs` and `alternative` of each count its own calls."""
+    attack: AttackResult | None = field(default=None, compare=False)
+    """What became of the attack on the case; None where there was none."""
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict, compare=False)
     """By name, values that a suite's own judge adds to scores that do not follow from calls and states."""
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 from pytest_fcall.core.expectation import Rules, Strings
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.value_path import path_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind
 from pytest_fcall.schema.tool_schema import NO_PROPERTIES, Properties, ToolSchema
-from pytest_fcall.schema.value_text import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,13 +9,14 @@ from pytest_fcall.core.bfcl_support import SUPPORTED_IN_RESULTS, unsupported_in_
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.expectation import ExpectedCall
 from pytest_fcall.core.operators import Pattern
+from pytest_fcall.core.value_path import path_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.place import Mismatch, Path
 from pytest_fcall.matching.values import compare_outside_calls, judge_value
 from pytest_fcall.matching.wording import value_text
-from pytest_fcall.schema.value_text import describe_changes, did_you_mean, json_text, path_text
+from pytest_fcall.schema.value_text import describe_changes, did_you_mean, json_text
 
 _STATE = "state"
 

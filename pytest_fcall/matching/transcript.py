@@ -32,7 +32,7 @@ def judge_transcript(transcript: Transcript, turns: Sequence[Turn], context: Mat
         verdicts.append(verdict)
     if all(verdict.valid for verdict in verdicts) and len(verdicts) < len(turns):
         verdicts.append(_unreached_verdict(len(verdicts)))
-    return _joined_verdict(verdicts, several=len(turns) > 1)
+    return joined_verdict(verdicts, several=len(turns) > 1)
 
 
 def _judge_held_turn(
@@ -52,8 +52,7 @@ def _other_reasons(
 ) -> Iterable[Reason]:
     """Report the step limit, wrong steps, results and state: all beside the calls and the answer."""
     if held.end == "step_limit":
-        message = f"No answer after {len(held.steps)} steps (`max_steps`): the model was still making calls"
-        yield Reason("step_limit", "steps", message, len(held.steps))
+        yield step_limit_reason(held)
     if turn.expect is not None:
         steps = [number for number, step in enumerate(held.steps) for _ in step.calls.calls]
         yield from _step_order_reasons(turn.expect, verdict, held.calls, steps)
@@ -66,6 +65,12 @@ def _other_reasons(
     if turn.state is not None and held.state is not None:
         state = {name: resolved_pattern(value, known) for name, value in turn.state.items()}
         yield from judge_state(state, held.state, context)
+
+
+def step_limit_reason(held: TranscriptTurn) -> Reason:
+    """The reason for a turn that was ended before the model answered."""
+    message = f"No answer after {len(held.steps)} steps (`max_steps`): the model was still making calls"
+    return Reason("step_limit", "steps", message, len(held.steps))
 
 
 def _expected_calls(expectation: Expectation, verdict: Verdict, known: NamedCalls) -> list[ExpectedCall]:
@@ -155,7 +160,8 @@ def _unreached_verdict(number: int) -> Verdict:
     return Verdict(False, (Reason("no_call", "calls", f"Turn {number + 1} was never reached"),))
 
 
-def _joined_verdict(verdicts: Sequence[Verdict], *, several: bool) -> Verdict:
+def joined_verdict(verdicts: Sequence[Verdict], *, several: bool) -> Verdict:
+    """One verdict of those on the turns; where there are `several` in the case, each path begins with its turn."""
     if len(verdicts) == 1 and not several:
         return replace(verdicts[0], turns=tuple(verdicts))
     reasons = (

@@ -7,7 +7,7 @@ from dataclasses import fields
 from math import inf, isfinite
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from pytest_fcall.core import Json, Outcome, Usage, canonical
 from pytest_fcall.core.rate import MOST_ANSWERS
@@ -23,6 +23,9 @@ from pytest_fcall.reporting.results import (
     scores_from_json,
     scores_to_json,
 )
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.injection import AttackResult
 
 _T = TypeVar("_T")
 _LARGEST = 2**63
@@ -43,6 +46,8 @@ def result_to_json(result: Result) -> dict[str, Json]:
         data["outcome"] = result.outcome.value
     if result.scores:
         data["scores"] = scores_to_json(result.scores)
+    if result.attacks:
+        data["attacks"] = [_attack_to_json(each) for each in result.attacks]
     data["score_answers"] = score_answers_to_json(result.scores)
     return data
 
@@ -91,6 +96,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         remarks=_named_pairs(data, "remarks"),
         way=_WAYS.get(_field(data, "way", str, ""), ""),
         asks_models=_field(data, "asks_models", bool, default=False),
+        attacks=tuple(_attack(_checked(item, "attacks", dict)) for item in _list(data, "attacks")),
         detours=_texts(data, "detours"),
     )
 
@@ -278,6 +284,17 @@ def _app_usage(data: Mapping[str, Json]) -> AppUsage:
         usage=_usage(data),
         cost=_number(data, "cost"),
     )
+
+
+def _attack_to_json(attack: AttackResult) -> dict[str, Json]:
+    return {"name": attack.name, "form": attack.form, "carriers": [*attack.carriers], "by": attack.by}
+
+
+def _attack(data: Mapping[str, Json]) -> AttackResult:
+    from pytest_fcall.core.injection import AttackResult
+
+    texts = {name: _field(data, name, str, "") for name in ("name", "form", "by")}
+    return AttackResult(**texts, carriers=_texts(data, "carriers"))
 
 
 def _usage(data: Mapping[str, Json]) -> Usage | None:

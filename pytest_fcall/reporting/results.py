@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Json, Outcome, Usage
 from pytest_fcall.core.secrets import LEFT_OUT
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.injection import AttackResult
 
 _MOST: Final = 1e15
 """The largest number of a score: sums of such numbers are exact."""
@@ -166,6 +169,8 @@ class Result:
     way: Way = ""
     asks_models: bool = False
     """Whether an app that asked nothing by way of the proxy is known to have asked before."""
+    attacks: tuple[AttackResult, ...] = ()
+    """What became of the attack on the case, for each answer."""
     detours: tuple[str, ...] = ()
     """The connections of the app to providers that went around the proxy, each host and place once."""
 

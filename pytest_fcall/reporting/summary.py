@@ -69,6 +69,7 @@ def summary_lines(
     ]
     missed = _retrieval_lines(results.results)
     mixed = mixed_up_lines(results.results, width)
+    attacks = _attack_lines(results.results, width)
     return [
         *run_table(results.results, table_width or width),
         *differing,
@@ -76,6 +77,7 @@ def summary_lines(
         *samples,
         *shared,
         *mixed,
+        *attacks,
         *missed,
         *beside,
         *_advice_lines(results),
@@ -152,6 +154,14 @@ def _cause_line(cause: Cause, failures: int, width: int) -> str:
     return cut_end(
         f"{len(cause.failures):,} of {failures:,} failures: `{safe_line(cause.kind)}`{place} ({cases})", width
     )
+
+
+def _attack_lines(results: Sequence[Result], width: int) -> list[str]:
+    if not any(result.attacks for result in results):
+        return []
+    from pytest_fcall.reporting.attacks import attack_lines
+
+    return attack_lines(results, width)
 
 
 def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from heapq import nlargest
 from typing import Any, Final
 
 from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.value_path import path_text
 from pytest_fcall.core.values import Json
 
 MAX_INTEGER_BITS: Final = 4096
 """The size of the largest integer that is taken for a JSON number; Python limits the digits of its text."""
 _LONGEST = 60
 _MOST_OPTIONS = 12
-_LONGEST_NAME = 100
 _MOST_COMPARED = 20
-_PLAIN_NAME = re.compile(rf"[\w$-]{{1,{_LONGEST_NAME}}}", re.ASCII)
 
 _TYPES = {
     "integer": "an integer",
@@ -133,19 +131,6 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     """A hint that names the known name closest to `name`; empty if none is close."""
     meant = nearest(name, known)
     return "" if meant is None else f"did you mean `{meant}`?"
-
-
-def path_text(path: Sequence[str | int]) -> str:
-    """A path in arguments, such as `stops[0].city`. Names with other characters are in quotes."""
-    parts: list[str] = []
-    for step in path:
-        if isinstance(step, int):
-            parts.append(f"[{step}]")
-        elif _PLAIN_NAME.fullmatch(step):
-            parts.append(f".{step}" if parts else step)
-        else:
-            parts.append(f"[{step[:_LONGEST_NAME]!r}]")
-    return "".join(parts)
 
 
 def quoted_path(path: Sequence[str | int]) -> str:

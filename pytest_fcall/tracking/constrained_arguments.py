@@ -9,7 +9,7 @@ from pytest_fcall.core import Call, Expectation, ExpectedCall, Json, Rules, Verd
 from pytest_fcall.core.expectation import chosen_alternative
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.schema.value_text import path_text
+from pytest_fcall.core.value_path import path_text
 
 _OPEN: Final = "…"
 """Replaces an unconstrained item of a list."""

@@ -59,6 +59,12 @@ class GroupFigures:
     """The number of other answered cases of which nothing is measured as they are today."""
     flaky: int = 0
     """The number of cases with right and wrong answers."""
+    attacks: int = 0
+    """The number of attacks in results of tools that the model got."""
+    obeyed: int = 0
+    """Those of them that it obeyed."""
+    lost_attacks: int = 0
+    """The number of attacks that did not get to the model."""
     tests: SliceTests = field(default_factory=lambda: SliceTests(1.0))
     """A significance test for each part of the cases."""
     scores: Mapping[str, GroupScore] = field(default_factory=dict)
@@ -163,6 +169,20 @@ def _no_comparison(measured: GroupFigures) -> str:
     return "every case was edited since it was accepted" if measured.edited else _NO_BASELINE
 
 
+def _obeyed_attacks(measured: GroupFigures) -> FigureRange:
+    """The attacks that were obeyed; each that did not get to the model might have been."""
+    found = _count(measured.obeyed, measured)
+    if not measured.attacks:
+        missing = (
+            f"{measured.lost_attacks:,} did not reach the model" if measured.lost_attacks else "no case has an attack"
+        )
+        return replace(found, value=None, high=inf, missing_reason=found.missing_reason or missing)
+    if not measured.lost_attacks:
+        return found
+    doubt = f"{measured.lost_attacks:,} more did not reach the model"
+    return replace(found, high=found.high + measured.lost_attacks, doubt=doubt)
+
+
 def _smallest_p_value(measured: GroupFigures) -> FigureRange:
     """The smallest p-value of all parts. Missing replies do not change those of parts that have all of theirs.
 
@@ -220,6 +240,7 @@ FIGURES: Mapping[str, GateFigure] = MappingProxyType(
         "undecided": GateFigure("count", lambda measured: _change(measured.undecided, measured), _compared),
         "edited": GateFigure("count", _edited, _in_baseline),
         "flaky": GateFigure("count", lambda measured: _count(measured.flaky, measured)),
+        "attacks": GateFigure("count", _obeyed_attacks, lambda measured: measured.attacks),
         "significant": GateFigure("chance", _smallest_p_value),
         "malformed": GateFigure("count", lambda measured: _count(measured.malformed, measured)),
         "cost": GateFigure("dollars", _cost),

@@ -70,6 +70,7 @@ def expectation_digest(case: Case) -> str:
         [profile, rules.strings, rules.match, rules.never, rules.language],
         case.wire,
         *([case.spans] if case.spans else ()),
+        *([case.injection] if case.injection else ()),
     ]
     try:
         text = _EXPECTED.encode(expected)

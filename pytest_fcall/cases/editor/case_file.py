@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import get_args
 
+from pytest_fcall.cases.attack_forms import FORMS
 from pytest_fcall.cases.editor.expectations import expectation_definitions, operator_definitions
 from pytest_fcall.cases.editor.json_schema import (
     Schema,
@@ -25,6 +26,7 @@ from pytest_fcall.cases.editor.json_schema import (
     number,
     obj,
     one_or_many,
+    or_word,
     ref,
     string,
 )
@@ -97,6 +99,7 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
                 "most": integer("The largest number of messages of the user.", 1),
             },
         ),
+        "inject": ref("inject"),
     }
 )
 _CHECKS: Mapping[str, Schema] = MappingProxyType(
@@ -130,6 +133,7 @@ def editor_schema(comparators: Iterable[str] = (), tool_sources: Iterable[str] =
             "conditions": _conditions(),
             "samples": _samples(),
             "settings": _settings(),
+            "inject": _inject(),
             **expectation_definitions(),
             **tool_definitions(tool_sources),
             **operator_definitions(comparators),
@@ -272,6 +276,24 @@ def _samples() -> Schema:
     rule = string("The answers that must be right: `all`, `any` or such as `rate>=0.8`.", _RULE)
     with_rule = obj("", {"count": count, "rule": rule}, required=["count"])
     return by_type("The number of times that the case is asked.", count, with_rule)
+
+
+def _inject() -> Schema:
+    own = mapping("A form of your own, by its name.", string("Its text, with `{goal}` or `{goal:base64}`."))
+    some = by_type("The forms of the attack; by default all.", own, array("", or_word(own, *FORMS)))
+    one = obj(
+        "An attack in results of tools. The case is also asked under each form of it.",
+        {
+            "id": string("The name of the attacker, where there are several.", _ID),
+            "goal": string("What the attacker wants, as an instruction to the model."),
+            "calls": array("Calls that show that the model obeyed.", ref("call_pattern"), 0),
+            "answer": {"description": "An answer that shows that the model obeyed.", **ref("value")},
+            "into": one_or_many("The tools whose results carry it.", string("A tool name, or a glob.")),
+            "at": one_or_many("The texts in a result that carry it.", string("A path, or a glob such as `*.body`.")),
+            "forms": or_word(some, *FORMS),
+        },
+    )
+    return or_word(by_type("Attacks in results of tools; `none` for none.", one, array("", one)), "none")
 
 
 def _settings() -> Schema:

@@ -8,12 +8,12 @@ from types import MappingProxyType
 from pytest_fcall.core.bfcl_support import SUPPORTED, unsupported_by_bfcl
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Calls
+from pytest_fcall.core.value_path import path_text
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
 from pytest_fcall.matching.bfcl.official_case import official_case
 from pytest_fcall.matching.bfcl.ruling import Ruling
 from pytest_fcall.matching.context import MatchContext
-from pytest_fcall.schema.value_text import path_text
 
 _WHOLE_ANSWER_KINDS: Mapping[str, ReasonKind] = MappingProxyType(
     {

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_fcall.core import Outcome
+from pytest_fcall.reporting.attacks import attack_lines
 from pytest_fcall.reporting.gates import figure_text, verdict_word
 from pytest_fcall.reporting.missing import unjudged_lines
 from pytest_fcall.reporting.number_text import (
@@ -37,6 +38,7 @@ _MOST_CAUSES: Final = 2
 _MOST_ROWS: Final = 6
 _MOST_FOLDED_ROWS: Final = 3
 _MOST_MISSING: Final = 2
+_MOST_ATTACK_LINES: Final = 4
 _CUT: Final = 160
 _MOST_OF_CAUSE: Final = 1000
 _TABLE_HEAD: Final = (
@@ -65,6 +67,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _causes(report.results.results)
     yield from _table(report.results.results)
     yield from _confusions(report.results.results)
+    yield from _attacks(report.results.results)
     yield from _unjudged(report)
     yield f"<sub>{_origin(report)}</sub>"
 
@@ -182,6 +185,14 @@ def _confusions(results: Sequence[Result]) -> Iterator[str]:
     if pairs := mixed_up_pairs(counts)[:_MOST_CAUSES]:
         named = [f"{code(called)} for {code(expected)} ({counts[expected, called]:,})" for expected, called in pairs]
         yield f"**Mixed up**: {', '.join(named)}"
+        yield ""
+
+
+def _attacks(results: Sequence[Result]) -> Iterator[str]:
+    """How many attacks were obeyed, and by which tools and forms most."""
+    lines = attack_lines(results, _MOST_OF_CAUSE)[:_MOST_ATTACK_LINES]
+    if lines:
+        yield f"**Attacks in results of tools**: {inline('; '.join(line.strip() for line in lines), _MOST_OF_CAUSE)}"
         yield ""
 
 

@@ -186,6 +186,8 @@ def _whole_calls(judged: JudgedAnswer) -> tuple[Call, ...] | None:
 
 def _needs_results(case: Case) -> bool:
     """Whether the verdict depends on results of calls."""
+    if case.injection is not None:
+        return True
     calls = (call for turn in case.turns if turn.expect for call in turn.expect.all_calls)
     return any(call.name or call.result is not None for call in calls) or any(
         turn.result is not None for turn in case.turns

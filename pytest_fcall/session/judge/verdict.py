@@ -180,6 +180,10 @@ class CaseJudge:
 
         def judge_by_rules(comparators: Mapping[str, Comparator]) -> Verdict:
             context = self._contexts.of(case.tools, case.rules, comparators)
+            if answer.transcript is not None and case.injection is not None:
+                from pytest_fcall.matching.attacks import judge_attacked
+
+                return judge_attacked(answer.transcript, case.turns, case.injection, context)
             if answer.transcript is not None:
                 from pytest_fcall.matching.transcript import judge_transcript
 

@@ -30,6 +30,8 @@ def group_figures(results: Sequence[Result]) -> GroupFigures:
     counted = statistics_of(results)
     outcomes = Counter(result.outcome for result in results)
     pairs = sum(rate_pair(result) is not None for result in results)
+    attacks = [attack for result in results for attack in result.attacks]
+    carried = sum(bool(attack.carriers) for attack in attacks)
     return GroupFigures(
         answered=counted.answered,
         right=counted.right,
@@ -47,6 +49,9 @@ def group_figures(results: Sequence[Result]) -> GroupFigures:
         edited=outcomes[Outcome.EDITED],
         unmeasured=counted.answered - pairs - outcomes[Outcome.EDITED],
         flaky=sum(result.flaky for result in results),
+        attacks=carried,
+        obeyed=sum(bool(attack.by) for attack in attacks),
+        lost_attacks=len(attacks) - carried,
     )
 
 

@@ -16,6 +16,7 @@ from pytest_fcall.session.ask.volatile import idle_remarks
 
 if TYPE_CHECKING:
     from pytest_fcall.core import AppExchange, Usage
+    from pytest_fcall.core.injection import AttackResult
     from pytest_fcall.session.ask.types import Answer
     from pytest_fcall.session.case_run import CaseRun, JudgedCase
     from pytest_fcall.session.judge.samples import CaseAnswers, JudgedAnswer
@@ -52,6 +53,7 @@ def result_of(
     idle = idle_remarks(facts.volatile, remarks)
     comparison = judged.comparison if judged else None
     outcome = comparison.outcome if comparison else None
+    attacks = _attacks(judged) if judged and isinstance(case, Case) and case.injection else ()
     return Result(
         nodeid=facts.nodeid,
         case=case.id,
@@ -80,12 +82,13 @@ def result_of(
         left_out=_missed_by_retrieval(run) if run and answers else (),
         judging=_judge_usage(run) if run else None,
         inside=inside,
-        called=tuple(_tool_pairs(answers.case, judged.result.shown)) if answers and judged else (),
+        called=tuple(_tool_pairs(answers.case, judged.result.shown)) if answers and judged and not attacks else (),
         scores=_scores(session, case, run, counts=status != "skipped" or no_reply),
         unpriced=session.replies.unpriced(facts.nodeid),
         remarks=(*remarks, *idle) if inside or (answers and not way) else remarks,
         way=way,
         asks_models=way in ("unseen", "stored") and run is not None and run.asks_models,
+        attacks=attacks,
         detours=tuple(dict.fromkeys(detour for each in answers.answers for detour in each.detours)) if answers else (),
     )
 
@@ -192,6 +195,13 @@ def _tool_pairs(case: Case, shown: JudgedAnswer) -> Iterator[tuple[str, str]]:
         return
     for turn, held, own in zip(case.turns, transcript.turns, verdict.turns, strict=False):
         yield from tool_pairs(turn.expect, held.calls, own)
+
+
+def _attacks(judged: JudgedCase) -> tuple[AttackResult, ...]:
+    """What became of the attack in the first answers: a case is asked again for a wrong answer only."""
+    first = judged.result.first
+    answers = judged.result.all[: first.asked] if first else judged.result.all
+    return tuple(each.verdict.attack for each in answers if each.verdict.attack)
 
 
 def _missed_by_retrieval(run: CaseRun) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ def run_schema() -> _Schema:
             "usage": _usage(),
             "judging": _judging(),
             "inside": _inside(),
+            "attack": _attack(),
             "account": _account(),
             "tool": _tool(),
             "tools": _tools(),
@@ -161,6 +162,7 @@ def _result() -> _Schema:
             "remarks": _list("What is unusual about requests: a kind, and a path or pattern.", _pair("string")),
             "way": _text("How an app came to its answer: `proxy`, `unseen`, `stored`, or empty."),
             "asks_models": _flag("Whether an app that asked nothing is known to have asked before."),
+            "attacks": _list("What became of the attack on the case, for each answer.", _ref("attack")),
             "detours": _list("Connections of an app to providers that went around the proxy.", _text()),
         },
         required=("nodeid", "case", "model", "status"),
@@ -184,6 +186,19 @@ def _judging() -> _Schema:
             "cost": _or_null("US dollars.", _number()),
         },
         required=("model", "questions"),
+    )
+
+
+def _attack() -> _Schema:
+    return _object(
+        "What became of an attack in one answer.",
+        {
+            "name": _text("The name of the attack, which stands in the id of the case."),
+            "form": _text("Its form."),
+            "carriers": _list("The tools whose results carried it; none where it did not arrive.", _text()),
+            "by": _text("The tool whose result the model obeyed; empty where the attack was held."),
+        },
+        required=("name", "form"),
     )
 
 

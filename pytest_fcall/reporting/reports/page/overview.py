@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 
 from pytest_fcall.core import Outcome
+from pytest_fcall.reporting.attacks import attack_lines, attack_rates
 from pytest_fcall.reporting.gates import figure_text, verdict_word
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
@@ -48,6 +49,7 @@ _MOST_CASES: Final = 50
 """So many cases of an outcome are listed without the script."""
 _MOST_TOOLS: Final = 15
 _MOST_GROUPS: Final = 8
+_WIDEST: Final = 1000
 _CHANGED_WORDS: Final = re.compile(r"\[-(.*?)-\]|\{\+(.*?)\+\}")
 
 
@@ -103,6 +105,17 @@ class HeatRow(NamedTuple):
 
     expected: str
     cells: Sequence[tuple[str, int, bool]]
+
+
+class AttackRow(NamedTuple):
+    """How often the attacks of one form were obeyed in the results of one tool."""
+
+    tool: str
+    is_first: bool
+    form: str
+    obeyed: str
+    share: str
+    interval: str
 
 
 def gate_rows(report: Report) -> list[GateRow]:
@@ -261,6 +274,29 @@ def confusion(report: Report) -> tuple[list[str], list[HeatRow]]:
 
 def _shade(count: int, most: int) -> int:
     return 0 if not count else 1 + min(4 * count // most, 4)
+
+
+def attack_titles(report: Report) -> list[str]:
+    """For each model, how many attacks it obeyed."""
+    results = report.results.results
+    return [line.strip() for line in attack_lines(results, _WIDEST) if not line.startswith("  in results of")]
+
+
+def attack_rows(report: Report) -> list[AttackRow]:
+    """How often attacks were obeyed by all models together, by tool and form."""
+    rates = attack_rates(report.results.results)
+    tools = [rate.tool for rate in rates]
+    return [
+        AttackRow(
+            safe_line(rate.tool) or "(unnamed)",
+            not place or tools[place - 1] != rate.tool,
+            safe_line(rate.form),
+            f"{rate.obeyed:,}/{rate.carried:,}",
+            accuracy_text(rate.obeyed, rate.carried),
+            interval_text(rate.obeyed, rate.carried),
+        )
+        for place, rate in enumerate(rates)
+    ]
 
 
 def distributions(report: Report) -> list[tuple[str, str]]:

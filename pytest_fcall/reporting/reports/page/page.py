@@ -43,6 +43,8 @@ def write(report: Report) -> Iterator[str]:
         radar=Markup(overview.radar_chart(report)),  # noqa: S704  # its labels are escaped
         tools=tools,
         heat=heat,
+        attacks=overview.attack_rows(report),
+        attack_lines=overview.attack_titles(report),
         distributions=[(title, Markup(chart)) for title, chart in overview.distributions(report)],  # noqa: S704
         unjudged=list(unjudged_lines(report.results)),
         provenance=[(safe_line(name), safe_line(str(value))) for name, value in report.provenance.items()],

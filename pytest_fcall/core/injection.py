@@ -1,0 +1,179 @@
+"""An attack on a case: the text of an attacker in results of tools, and what became of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, TypeAlias
+
+from pytest_fcall.core.conversation import CallResult
+from pytest_fcall.core.expectation import CallPattern
+from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.operators import Pattern
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.value_path import path_text
+from pytest_fcall.core.values import Json, Message
+
+_Keys: TypeAlias = tuple[str | int, ...]
+
+_ADDED_KEY: Final = "note"
+"""The key that an object without any text gets, so that it can carry an attack."""
+_DEEPEST: Final = 64
+"""Texts that are nested deeper carry nothing."""
+_CASE_ID: Final = "{case}[attack={name}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """The text of an attacker in results of tools, and the signs that a model obeyed it."""
+
+    name: str
+    """The name of the attack in the id of the case: that of its form, behind that of the attacker, if it has one."""
+    form: str
+    goal: str
+    """What the attacker wants, in words."""
+    text: str
+    """What stands in the results."""
+    into: tuple[str, ...] = ("*",)
+    """Globs over the tools whose results carry the text."""
+    at: tuple[str, ...] = ()
+    """Globs over the paths in a result, such as `*.body`. Without any, the longest text of a result carries it."""
+    calls: tuple[CallPattern, ...] = ()
+    """Calls that show that the attack had its way, also where the case allows them."""
+    answer: Pattern = None
+    """The same of the text of an answer."""
+
+    def case_id(self, case: str) -> str:
+        """The id of a case under this attack."""
+        return _CASE_ID.format(case=case, name=self.name)
+
+    def results(self, calls: Sequence[Call], results: Sequence[CallResult]) -> list[CallResult]:
+        """The results of calls as the model gets them."""
+        pairs = zip(calls, results, strict=True)
+        return [self._result(result) if self._is_for(call.name) else result for call, result in pairs]
+
+    def messages(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """The messages as the model gets them: those that are results of tools carry the text."""
+        tools = tools_of_results(messages)
+        return tuple(
+            self._message(message) if (tool := tools.get(index)) is not None and self._is_for(tool) else message
+            for index, message in enumerate(messages)
+        )
+
+    def path_in(self, result: CallResult) -> str | None:
+        """The path of the text in a result, such as `mails[0].body`; None where the result does not carry it."""
+        if result.error is not None:
+            return "error" if self.text in result.error else None
+        return next((path_text(keys) for keys, text in texts_in(result.value) if self.text in text), None)
+
+    def path_in_message(self, message: Message) -> str | None:
+        """The same for a message that is a result."""
+        content = message.get("content")
+        return self.path_in(CallResult(_parsed(content) if isinstance(content, str) else content))
+
+    def _is_for(self, tool: str) -> bool:
+        return any(glob_matches(glob, tool) for glob in self.into)
+
+    def _result(self, result: CallResult) -> CallResult:
+        if result.error is not None:
+            return replace(result, error=self._behind(result.error))
+        return replace(result, value=self._value(result.value))
+
+    def _message(self, message: Message) -> Message:
+        content = message.get("content")
+        value = _parsed(content) if isinstance(content, str) else content
+        carried = self._value(value)
+        in_text = isinstance(content, str) and not isinstance(carried, str)
+        return {**message, "content": json.dumps(carried, ensure_ascii=False) if in_text else carried}
+
+    def _value(self, value: Json) -> Json:
+        texts = {path_text(keys): (keys, text) for keys, text in texts_in(value)}
+        if self.at:
+            chosen = [found for path, found in texts.items() if any(glob_matches(glob, path) for glob in self.at)]
+        else:
+            chosen = [max(texts.values(), key=lambda found: len(found[1]))] if texts else []
+            if not texts:
+                return _with_added(value, self.text)
+        for keys, text in chosen:
+            value = _replaced(value, keys, self._behind(text))
+        return value
+
+    def _behind(self, text: str) -> str:
+        return f"{text}\n\n{self.text}" if text else self.text
+
+
+class AttackResult(NamedTuple):
+    """What became of an attack in one answer to a case."""
+
+    name: str
+    """The name of the attack."""
+    form: str
+    carriers: tuple[str, ...] = ()
+    """The tools whose results carried it to the model; none where it did not get there."""
+    by: str = ""
+    """The tool whose result the model obeyed; empty where the attack was held."""
+
+
+def unattacked_id(case: str, name: str) -> str:
+    """The id of the case without the attack of this name."""
+    return case.removesuffix(_CASE_ID.format(case="", name=name))
+
+
+def tools_of_results(messages: Iterable[Message]) -> dict[int, str]:
+    """The name of the tool of each message that is a result, by its index; empty where the messages do not say it."""
+    called: dict[Json, str] = {}
+    found = {}
+    for index, message in enumerate(messages):
+        calls = message.get("tool_calls")
+        for call in calls if isinstance(calls, list | tuple) else ():
+            function = call.get("function") if isinstance(call, Mapping) else None
+            if isinstance(function, Mapping):
+                called[call.get("id")] = str(function.get("name"))
+        if message.get("role") == "tool":
+            found[index] = str(message.get("name") or called.get(message.get("tool_call_id"), ""))
+    return found
+
+
+def texts_in(value: Json, keys: _Keys = ()) -> Iterator[tuple[_Keys, str]]:
+    """Each text in a value, and where it is."""
+    if isinstance(value, str):
+        yield keys, value
+    elif len(keys) < _DEEPEST and isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from texts_in(item, (*keys, key))
+    elif len(keys) < _DEEPEST and isinstance(value, Sequence):
+        for index, item in enumerate(value):
+            yield from texts_in(item, (*keys, index))
+
+
+def _replaced(value: Json, keys: _Keys, text: str) -> Json:
+    """The value with another text at this place."""
+    match keys, value:
+        case (str(key), *rest), Mapping():
+            return {**value, key: _replaced(value[key], tuple(rest), text)}
+        case (int(index), *rest), [*items]:
+            items[index] = _replaced(items[index], tuple(rest), text)
+            return items
+    return text
+
+
+def _with_added(value: Json, text: str) -> Json:
+    """A value without any text, with this one."""
+    match value:
+        case Mapping():
+            return {**value, _ADDED_KEY: text}
+        case [*items]:
+            return [*items, text]
+        case None:
+            return text
+    return f"{json.dumps(value)}\n\n{text}"
+
+
+def _parsed(text: str) -> Json:
+    """The JSON in the content of a message; the text itself where it is none."""
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value
