@@ -82,22 +82,28 @@ class Injection:
 
     def _message(self, message: Message) -> Message:
         content = message.get("content")
-        value = _parsed(content) if isinstance(content, str) else content
-        carried = self._value(value)
-        in_text = isinstance(content, str) and not isinstance(carried, str)
-        return {**message, "content": json.dumps(carried, ensure_ascii=False) if in_text else carried}
+        if isinstance(content, str):
+            value = self._value(_parsed(content))
+            return {**message, "content": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}
+        parts = content if isinstance(content, list | tuple) else []
+        texts = [((index, "text"), text) for index, part in enumerate(parts) if (text := _text_of(part)) is not None]
+        for keys, text in self._chosen(texts) if texts else ():
+            content = _replaced(content, keys, self._behind(text))
+        return {**message, "content": content if texts else [*parts, {"type": "text", "text": self.text}]}
 
     def _value(self, value: Json) -> Json:
-        texts = {path_text(keys): (keys, text) for keys, text in texts_in(value)}
-        if self.at:
-            chosen = [found for path, found in texts.items() if any(glob_matches(glob, path) for glob in self.at)]
-        else:
-            chosen = [max(texts.values(), key=lambda found: len(found[1]))] if texts else []
-            if not texts:
-                return _with_added(value, self.text)
-        for keys, text in chosen:
+        texts = list(texts_in(value))
+        if not texts and not self.at:
+            return _with_added(value, self.text)
+        for keys, text in self._chosen(texts):
             value = _replaced(value, keys, self._behind(text))
         return value
+
+    def _chosen(self, texts: Sequence[tuple[_Keys, str]]) -> Sequence[tuple[_Keys, str]]:
+        """The texts that carry the attack."""
+        if not self.at:
+            return [max(texts, key=lambda found: len(found[1]))]
+        return [found for found in texts if any(glob_matches(glob, path_text(found[0])) for glob in self.at)]
 
     def _behind(self, text: str) -> str:
         return f"{text}\n\n{self.text}" if text else self.text
@@ -122,16 +128,16 @@ def unattacked_id(case: str, name: str) -> str:
 
 def tools_of_results(messages: Iterable[Message]) -> dict[int, str]:
     """The name of the tool of each message that is a result, by its index; empty where the messages do not say it."""
-    called: dict[Json, str] = {}
+    called: dict[str, str] = {}
     found = {}
     for index, message in enumerate(messages):
         calls = message.get("tool_calls")
         for call in calls if isinstance(calls, list | tuple) else ():
             function = call.get("function") if isinstance(call, Mapping) else None
             if isinstance(function, Mapping):
-                called[call.get("id")] = str(function.get("name"))
+                called[str(call.get("id"))] = str(function.get("name"))
         if message.get("role") == "tool":
-            found[index] = str(message.get("name") or called.get(message.get("tool_call_id"), ""))
+            found[index] = str(message.get("name") or called.get(str(message.get("tool_call_id")), ""))
     return found
 
 
@@ -168,6 +174,12 @@ def _with_added(value: Json, text: str) -> Json:
         case None:
             return text
     return f"{json.dumps(value)}\n\n{text}"
+
+
+def _text_of(part: Json) -> str | None:
+    """The text of a part of a message; None for a picture and the like."""
+    text = part.get("text") if isinstance(part, Mapping) else None
+    return text if isinstance(text, str) else None
 
 
 def _parsed(text: str) -> Json:
