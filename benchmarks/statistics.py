@@ -257,6 +257,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.statistics")
     parser.add_argument("--projects", type=int, default=50, help="simulated projects of 19 runs a row")
     parser.add_argument("--pairs", type=int, default=10_000, help="pairs of runs for the gate's table; 0 for none")
+    parser.add_argument("--nights", type=int, default=10_000, metavar="N", help="series of nights a row; 0 for none")
     parser.add_argument("--real", type=int, default=0, metavar="N", help="run pytest N times, too")
     options = parser.parse_args()
     if options.projects:
@@ -268,6 +269,11 @@ def main() -> None:
         for drop in (0.0, 0.02, 0.05, 0.1):
             shares = [alarms(Exam(samples=samples, drop=drop), options.pairs) for samples in (1, 5)]
             print(f"| {100 * drop:.0f} points | " + " | ".join(map(_percent, shares)) + " |")
+    if options.nights:
+        from benchmarks.nights import print_nights
+
+        print()
+        print_nights(options.nights)
     if options.real:
         print_real_runs(options.real)
 

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "lint": "check case files without running them",
         "merge": "merge the runs of all shards and judge them as one run",
         "mv": "have what is kept follow a renamed case, file, tool, parameter or model",
+        "plan": "say what a run sees of a drop, and how many cases and answers it takes",
         "prompt": "show what a model is sent for a case",
         "proxy": "start an app so that test runs record its model requests",
         "record": "export, load, prune and count recorded replies",

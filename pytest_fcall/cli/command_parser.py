@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable
 
@@ -27,3 +28,12 @@ def whole_number(most: int) -> Callable[[str], int]:
         return int(text)
 
     return parse
+
+
+def percentage(text: str) -> float:
+    """The type of an argument that is a share between 0 and 100 %: `5%` or `0.05`. Raises ArgumentTypeError."""
+    found = re.fullmatch(r"(\d{1,2}(?:\.\d{1,6})?) ?%|(0?\.\d{1,8})", text, re.ASCII)
+    share = 0.0 if found is None else float(found[1]) / 100 if found[1] else float(found[2])
+    if not 0 < share < 1:
+        raise ArgumentTypeError(f"must be a share such as 5% or 0.05, not {text!r}")
+    return share

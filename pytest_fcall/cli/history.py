@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcall.cli.command_parser import command_parser, whole_number
+from pytest_fcall.cli.command_parser import command_parser, percentage, whole_number
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.rate import Rate
@@ -22,6 +22,10 @@ from pytest_fcall.session.result.kept_run import Run
 from pytest_fcall.session.result.kept_runs import RunFiles, find_runs
 from pytest_fcall.session.result.report_files import ReportFile, usable_report, write_portions
 from pytest_fcall.tracking.run_file import run_paths
+from pytest_fcall.tracking.significance import SIGNIFICANCE_LEVEL
+
+_MOST_SHOWN = 20
+_MOST_WATCHED = 1000
 
 _EXAMPLES = """\
 examples:
@@ -29,22 +33,32 @@ examples:
   fcall history --categories --model '*gpt*'     with their categories
   fcall history -n 100 archive/*.json            run files, such as artifacts of CI
   fcall history -n 100 artifacts -o history.html a folder of such artifacts, as a page for a browser
+  fcall history --watch                          judge nightly runs, one after the other; 1 on an alarm, once
+  fcall history --watch --acknowledge            begin anew: what has changed is known
 
 Single shards and interrupted runs are left out.
 """
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Print a chart or write the page; 1 where there is nothing to show."""
+    """Print a chart, write the page or watch; 1 where there is nothing to show, or on an alarm."""
     parser = _parser()
     options = parser.parse_args(arguments)
     _check(parser, options.output, options.paths)
-    found = find_runs(options.paths or run_paths(root_of([Path.cwd()])), options.number)
+    _check_watch(parser, options)
+    root = root_of([Path.cwd()])
+    number = options.number or (_MOST_WATCHED if options.watch else _MOST_SHOWN)
+    found = find_runs(options.paths or run_paths(root), number)
     for reason in found.unread:
         print(f"fcall history: {safe_line(reason)}", file=sys.stderr)
     if options.paths:
         for line in found.left_out:
             print(f"fcall history: {safe_line(line)}", file=sys.stderr)
+    if options.watch:
+        from pytest_fcall.cli.history_watch import watch
+
+        level = options.level or SIGNIFICANCE_LEVEL
+        return watch(parser, found, root, options.model, level, acknowledge=options.acknowledge, as_json=options.json)
     runs = [_of_models(each, options.model) for each in found.runs]
     if not any(result.answered for each in runs for result in each.results.results):
         where = "there" if options.paths else "recorded: run pytest first"
@@ -95,19 +109,36 @@ def _check(parser: ArgumentParser, output: Path | None, paths: Sequence[Path]) -
         parser.error(safe_line(str(error)).removeprefix("--fc-report: "))
 
 
+def _check_watch(parser: ArgumentParser, options: Namespace) -> None:
+    """End the program where options are about a watch and there is none, or the reverse."""
+    of_watch = {"--level": options.level, "--acknowledge": options.acknowledge, "--json": options.json}
+    others = {"-n": options.number, "--categories": options.categories, "-o": options.output}
+    for name, value in (others if options.watch else of_watch).items():
+        if value:
+            parser.error(f"{name} {'has no meaning with' if options.watch else 'is an option of'} --watch")
+
+
 def _parser() -> ArgumentParser:
     parser = command_parser("history", "Show accuracy over the recorded runs, by model and category.", _EXAMPLES)
     parser.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH", help="run files, and folders of them (default: .fcall/runs)"
     )
     parser.add_argument(
-        "-n", "--number", type=whole_number(1000), default=20, metavar="N", help="the last N runs (default: 20)"
+        "-n", "--number", type=whole_number(1000), metavar="N", help=f"the last N runs (default: {_MOST_SHOWN})"
     )
     parser.add_argument("--model", default="*", metavar="GLOB", help="only models whose names match")
     parser.add_argument("--categories", action="store_true", help="show each category as well")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE.html", help="write a page with cost, time and what changed, too"
     )
+    parser.add_argument(
+        "--watch", action="store_true", help="judge new runs against those before; 1 where one raises an alarm, once"
+    )
+    parser.add_argument(
+        "--level", type=percentage, metavar="5%", help="largest probability of any false alarm, ever (default: 5%%)"
+    )
+    parser.add_argument("--acknowledge", action="store_true", help="begin the watch anew with the next run")
+    parser.add_argument("--json", action="store_true", help="print what the watch found as JSON")
     return parser
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from pytest_fcall.core.rate import Rate
 
-_RATES: Final = (0.0001, 0.001, 0.02, *(step / 20 for step in range(1, 20)), 0.98, 0.995, 0.9995)
+RATES: Final = (0.0001, 0.001, 0.02, *(step / 20 for step in range(1, 20)), 0.98, 0.995, 0.9995)
 """The rates that a case may have. None is 0 or 1: nothing that was never seen is impossible.
 
 The smallest bounds what can be decided: that a case which is never right was right once, by chance, must be rarer than
@@ -27,11 +27,11 @@ _ROUNDS: Final = 60
 
 def _usual_shares() -> list[float]:
     """The shares of the rates before anything is measured: most cases are always right, and few are mostly wrong."""
-    varying = [rate for rate in _RATES if 0.5 <= rate < 0.999]
-    mostly_wrong = [rate for rate in _RATES if 0.01 < rate < 0.5]
-    shares = {0.0001: 0.027, 0.001: 0.003, _RATES[-1]: 0.6}
+    varying = [rate for rate in RATES if 0.5 <= rate < 0.999]
+    mostly_wrong = [rate for rate in RATES if 0.01 < rate < 0.5]
+    shares = {0.0001: 0.027, 0.001: 0.003, RATES[-1]: 0.6}
     shares |= dict.fromkeys(varying, 0.3695 / len(varying)) | dict.fromkeys(mostly_wrong, 0.0005 / len(mostly_wrong))
-    return [shares[rate] for rate in _RATES]
+    return [shares[rate] for rate in RATES]
 
 
 class CaseRates:
@@ -66,9 +66,18 @@ class CaseRates:
             self._chances[before, now] = self._chance(before, now)
         return self._chances[before, now]
 
+    def given(self, before: Rate) -> Sequence[float]:
+        """The probability of each of the rates, for a case with these answers."""
+        weights = self._weights(before)
+        total = sum(weights)
+        return [weight / total for weight in weights]
+
+    def _weights(self, before: Rate) -> list[float]:
+        return [share * each for share, each in zip(self._shares, _likelihoods(before), strict=True)]
+
     def _chance(self, before: Rate, now: Rate) -> float:
-        weights = [share * each for share, each in zip(self._shares, _likelihoods(before), strict=True)]
-        tails = (_chance_of_at_most(now, rate) for rate in _RATES)
+        weights = self._weights(before)
+        tails = (_chance_of_at_most(now, rate) for rate in RATES)
         joint = sum(weight * tail for weight, tail in zip(weights, tails, strict=True))
         return min(joint / sum(weights), 1.0)
 
@@ -76,7 +85,7 @@ class CaseRates:
 def _likelihoods(found: Rate) -> list[float]:
     """The probability of these answers at each rate, as shares of the largest: of many answers all are tiny."""
     right, wrong = found.right, found.asked - found.right
-    logs = [right * log(rate) + wrong * log1p(-rate) for rate in _RATES]
+    logs = [right * log(rate) + wrong * log1p(-rate) for rate in RATES]
     largest = max(logs)
     return [exp(each - largest) for each in logs]
 
