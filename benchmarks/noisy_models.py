@@ -130,7 +130,7 @@ class Project:
         self.number += 1
         rates = self.weather(rates, self.number, self.random)
         found, verdicts = Conclusion(), []
-        evidence = self._evidence()
+        evidence = self.evidence()
         test = ChanceTest(
             CaseRates.estimated(each.before for each in evidence.values()),
             FALSE_ALARMS / self.cases,
@@ -172,7 +172,8 @@ class Project:
         others = (dict(self.measured), dict(self.contract), list(self.runs))
         return Project(self.cases, self.random, *others, self.number, self.weather)
 
-    def _evidence(self) -> dict[int, Evidence]:
+    def evidence(self) -> dict[int, Evidence]:
+        """What is known of each case before the next run."""
         kept = self.runs[-MOST_RUNS:]
         return {
             place: evidence_of(measured, [run[place] for run in kept], _KEY)

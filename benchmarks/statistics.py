@@ -258,6 +258,9 @@ def main() -> None:
     parser.add_argument("--projects", type=int, default=50, help="simulated projects of 19 runs a row")
     parser.add_argument("--pairs", type=int, default=10_000, help="pairs of runs for the gate's table; 0 for none")
     parser.add_argument("--nights", type=int, default=10_000, metavar="N", help="series of nights a row; 0 for none")
+    parser.add_argument(
+        "--plans", type=int, default=20, metavar="N", help="projects that are planned a row; 0 for none"
+    )
     parser.add_argument("--real", type=int, default=0, metavar="N", help="run pytest N times, too")
     options = parser.parse_args()
     if options.projects:
@@ -274,6 +277,11 @@ def main() -> None:
 
         print()
         print_nights(options.nights)
+    if options.plans:
+        from benchmarks.plans import print_plans
+
+        print()
+        print_plans(options.plans)
     if options.real:
         print_real_runs(options.real)
 

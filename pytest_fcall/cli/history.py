@@ -51,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     found = find_runs(options.paths or run_paths(root), number)
     for reason in found.unread:
         print(f"fcall history: {safe_line(reason)}", file=sys.stderr)
-    if options.paths:
+    if options.paths or options.watch:
         for line in found.left_out:
             print(f"fcall history: {safe_line(line)}", file=sys.stderr)
     if options.watch:

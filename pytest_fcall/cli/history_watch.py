@@ -22,7 +22,7 @@ from pytest_fcall.tracking.watch_file import WatchFileError, read_watches, watch
 def watch(
     parser: ArgumentParser, found: RunFiles, root: Path, glob: str, level: float, *, acknowledge: bool, as_json: bool
 ) -> int:
-    """Judge the new nights; 1 where one raises an alarm, 10 where no newer run could be judged."""
+    """Judge the new nights; 1 where one raises an alarm, 10 where there is none to judge."""
     path = watch_path(root)
     try:
         watches = read_watches(path)
@@ -42,15 +42,15 @@ def watch(
         return 1
     if acknowledge:
         after |= {each.model: acknowledged(after[each.model]) for each in models}
+    _print(models, as_json=as_json)
     if after != watches:
         write_watches(path, after)
-    _print(models, as_json=as_json)
     if acknowledge:
         print(*_acknowledged([each.model for each in models]), sep="\n", file=sys.stderr)
         return 0
     if any(each.is_new_alarm for each in models):
         return 1
-    return 10 if unjudged and not any(each.new for each in models) else 0
+    return 0 if any(each.new for each in models) else 10
 
 
 def _print(models: Sequence[WatchedModel], *, as_json: bool) -> None:

@@ -60,6 +60,8 @@ class Measured:
     """The estimated share of cases that are right now and wrong then."""
     accepted: int
     """The cases that runs are held against something accepted of."""
+    unmeasured: int = 0
+    """Further cases of which nothing is known."""
     cost: float | None = None
     """In US dollars, of an answer."""
     seconds: float | None = None
@@ -145,6 +147,8 @@ def _measured_lines(plan: Plan) -> Iterator[str]:
     else:
         yield f"ASSUMED, as far as cases were asked once ({found.cases - found.several:,} were): how steady they are"
         yield "  to measure it: `pytest --fc-samples=5` once, then `fcall accept`"
+    if found.unmeasured:
+        yield f"{plural_text(found.unmeasured, 'case')} left out: recordings answered, or nothing did"
     if found.accepted < found.cases:
         missing = found.cases - found.accepted
         yield f"{plural_text(missing, 'case')} not accepted: a run compares them only after `fcall accept`"
@@ -214,6 +218,7 @@ def _plan_to_json(plan: Plan) -> Json:
             "accuracy": round(found.accuracy, 4),
             "varying": round(found.varying, 4),
             "accepted": found.accepted,
+            "unmeasured_cases": found.unmeasured,
             "cost_of_answer": found.cost,
             "seconds_of_answer": found.seconds,
         },

@@ -154,7 +154,8 @@ def judged_nights(watch: Watch, nights: Iterable[Night], level: float) -> tuple[
     """
     ordered = sorted((night for night in nights if night.run > watch.since), key=lambda night: night.run)
     numbers = {each.run: watch.nights - len(watch.judged) + place for place, each in enumerate(watch.judged, 1)}
-    late = [night.run for night in ordered if night.run not in numbers and night.run <= watch.last]
+    oldest = watch.judged[0].run if watch.nights > len(watch.judged) else ""
+    late = [night.run for night in ordered if night.run not in numbers and oldest < night.run <= watch.last]
     known = Nights()
     for night in ordered:
         if night.run in numbers:

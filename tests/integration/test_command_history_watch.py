@@ -90,6 +90,18 @@ def test_replays_are_no_nights_and_are_told(folder: Path) -> None:
     assert "5 nights, none new" in done.stdout
 
 
+def test_a_night_without_an_answer_is_not_green(folder: Path) -> None:
+    keep_nights(folder, range(1, 6), RIGHT)
+    watch(folder)
+    path = keep_night(folder, 6, FALLEN)
+    path.write_text(path.read_text().replace('"passed"', '"error"').replace('"failed"', '"error"'))
+    done = fcall(folder, "history", "--watch")
+    assert (done.returncode, "none new" in done.stdout) == (10, True)
+    assert done.stderr == "fcall history: 1 run without an answer left out: there is nothing to compare\n"
+    keep_night(folder, 7, RIGHT)
+    assert fcall(folder, "history", "--watch").returncode == 0
+
+
 def test_models_are_watched_one_by_one(folder: Path) -> None:
     for day in range(1, 25):
         keep_night(folder, day, RIGHT, model="local:a" if day % 2 else "local:b")
@@ -148,6 +160,10 @@ def test_a_run_that_cannot_be_read_is_told_and_the_others_are_judged(folder: Pat
         '{"fcall_watch": 1, "models": {"m": {"nights": 3, "judged": [], "best_fall": [0, "", ""]}}}',
         '{"fcall_watch": 1, "models": {"m": {"nights": 1, "judged": [["a", NaN, 0]]}}}',
         '{"fcall_watch": 1, "models": {"m": {"nights": 1, "judged": [["a", 1e999, 0]]}}}',
+        '{"fcall_watch": 1, "models": {"m": {"nights": 2, "judged": [["b", 0, 0], ["a", 0, 0]]}}}',
+        '{"fcall_watch": 1, "models": {"m": {"nights": 1, "judged": [["a", true, 0]]}}}',
+        '{"fcall_watch": 1, "models": {"m": {"nights": 1e9, "judged": []}}}',
+        "[" * 100_000,
     ],
 )
 def test_a_damaged_watch_is_told_and_nothing_is_judged(folder: Path, content: str) -> None:

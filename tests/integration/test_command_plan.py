@@ -107,6 +107,14 @@ def test_runs_of_pytest_and_accepted_answers_are_measured(folder: Path) -> None:
     assert plan(folder, "--drop", "50%")["measured"]["cases"] == 12
 
 
+def test_cases_that_were_only_replayed_are_left_out_and_told(folder: Path) -> None:
+    keep_night(folder, 1, STEADY[:6])
+    keep_night(folder, 2, STEADY, replayed=True)
+    shown = fcall(folder, "plan", "--drop", "60%").stdout
+    assert shown.startswith(f"{MODEL}: 6 cases, 6 answers before")
+    assert "6 cases left out: recordings answered, or nothing did" in shown
+
+
 def test_damaged_runs_and_measurements_are_told_and_passed_over(folder: Path) -> None:
     for day, right in enumerate(SHAKY, 1):
         path = keep_night(folder, day, right)

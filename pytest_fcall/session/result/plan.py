@@ -49,6 +49,8 @@ class Suite:
     model: str
     cases: tuple[KnownCase, ...]
     accepted: int = 0
+    unmeasured: int = 0
+    """Further cases, which the model has not answered in a kept run."""
     cost: float | None = None
     """In US dollars, of an answer."""
     seconds: float | None = None
@@ -79,7 +81,8 @@ def _suite(
     return Suite(
         model,
         cases,
-        sum(name[2] in measured[name[0]] for name in names),
+        sum(name[2] in measured[name[0]] for name, each in zip(names, known, strict=True) if each.first.asked),
+        len(names) - len(cases),
         _cost_of_answer(answered),
         _mean(each.seconds for each in answered if each.answered),
         _level_of(newest.file.gates),
@@ -157,6 +160,7 @@ def plan_of(
             detection.accuracy(known),
             detection.varying(known),
             suite.accepted,
+            suite.unmeasured,
             suite.cost,
             suite.seconds,
             is_assumed,

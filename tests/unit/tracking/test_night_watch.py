@@ -9,7 +9,16 @@ import pytest
 
 from benchmarks import nights as simulation
 from pytest_fcall.core.rate import Rate
-from pytest_fcall.tracking.night_watch import LOOKS, Night, Watch, acknowledged, judged_nights, pairs_of, stake_of
+from pytest_fcall.tracking.night_watch import (
+    LOOKS,
+    MOST_KEPT,
+    Night,
+    Watch,
+    acknowledged,
+    judged_nights,
+    pairs_of,
+    stake_of,
+)
 
 VERSION = ("prompt", "expectation")
 
@@ -108,6 +117,13 @@ def test_a_run_that_comes_late_is_told_and_left_out() -> None:
     nights = noisy(10)
     first = watched([*nights[:4], *nights[5:]])
     assert judged_nights(first, nights, 0.05) == (first, [nights[4].run])
+
+
+def test_nights_that_are_used_no_more_are_not_called_late() -> None:
+    nights = [night(n, "11") for n in range(MOST_KEPT + 20)]
+    found = watched(nights)
+    assert (found.nights, len(found.judged)) == (MOST_KEPT + 20, MOST_KEPT)
+    assert judged_nights(found, nights, 0.05) == (found, [])
 
 
 def test_nights_whose_files_are_gone_make_the_evidence_smaller_and_no_other() -> None:
