@@ -43,6 +43,8 @@ class Shift:
     evidence: float
     began: str
     """The moment of the first night."""
+    nights: int
+    """Nights from there on that show it most plainly."""
     before: Rate
     since: Rate
     """All answers to the cases that were asked both before and since."""
@@ -96,8 +98,10 @@ def _model_lines(model: WatchedModel, width: int, encoding: str) -> Iterator[str
         yield f"  {trail_text(model.trail[-min(width - 4, 60) :], model.threshold, encoding)}"
     if model.fall:
         yield f"ALARM: {name} is worse since {model.fall.began}"
-        known = "" if model.is_new_alarm else ", known: `--acknowledge` begins anew"
-        yield f"  raised on {model.alarm}{known}"
+        first = "night alone" if model.fall.nights == 1 else plural_text(model.fall.nights, "night")
+        yield f"  raised on {model.alarm}, shown most plainly by the first {first}"
+        if not model.is_new_alarm:
+            yield "  known: `--acknowledge` begins anew"
         yield from _shift_lines(model.fall, width, "fell")
     elif model.nights == 1:
         yield "no alarm: the first night is what later ones are held against"
@@ -182,6 +186,7 @@ def _shift_to_json(shift: Shift | None) -> Json:
     return {
         "evidence": shift.evidence,
         "since": shift.began,
+        "nights": shift.nights,
         "before": [*shift.before],
         "after": [*shift.since],
         "changes": [{"side": each.side, "text": each.text, "cases": each.cases} for each in shift.changes],

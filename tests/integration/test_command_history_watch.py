@@ -34,7 +34,7 @@ def test_an_alarm_names_the_night_and_what_changed_then_and_exits_1_once(folder:
     shown = first[first.index("ALARM") :]
     assert shown == (
         f"ALARM: {MODEL} is worse since 2026-05-21 01:00\n"
-        "  raised on 2026-05-21 01:00\n"
+        "  raised on 2026-05-21 01:00, shown most plainly by the first night alone\n"
         "  before 100.0 % of 400 answers, since then 50.0 % of 20 answers\n"
         "  what changed with that night:\n"
         "    prompt: the system prompt changed (20 cases)\n"
@@ -45,7 +45,8 @@ def test_an_alarm_names_the_night_and_what_changed_then_and_exits_1_once(folder:
     )
     keep_night(folder, 22, FALLEN, engine="fp_2", digests={"system": "s2"})
     again = watch(folder)
-    assert "raised on 2026-05-21 01:00, known: `--acknowledge` begins anew" in again
+    assert "raised on 2026-05-21 01:00, shown most plainly by the first 2 nights\n" in again
+    assert "  known: `--acknowledge` begins anew" in again
     assert "since then 50.0 % of 40 answers" in again
 
 

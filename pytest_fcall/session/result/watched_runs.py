@@ -18,7 +18,7 @@ from pytest_fcall.tracking.measurement import Key
 from pytest_fcall.tracking.night_watch import Bet, Night, Watch, judged_nights, pairs_of
 from pytest_fcall.tracking.run_changes import RunChanges
 
-_MOST_ANSWERS: Final = 1000
+_MOST_ANSWERS: Final = 200
 """Most first answers to a case in one night that are taken for true."""
 _MOMENT: Final = re.compile(r"\d{8}-\d{6}")
 _SIDES: Final[Mapping[str, str]] = {"commit": "commit", "pytest_fcall": "pytest-fcall", "python": "Python"}
@@ -89,6 +89,7 @@ def _watched(
         return Shift(
             watch.fall if falls else watch.rise,
             _moment(bet.began),
+            sum(bet.began <= each.run <= bet.until for each in watch.judged),
             total(pair.before for _, pair in pairs),
             total(pair.now for _, pair in pairs),
             tuple(changes.get(bet.began, {}).get(model, ())),
