@@ -88,7 +88,7 @@ class Plan:
     """The share of runs of an unchanged model that call it or a case worse."""
     options: tuple[Option, ...]
     runs: int
-    """Runs that were simulated for each figure."""
+    """Runs that were simulated for each figure, at least."""
     kept: int
     """The runs that are kept later."""
 
@@ -128,7 +128,7 @@ def _plan_lines(plan: Plan, width: int) -> Iterator[str]:
     yield from _option_lines(plan, width)
     gate = f", and the gate significant({plan.level:g})" if plan.level else ""
     yield f"tests: regressed cases, the model as a whole{gate}"
-    yield f"simulated, {plan.runs} runs a figure: each is known to {_margin(plan):.0f} points or so"
+    yield f"simulated, at least {plan.runs} runs a figure: each is known to {_margin(plan):.0f} points or so"
 
 
 def _measured_lines(plan: Plan) -> Iterator[str]:

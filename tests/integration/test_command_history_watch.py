@@ -103,6 +103,18 @@ def test_a_night_without_an_answer_is_not_green(folder: Path) -> None:
     assert fcall(folder, "history", "--watch").returncode == 0
 
 
+def test_a_run_that_comes_late_is_left_out_and_told(folder: Path) -> None:
+    keep_nights(folder, range(1, 6), RIGHT)
+    watch(folder)
+    path = keep_night(folder, 3, FALLEN)
+    path.write_text(path.read_text().replace(path.stem, "20260503-020000-0000"))
+    path.rename(path.with_name("20260503-020000-0000.json"))
+    keep_night(folder, 6, RIGHT)
+    done = fcall(folder, "history", "--watch")
+    assert (done.returncode, "6 nights, 1 new" in done.stdout) == (0, True)
+    assert done.stderr == f"fcall history: {MODEL}: 1 run left out: that of 2026-05-05 01:00 was judged before\n"
+
+
 def test_models_are_watched_one_by_one(folder: Path) -> None:
     for day in range(1, 25):
         keep_night(folder, day, RIGHT, model="local:a" if day % 2 else "local:b")

@@ -27,6 +27,7 @@ from pytest_fcall.tracking.significance import RatePair, p_value_worse, weigh_al
 
 Loss: TypeAlias = Literal["each", "some"]
 """A drop that all cases share, or one that some cases make up which are lost for good."""
+Worsen: TypeAlias = Callable[[Sequence[float], Random], Sequence[float]]
 Weight: TypeAlias = Callable[[RatePair], int]
 
 _VARIES: Final = (0.01, 0.99)
@@ -105,21 +106,28 @@ class Detection:
 
     def power(self, design: Design, loss: Loss, drop: float, runs: int) -> float:
         """The share of runs that see a drop in accuracy by any test; against 0, the share of false alarms."""
-        return self._seen(design, runs, lambda rates, random: _LOSSES[loss](rates, drop, random))
+        return self._seen(design, runs, self._loss(design, loss, drop))
 
     def reaches(self, design: Design, loss: Loss, drop: float, runs: int, power: float) -> bool:
         """Whether that share is at least `power`. Where fewer runs show it plainly, they will do."""
-        return self._seen(design, runs, lambda rates, random: _LOSSES[loss](rates, drop, random), power) >= power
+        return self._seen(design, runs, self._loss(design, loss, drop), power) >= power
 
     def power_for_lost(self, design: Design, count: int, runs: int) -> float:
         """The share of runs that see the loss of so many cases that were right more often than not."""
         return self._seen(design, runs, lambda rates, random: _without(rates, count, random))
 
+    def _loss(self, design: Design, loss: Loss, drop: float) -> Worsen:
+        if loss == "some":
+            return lambda rates, random: _some_for_good(rates, drop, random)
+        # The same share of each rate in all models: what is worked out for a rate then serves them all.
+        kept = max(1 - drop / max(self.accuracy(design.cases), drop), 0.0) if drop else 1.0
+        return lambda rates, _: [rate * kept for rate in rates]
+
     def _seen(
         self,
         design: Design,
         runs: int,
-        worsen: Callable[[Sequence[float], Random], Sequence[float]],
+        worsen: Worsen,
         wanted: float | None = None,
     ) -> float:
         most = design.samples + Confirm().most
@@ -218,11 +226,6 @@ def _moments(pairs: Sequence[RatePair], weight: Weight) -> tuple[float, float, f
     return excess, sqrt(variance), third / variance**1.5 if variance else 0.0
 
 
-def _each_a_little(rates: Sequence[float], drop: float, _: Random) -> Sequence[float]:
-    mean = sum(rates) / len(rates)
-    return [rate * max(1 - drop / mean, 0.0) for rate in rates] if mean else rates
-
-
 def _some_for_good(rates: Sequence[float], drop: float, random: Random) -> Sequence[float]:
     """Lose cases until the drop is reached; the last one with the probability that makes it right in the mean."""
     left, worse = drop * len(rates), [*rates]
@@ -239,6 +242,3 @@ def _without(rates: Sequence[float], count: int, random: Random) -> Sequence[flo
     likely = [place for place, rate in enumerate(rates) if rate >= 0.5]
     lost = {*random.sample(likely, min(count, len(likely)))}
     return [0.0 if place in lost else rate for place, rate in enumerate(rates)]
-
-
-_LOSSES: Final = {"each": _each_a_little, "some": _some_for_good}

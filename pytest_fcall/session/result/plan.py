@@ -148,6 +148,7 @@ def plan_of(
     detection = Detection(known if not is_assumed else ())
     base = Design(tuple(islice(cycle(known), cases or len(known))), samples, level or suite.level)
     search = _Search(detection, base, drop, power, suite)
+    options = search.options()
     return Plan(
         suite.model,
         drop,
@@ -168,9 +169,9 @@ def plan_of(
         len(base.cases),
         samples,
         tuple(search.sights()),
-        detection.power(base, "each", 0.0, 2 * runs_of(base)),
-        tuple(search.options()),
-        runs_of(base),
+        detection.power(base, "each", 0.0, 2 * runs_of(len(base.cases))),
+        tuple(options),
+        min(runs_of(count) for count in (len(base.cases), *(each.cases for each in options))),
         KEPT,
     )
 
@@ -179,9 +180,9 @@ _USUAL: Final = (KnownCase(Rate(1, 1), Rate(1, 1)),) * 9 + (KnownCase(Rate(0, 1)
 """Cases of which nothing is known: nine of ten right when they were asked once."""
 
 
-def runs_of(design: Design) -> int:
-    """The number of runs that are simulated for a figure."""
-    return min(max(_MOST_DRAWN // len(design.cases), _LEAST_RUNS), _MOST_SIMULATED)
+def runs_of(cases: int) -> int:
+    """The number of runs that are simulated for a figure of a suite of so many cases."""
+    return min(max(_MOST_DRAWN // cases, _LEAST_RUNS), _MOST_SIMULATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,8 @@ class _Search:
         for count in (1, 3):
             if count < len(self.base.cases):
                 now, later = (
-                    self.detection.power_for_lost(each, count, runs_of(each)) for each in (self.base, self._later)
+                    self.detection.power_for_lost(each, count, runs_of(len(each.cases)))
+                    for each in (self.base, self._later)
                 )
                 found.append(Sight(f"{plural_text(count, 'case')}, for good", now, later, has_size=False))
         return found
@@ -217,10 +219,10 @@ class _Search:
         return replace(self.base, kept=KEPT)
 
     def _seen(self, design: Design, loss: Loss, drop: float) -> float:
-        return self.detection.power(design, loss, drop, runs_of(design))
+        return self.detection.power(design, loss, drop, runs_of(len(design.cases)))
 
     def _reaches(self, design: Design, loss: Loss, drop: float) -> bool:
-        return self.detection.reaches(design, loss, drop, runs_of(design), self.power)
+        return self.detection.reaches(design, loss, drop, runs_of(len(design.cases)), self.power)
 
     def _visible(self, loss: Loss) -> float | None:
         """The smallest drop that is seen with the wanted power, to half a point."""

@@ -72,7 +72,8 @@ def watched_models(
         after[model], late = judged_nights(watch, found, level)
         models.append(_watched(model, watch, after[model], found, changes, level))
         if late:
-            told.append(f"{model}: {plural_text(len(late), 'run')} left out: a later one was judged before")
+            later = _moment(watch.last)
+            told.append(f"{model}: {plural_text(len(late), 'run')} left out: that of {later} was judged before")
     return models, after, told
 
 
