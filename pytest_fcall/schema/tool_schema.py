@@ -83,6 +83,12 @@ class ToolSchema:
         """The findings about the arguments of a call. Never raises, whatever they contain."""
         return self._check(self._validator, arguments)
 
+    def allows(self, arguments: Mapping[str, Json]) -> bool:
+        """Whether there is no finding about the arguments of a call. Takes less time than to find one."""
+        unfit: list[Finding] = []
+        fitted = fit_for_json(arguments, (), unfit)
+        return not unfit and self._validator.is_valid(fitted)
+
     def check_at(self, path: Sequence[str | int], value: Json) -> list[Finding]:
         """The findings about a value at `path` of the arguments."""
         path = tuple(path)

@@ -1,0 +1,1 @@
+"""How strong a case is: whether it notices the mistakes that models really make."""

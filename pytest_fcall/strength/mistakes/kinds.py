@@ -1,0 +1,46 @@
+"""The kinds of mistakes, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+MISTAKES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "argument dropped": "an argument, or a key inside one, is left out",
+        "argument added": "an optional argument is given that the right answer has not",
+        "argument invented": "an argument is given that the tool has not",
+        "argument renamed": "the value stands under another name",
+        "arguments swapped": "two arguments have each other's values",
+        "enum member": "another of the listed values",
+        "boolean flipped": "true for false, or false for true",
+        "number changed": "a number next to the right one, or ten times it",
+        "sign changed": "the number with the other sign",
+        "unit changed": "the value in another unit",
+        "date changed": "another day, month, year or half of the day",
+        "id changed": "an id with another or swapped digits",
+        "text longer": "the right text with something added",
+        "text shorter": "a part of the right text",
+        "text spelled otherwise": "the right text in other letters, with other spaces or punctuation",
+        "text replaced": "another text, such as another word of the question",
+        "list order": "the items in another order",
+        "list item dropped": "a list with an item less",
+        "list item added": "a list with an item more",
+        "nesting changed": "a value in a list or an object more, or one less",
+        "type changed": 'the value as another type: "1", 1.0, true',
+        "null given": "null for the value",
+        "neighbour tool": "another of the offered tools",
+        "tool invented": "a tool that is not offered",
+        "call dropped": "one of several calls is missing",
+        "call doubled": "a call is made twice",
+        "call added": "a call more than is right",
+        "calls swapped": "calls in another order, or at once for one after the other",
+        "forbidden call": "a call that the case forbids, beside the right ones",
+        "answer instead of call": "a text where calls are right",
+        "call instead of answer": "a call where none is right",
+        "conversation cut": "the conversation ends before its last calls",
+        "answer changed": "another text than the right one",
+    }
+)
+"""Each kind of mistake, and what it is."""
