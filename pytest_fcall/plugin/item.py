@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, cast
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.plugin.collection import CaseFile
     from pytest_fcall.tracking.baseline_content import Baseline
+    from pytest_fcall.tracking.stanza import Stanza
 
 
 class CaseFailed(AssertionError):
@@ -71,6 +73,9 @@ class FileContext:
         self._call: Callable[..., None] = case
         self.own_model = False
         """Whether the models of the command line and the configuration are asked, with no fixture in between."""
+        self.measures_strength = _wants_strength(file.config)
+        """Whether a gate bounds how strong cases are."""
+        self._strengths: dict[tuple[str, int], tuple[float, float, float] | None] = {}
         self.hands_model_on = False
         """Whether each fixture in between takes the named model, so that it may hand it on."""
 
@@ -106,6 +111,25 @@ class FileContext:
         self._relative_path = self._relative_path or item.location[0]
         item.location = self._relative_path, entry.location.line - 1, name
         return item
+
+    def strength(self, case: Case, model: str) -> tuple[float, float, float] | None:
+        """The strength of a case as a result has it. What it leaves open is as in the accepted answer of the model."""
+        from pytest_fcall.session.result.strength import accepted_answer, case_strength
+
+        key = model, id(case)
+        if key not in self._strengths:
+            accepted = accepted_answer(self.accepted(model, case.id))
+            comparators = self.session.registry.comparators
+            self._strengths[key] = case_strength(case, comparators, self.match_contexts, accepted)
+        return self._strengths[key]
+
+    def accepted(self, model: str, case: str) -> Stanza | None:
+        """What was accepted of a model's answers to a case, where that can be read."""
+        try:
+            baseline = self.baseline(model, case) if model else None
+        except (CaseError, ValueError):  # the case says so where it runs
+            return None
+        return baseline.stanzas.get(case) if baseline else None
 
     def baseline(self, model: str, case: str) -> Baseline | None:
         """The baseline of the file under a model. Raises CaseError where it is damaged, or is so for the case."""
@@ -224,6 +248,8 @@ class CaseItem(pytest.Function):
         shows_calls = report.passed and self.context.shows_passed_calls
         account = self._account(report) if session.settings.keeps_run or shows_calls else None
         result = result_of(session, self.case, self._facts(run), status, run, no_reply=no_reply)
+        if self.context.measures_strength and isinstance(self.case, Case):
+            result = replace(result, strength=self.context.strength(self.case, result.model))
         self.user_properties += result_properties(result, run, session.settings.started)
         judged = run.judged if run else None
         attached = CaseReport(
@@ -371,6 +397,12 @@ def _status(report: pytest.TestReport, judged: JudgedCase | None) -> Status | No
     if report.when == "setup" and not report.passed:
         return "skipped" if report.skipped else "error"
     return None
+
+
+def _wants_strength(config: pytest.Config) -> bool:
+    """Whether a gate names the strength of cases. The gates are read later, and only where there are any."""
+    gates = (*config.getini("fc_gates"), *config.getoption("fc_gate"))
+    return any("strength" in gate for gate in gates)
 
 
 def _first_for(conditions: tuple[Condition, ...], model: str) -> Condition | None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _LARGEST = 2**63
+_INEXACT = 1e-9
+"""Shares of floats that add up to 1 may be this much more."""
 _NAMES = tuple(field.name for field in fields(Result))
 _VALUES: Callable[[Result], tuple[Any, ...]] = attrgetter(*_NAMES)
 _STATUSES: Mapping[str, Status] = MappingProxyType({status: status for status in get_args(Status)})
@@ -97,6 +99,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         way=_WAYS.get(_field(data, "way", str, ""), ""),
         asks_models=_field(data, "asks_models", bool, default=False),
         attacks=tuple(_attack(_checked(item, "attacks", dict)) for item in _list(data, "attacks")),
+        strength=_weights(data),
         detours=_texts(data, "detours"),
     )
 
@@ -209,6 +212,17 @@ def _pair(data: Mapping[str, Json], name: str) -> tuple[int, int] | None:
     if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] or not 0 < numbers[1] <= MOST_ANSWERS:
         raise ValueError(f"{name}: expected [right, asked]")
     return numbers[0], numbers[1]
+
+
+def _weights(data: Mapping[str, Json]) -> tuple[float, float, float] | None:
+    """The weights of mistakes, each a share of all of them."""
+    if data.get("strength") is None:
+        return None
+    weights = [_number({"strength": item}, "strength") for item in _list(data, "strength")]
+    known = [weight for weight in weights if weight is not None and 0 <= weight <= 1 + _INEXACT]
+    if len(weights) != 3 or len(known) != 3:
+        raise ValueError("strength: expected three shares")
+    return known[0], known[1], known[2]
 
 
 def _asked(data: Mapping[str, Json], status: str, samples: tuple[int, int] | None, *, replayed: bool) -> int:

@@ -171,6 +171,8 @@ class Result:
     """Whether an app that asked nothing by way of the proxy is known to have asked before."""
     attacks: tuple[AttackResult, ...] = ()
     """What became of the attack on the case, for each answer."""
+    strength: tuple[float, float, float] | None = None
+    """The weights of mistakes that the case notices, that pass, and of which only a run decides; None if unknown."""
     detours: tuple[str, ...] = ()
     """The connections of the app to providers that went around the proxy, each host and place once."""
 

@@ -66,6 +66,7 @@ def summary_lines(
         *app_remark_lines(results.results),
         *judge_usage_lines(results.results),
         *way_lines(results.results),
+        *_strength_lines(results.results, width),
     ]
     missed = _retrieval_lines(results.results)
     mixed = mixed_up_lines(results.results, width)
@@ -83,6 +84,15 @@ def summary_lines(
         *_advice_lines(results),
         one_line_summary(results),
     ]
+
+
+def _strength_lines(results: Sequence[Result], width: int) -> list[str]:
+    """The weakest cases, where a gate had strength measured."""
+    if not any(result.strength for result in results):
+        return []
+    from pytest_fcall.reporting.strength import strength_lines
+
+    return strength_lines(results, width)
 
 
 def one_line_summary(results: Results) -> str:

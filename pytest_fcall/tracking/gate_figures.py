@@ -17,6 +17,7 @@ FigureKind: TypeAlias = Literal["share", "count", "dollars", "seconds", "chance"
 _FINEST = 10**9
 """Scores are rounded to this denominator: computed values are a little off, and 0.7 must equal 0.7."""
 _NO_BASELINE = "no baseline to compare with"
+_UNDECIDED_MISTAKES = "some mistakes are noticed in a run or not at all: `fcall strength` names them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,10 @@ class GroupFigures:
     """The number of attacks that did not get to the model."""
     tests: SliceTests = field(default_factory=lambda: SliceTests(1.0))
     """A significance test for each part of the cases."""
+    strength: tuple[float, float, float] | None = None
+    """The mean weights of the mistakes that cases notice, that pass, and of which only a run decides."""
+    unmeasured_strength: int = 0
+    """The number of cases of which the strength is not known."""
     scores: Mapping[str, GroupScore] = field(default_factory=dict)
     """The scores of suites and of `fc_scores`, by name."""
 
@@ -223,6 +228,20 @@ def _score(name: str, measured: GroupFigures) -> FigureRange:
     return FigureRange(value, value, value)
 
 
+def _strength(measured: GroupFigures) -> FigureRange:
+    """The share of mistakes that are noticed. It does not depend on replies, so missing ones change nothing."""
+    if measured.strength is None:
+        return FigureRange(None, 0, 1, "the strength of no case is known")
+    caught, survived, undecided = (Fraction(weight).limit_denominator(_FINEST) for weight in measured.strength)
+    whole, decided = caught + survived + undecided, caught + survived
+    if not whole:
+        return FigureRange(None, 0, 1, "the strength of no case is known")
+    value = caught / decided if decided else None
+    return FigureRange(
+        value, caught / whole, (caught + undecided) / whole, doubt=_UNDECIDED_MISTAKES if undecided else ""
+    )
+
+
 def _missing_replies(measured: GroupFigures) -> str:
     return f"{_replies_text(measured.missing)} missing" if measured.missing else ""
 
@@ -241,6 +260,7 @@ FIGURES: Mapping[str, GateFigure] = MappingProxyType(
         "edited": GateFigure("count", _edited, _in_baseline),
         "flaky": GateFigure("count", lambda measured: _count(measured.flaky, measured)),
         "attacks": GateFigure("count", _obeyed_attacks, lambda measured: measured.attacks),
+        "strength": GateFigure("share", _strength),
         "significant": GateFigure("chance", _smallest_p_value),
         "malformed": GateFigure("count", lambda measured: _count(measured.malformed, measured)),
         "cost": GateFigure("dollars", _cost),

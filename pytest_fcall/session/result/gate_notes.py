@@ -27,6 +27,8 @@ def _notes(verdict: GateVerdict) -> Iterator[str]:
         elif verdict.held:
             yield f"sees {_visible_text(measured.tests)}"
         yield _left_out_text(measured.edited, measured.unmeasured)
+    elif verdict.gate.figure == "strength" and measured.strength is not None and measured.unmeasured_strength:
+        yield f"{plural_text(measured.unmeasured_strength, 'case')} not measured"
     elif verdict.gate.figure == "regressions":
         yield _left_out_text(measured.edited, 0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import get_args
 
 from pytest_fcall.core import Outcome
@@ -52,7 +53,18 @@ def group_figures(results: Sequence[Result]) -> GroupFigures:
         attacks=carried,
         obeyed=sum(bool(attack.by) for attack in attacks),
         lost_attacks=len(attacks) - carried,
+        strength=_mean_strength(results),
+        unmeasured_strength=sum(result.strength is None and not result.attacks for result in results),
     )
+
+
+def _mean_strength(results: Sequence[Result]) -> tuple[float, float, float] | None:
+    """The mean over the cases of which it is known: each counts the same."""
+    known = [result.strength for result in results if result.strength is not None]
+    if not known:
+        return None
+    caught, survived, undecided = (fsum(weights) / len(known) for weights in zip(*known, strict=True))
+    return caught, survived, undecided
 
 
 def slices_of(results: Iterable[Result], kind: SliceKind) -> list[Slice]:

@@ -157,6 +157,10 @@ def _result() -> _Schema:
             "score_answers": _list("Of several answers: a tag, a score, and the numbers of each.", _score_answers()),
             "judging": _or_null("The questions to a judge model.", _ref("judging")),
             "inside": _list("The requests of an app to its models.", _ref("inside")),
+            "strength": _or_null(
+                "The weights of the mistakes that the case notices, that pass, and of which only a run decides.",
+                {"type": "array", "items": _number(), "minItems": 3, "maxItems": 3},
+            ),
             "called": _list("Each expected tool, and the one that was called for it.", _pair("string")),
             "unpriced": _integer("Requests that may be billed although there was no reply."),
             "remarks": _list("What is unusual about requests: a kind, and a path or pattern.", _pair("string")),

@@ -226,3 +226,21 @@ def test_a_score_that_no_case_has_is_not_known() -> None:
 
 def test_replies_that_are_missing_are_told_before_times_that_are() -> None:
     assert judge("p95<=5s", GroupFigures(answered=1, missing=2)).missing_reason == "2 replies missing"
+
+
+@pytest.mark.parametrize(
+    ("strength", "gate", "held"),
+    [
+        ((0.9, 0.1, 0.0), "strength>=90%", True),
+        ((0.9, 0.1, 0.0), "strength>90%", False),
+        ((0.8, 0.1, 0.1), "strength>=80%", True),
+        ((0.8, 0.1, 0.1), "strength>=85%", None),
+        ((0.8, 0.1, 0.1), "strength>=95%", False),
+        ((0.0, 0.0, 1.0), "strength>=1%", None),
+        (None, "strength>=1%", None),
+    ],
+)
+def test_mistakes_that_only_a_run_decides_make_a_range_of_the_strength(
+    strength: tuple[float, float, float] | None, gate: str, held: bool | None
+) -> None:
+    assert judge(gate, GroupFigures(missing=5, strength=strength)).held is held
