@@ -1,5 +1,5 @@
 """Measure and print Markdown tables: `python -m benchmarks [fresh] [baseline] [matching] [dispatch] [conversations]
-[proxy] [suites] [traces] [--rounds N]`."""
+[proxy] [strength] [suites] [traces] [--rounds N]`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from benchmarks.measure import CommandFailed, pytest_command, side_by_side, tabl
 from benchmarks.projects import write_cases
 from benchmarks.proxy import proxy
 from benchmarks.scenarios import ASK
+from benchmarks.strength import strength
 from benchmarks.suites import suites
 from benchmarks.traces import traces
 
@@ -45,6 +46,7 @@ BENCHMARKS = {
     "dispatch": dispatch,
     "conversations": conversations,
     "proxy": proxy,
+    "strength": strength,
     "suites": suites,
     "traces": traces,
 }

@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "schema": "write the JSON Schema of case files, for editors, or of run files",
         "score": "judge stored answers",
         "show": "show what was asked and answered in a run",
+        "strength": "make mistakes in right answers, and see which of them cases notice",
         "suites": "list public benchmarks and their parts",
         "tools": "lock, compare and list the tools of case files, and show their coverage",
     }
