@@ -10,6 +10,7 @@ from typing import Final
 from pytest_fcall.core import Case
 from pytest_fcall.core.extension import Comparator
 from pytest_fcall.core.value_path import path_text
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.matching.context import MatchContext, MatchContexts
 from pytest_fcall.strength.accepted import NOTHING_ACCEPTED, AcceptedAnswer, with_results
 from pytest_fcall.strength.examples import Known
@@ -102,16 +103,23 @@ def strength_of(
         return CaseStrength(case, why_not=f"its right answer has more than {_MOST_CALLS} calls")
     for script in right.scripts:
         verdict = judge_script(script, part.case, context)
-        if not verdict.valid and case.judge is not None:
-            return CaseStrength(case, why_not="no answer is known that the rule of its suite calls right")
         if not verdict.valid:
-            why = "; ".join(reason.message for reason in verdict.reasons[:2])
-            return CaseStrength(case, contradiction=why)
+            return _refused(part.case, right, verdict)
     exam = _Exam(part.case, right, context)
     found = mutants_of(part.case, right.scripts, context, known)
     if not found.mutants:
         return CaseStrength(case, why_not="there is nothing in its right answer that could be wrong")
     return replace(_summed(case, exam, found.mutants, part.unjudged), bounded=found.bounded or right.bounded)
+
+
+def _refused(case: Case, right: RightAnswers, verdict: Verdict) -> CaseStrength:
+    """A case that refuses what was made of it: a contradiction only where the case itself says all that was made."""
+    if case.judge is not None:
+        return CaseStrength(case, why_not="no answer is known that the rule of its suite calls right")
+    why = "; ".join(reason.message for reason in verdict.reasons[:2])
+    if loosenesses(case, right):
+        return CaseStrength(case, why_not=f"no right answer is known; one that was made up is refused: {why}")
+    return CaseStrength(case, contradiction=why)
 
 
 class _Exam:

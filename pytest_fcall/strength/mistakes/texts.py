@@ -114,5 +114,6 @@ def _spelled_otherwise(text: str) -> Iterator[tuple[str, str]]:
 
 def _other_word(text: str, words: Sequence[str]) -> str:
     folded = text.casefold()
-    fitting = (word for word in words if len(word) > 3 and word.casefold() not in folded)
+    others = (word for word in words if len(word) > 3 and word.casefold() not in folded)
+    fitting = (word for word in others if not folded or folded not in word.casefold())
     return next(fitting, "something else" if folded != "something else" else "another thing")

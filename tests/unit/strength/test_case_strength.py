@@ -132,6 +132,16 @@ def test_a_case_that_refuses_its_own_right_answer_is_a_finding() -> None:
     assert found.tally.whole == 0
 
 
+def test_a_made_up_answer_that_is_refused_says_nothing_against_the_case() -> None:
+    found = measure("""
+        expect:
+          calls: [pay: {amount: {$gt: 5}, to: Ana}]
+          never: [pay: {amount: {$gt: 5}}]
+    """)
+    assert found.contradiction == ""
+    assert found.why_not.startswith("no right answer is known; one that was made up is refused: ")
+
+
 def test_what_only_a_run_can_notice_is_undecided() -> None:
     found = measure("""
         environment: shop:make

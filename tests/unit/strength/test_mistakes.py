@@ -62,6 +62,7 @@ def test_values_go_wrong_as_models_get_them_wrong(
         ("Oslo", "text longer", "Oslo Norway"),
         ("Oslo", "text spelled otherwise", "oslo"),
         ("Oslo", "text replaced", "Norway"),
+        ("Nor", "text replaced", "Oslo"),
         ("", "text replaced", "Oslo"),
     ],
 )
