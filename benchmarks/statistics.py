@@ -261,6 +261,7 @@ def main() -> None:
     parser.add_argument(
         "--plans", type=int, default=20, metavar="N", help="projects that are planned a row; 0 for none"
     )
+    parser.add_argument("--edits", type=int, default=1_000, help="searches for guilty edits a row; 0 for none")
     parser.add_argument("--real", type=int, default=0, metavar="N", help="run pytest N times, too")
     options = parser.parse_args()
     if options.projects:
@@ -282,6 +283,10 @@ def main() -> None:
 
         print()
         print_plans(options.plans)
+    if options.edits:
+        from benchmarks.edit_searches import print_edit_searches
+
+        print_edit_searches(options.edits)
     if options.real:
         print_real_runs(options.real)
 

@@ -18,6 +18,7 @@ __all__ = ["main"]
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "accept": "accept results of a run into the baseline",
+        "bisect": "find the edit of a prompt, a tool or a setting that makes cases fail",
         "board": "rank models of runs and stored answers, with what is known of their differences",
         "comment": "write the report of a run as a comment on a pull request",
         "compare": "compare two runs, with a significance test",

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
 
-from pytest_fcall.backends.recordings.entry import Recording, Recordings
+from pytest_fcall.backends.recordings.entry import BISECTED, Recording, Recordings
 from pytest_fcall.backends.recordings.file import SUFFIX, read_recordings, recordings_path, write_recordings
 from pytest_fcall.backends.recordings.reader import MENDED_BY_EXPORT
 from pytest_fcall.backends.store import ReplyStore, StoreError, is_rescued, store_path
@@ -226,6 +226,8 @@ def _newest_in_use(entries: Iterable[Recording], last_used: Mapping[str, set[str
     """The newest reply to each request. Requests that the last run of a case did not make are left out, if known."""
     newest: dict[tuple[str, str], Recording] = {}
     for entry in entries:
+        if entry.case.endswith(BISECTED):
+            continue
         if entry.case not in last_used or entry.digest in last_used[entry.case]:
             key = entry.case, entry.digest
             newest[key] = max(newest.get(key, entry), entry, key=lambda each: each.timestamp)

@@ -336,14 +336,23 @@ class CaseItem(pytest.Function):
             model = session.model(self.named, self.asker)
         self._skip_or_excuse(case, model.id)
         baseline = context.baseline(model.id, case.id)
-        opinions = session.opinions(case, self.asker) if self.uses_judge else None
-        request = self.planned_request(model.settings)
-        if context.changes_requests:
-            request = self.ihook.pytest_fcall_request(item=self, case=case, request=request)
-        amend = self._amended_verdict if context.changes_verdicts else None
-        judge = CaseJudge(case, session, opinions, amend, context.match_contexts)
-        self.run = CaseRun(session, case, model, request, baseline, judge, self.path)
+        judge = self.judge_of(case)
+        self.run = CaseRun(session, case, model, self.final_request(model.settings), baseline, judge, self.path)
         self.run.ask()
+
+    def final_request(self, settings: Mapping[str, Json]) -> Request:
+        """The request as it is asked, after other packages have changed it."""
+        request = self.planned_request(settings)
+        if self.context.changes_requests:
+            request = self.ihook.pytest_fcall_request(item=self, case=self.case, request=request)
+        return request
+
+    def judge_of(self, case: Case) -> CaseJudge:
+        """The judge of answers to the case, or to one with another question."""
+        context = self.context
+        opinions = context.session.opinions(case, self.asker) if self.uses_judge else None
+        amend = self._amended_verdict if context.changes_verdicts else None
+        return CaseJudge(case, context.session, opinions, amend, context.match_contexts)
 
     def _amended_verdict(self, reply: Reply, verdict: Verdict) -> Verdict:
         amended: Verdict = self.ihook.pytest_fcall_verdict(item=self, case=self.case, reply=reply, verdict=verdict)

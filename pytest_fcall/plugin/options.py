@@ -37,6 +37,7 @@ SETTINGS_WITHOUT_DEFAULT = (
     "fc_max_cost",
     "fc_samples",
     "fc_confirm",
+    "fc_bisect",
     "fc_drift",
     "fc_fixed",
     "fc_scores",
@@ -126,6 +127,11 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         "chance (auto, the default), N times, or never; 'auto 10%%' limits further answers to a tenth of the cases",
     )
     group.addoption(
+        "--fc-bisect",
+        metavar="N",
+        help="search the edits of the question that made cases regress, with at most N further requests",
+    )
+    group.addoption(
         "--fc-history",
         action="append",
         default=[],
@@ -154,7 +160,7 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         "they include (one a line)",
         type="linelist",
     )
-    for name in ("record", "missing", "max_age", "samples", "confirm"):
+    for name in ("record", "missing", "max_age", "samples", "confirm", "bisect"):
         _add_setting_of_option(parser, name)
 
 

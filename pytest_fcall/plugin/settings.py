@@ -128,6 +128,7 @@ class _SettingsReader:
             tokens_per_minute=self._count("tpm"),
             max_cost=positive_number("--fc-max-cost", self._given("max_cost"), float, " of US dollars"),
             confirm=Confirm.parse(self._given("confirm")),
+            bisect=self._count("bisect"),
             history=self._history(),
             samples=parse_samples(samples) if samples else None,
             baseline=self._baseline(),

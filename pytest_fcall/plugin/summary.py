@@ -52,6 +52,8 @@ class Summary:
         self._started = time.time()
         self._run_note = ""
         """The path of the run's file, or why there is none."""
+        self._bisected: list[str] = []
+        """What came of the search for guilty edits, where there was one."""
         self._reports: list[str] = []
         """The reports that go to the terminal, and where the others are, line by line."""
         self._results: dict[str, Result] = {}
@@ -151,7 +153,8 @@ class Summary:
         for run in self._worker_runs:
             for file in file_of_run(self._config.rootpath, run).parent.glob(f"limits-{run}.db*"):
                 file.unlink(missing_ok=True)
-        shard, gates = self._session.settings.shard, self._gates
+        settings = self._session.settings
+        shard, gates = settings.shard, self._gates
         measured = self._measured(gates)
         self._baselines.finish(session, tuple(self._results.values()), self._started)
         self._results = measured
@@ -173,6 +176,10 @@ class Summary:
         stopped_by_xdist = session.exitstatus == pytest.ExitCode.INTERRUPTED and session.shouldfail  # by -x
         if stopped_by_xdist and self._failures.exit_status("items", ()) == INCONCLUSIVE:
             session.exitstatus = INCONCLUSIVE
+        if settings.bisect and not broken_off:
+            from pytest_fcall.plugin.bisected_run import bisect_regressions
+
+            self._results, self._bisected = bisect_regressions(session, self._results, settings.bisect)
         self._store_run(broken_off=broken_off)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -187,7 +194,8 @@ class Summary:
             terminalreporter.section("tool calls", sep="-")
         uncollected = uncollected_lines(config, not_collected(config))
         tell(terminalreporter, (*uncollected, *(self._short_lines(results) if quiet else self._lines(results))))
-        tell(terminalreporter, (*self._worse, *self._baselines.lines, *self._gate_lines(quiet=quiet), *self._reports))
+        tell(terminalreporter, (*self._bisected, *self._worse, *self._baselines.lines))
+        tell(terminalreporter, (*self._gate_lines(quiet=quiet), *self._reports))
 
     def results(self) -> Results:
         """All results, in the order of the cases, in whatever order they came."""

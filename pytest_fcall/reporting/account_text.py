@@ -39,7 +39,7 @@ def account_lines(account: Account, result: Result, marks: Marks) -> list[str]:
         ("reasons", [*_reason_lines(answer.reasons)] if answer else []),
         ("notes", [safe_line(note) for note in answer.notes] if answer else []),
         ("all answers", answers_in_brief(account.answers, marks) if len(account.answers) > 1 else []),
-        ("since the baseline", [whole_line(line) for line in (*result.since, *result.causes)]),
+        ("since the baseline", [whole_line(line) for line in (*result.since, *result.found_causes)]),
         ("figures", [figures] if (figures := ", ".join(_figures(result))) else []),
     )
     heading = f"{safe_line(result.file)}:{result.line} {safe_line(result.case)} ({safe_line(result.model)})"

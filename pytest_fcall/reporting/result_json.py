@@ -83,6 +83,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         outcome=_outcome(data),
         since=_texts(data, "since"),
         causes=_texts(data, "causes"),
+        bisected=_texts(data, "bisected"),
         may_be_chance=_field(data, "may_be_chance", bool, default=False),
         samples=samples,
         before=_pair(data, "before"),

@@ -138,6 +138,8 @@ class Result:
     """The changes of the answer since the baseline was accepted, a line each."""
     causes: tuple[str, ...] = ()
     """The changes of the question, and of what answers it, a line each."""
+    bisected: tuple[str, ...] = ()
+    """The edits of the question that made it fail, as a search found them, a cause a line; or why it found none."""
     may_be_chance: bool = False
     """Whether it counts as regressed although chance may explain it, since the model was not asked again."""
     samples: tuple[int, int] | None = None
@@ -175,6 +177,11 @@ class Result:
     """The weights of mistakes that the case notices, that pass, and of which only a run decides; None if unknown."""
     detours: tuple[str, ...] = ()
     """The connections of the app to providers that went around the proxy, each host and place once."""
+
+    @property
+    def found_causes(self) -> tuple[str, ...]:
+        """All that is known of its causes, what a search for guilty edits found first."""
+        return (*(f"bisected: {line}" for line in self.bisected), *self.causes)
 
     @property
     def right(self) -> bool:

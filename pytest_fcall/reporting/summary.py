@@ -241,6 +241,7 @@ def _listed(results: Sequence[Result], most: int, several: bool, width: int) -> 
 def _outcome_lines(result: Result, several: bool, width: int) -> Iterator[str]:
     """The case and what changed, on one line where it fits: nothing of it is cut."""
     title, changes = f"  {_result_title(result, several)}", [safe_line(each) for each in result.since]
+    changes += [f"bisected: {whole_line(each)}" for each in result.bisected]
     whole = f"{title}: {'; '.join(changes)}" if changes else title
     if column_count(whole) <= width:
         yield whole

@@ -110,6 +110,8 @@ class Settings:
     tokens_per_minute: int | None
     max_cost: float | None
     confirm: Confirm
+    bisect: int | None
+    """Most requests that a search for the edits behind regressions may send; None where there is no search."""
     samples: Samples | None
     """Overrides the `samples` of the cases; an empty rule leaves each case its own."""
     baseline: BaselineSettings

@@ -45,14 +45,14 @@ class CaseRates:
     def estimated(cls, measured: Iterable[Rate]) -> CaseRates:
         """Estimate the shares that explain best what was measured, by expectation maximisation."""
         cases = Counter(measured)
-        likelihoods = {rate: _likelihoods(rate) for rate in cases}
+        explained = {rate: likelihoods(rate) for rate in cases}
         usual = _usual_shares()
         total = sum(cases.values()) + _USUAL_WEIGHT
         shares = usual
         for _ in range(_ROUNDS if cases else 0):
             weights = [_USUAL_WEIGHT * share for share in usual]
             for rate, count in cases.items():
-                joint = [share * likelihood for share, likelihood in zip(shares, likelihoods[rate], strict=True)]
+                joint = [share * likelihood for share, likelihood in zip(shares, explained[rate], strict=True)]
                 scale = count / sum(joint)
                 weights = [weight + scale * each for weight, each in zip(weights, joint, strict=True)]
             shares = [weight / total for weight in weights]
@@ -73,7 +73,7 @@ class CaseRates:
         return [weight / total for weight in weights]
 
     def _weights(self, before: Rate) -> list[float]:
-        return [share * each for share, each in zip(self._shares, _likelihoods(before), strict=True)]
+        return [share * each for share, each in zip(self._shares, likelihoods(before), strict=True)]
 
     def _chance(self, before: Rate, now: Rate) -> float:
         weights = self._weights(before)
@@ -82,7 +82,7 @@ class CaseRates:
         return min(joint / sum(weights), 1.0)
 
 
-def _likelihoods(found: Rate) -> list[float]:
+def likelihoods(found: Rate) -> list[float]:
     """The probability of these answers at each rate, as shares of the largest: of many answers all are tiny."""
     right, wrong = found.right, found.asked - found.right
     logs = [right * log(rate) + wrong * log1p(-rate) for rate in RATES]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_fcall.core import Json
 
 _SECONDS = 10
+_CHECKOUT_SECONDS = 120
 _HEAD = "# branch."
 _NO_COMMIT = "(initial)"
 _NO_BRANCH = "(detached)"
@@ -42,6 +44,27 @@ def files_at_revision(revision: str, folder: Path) -> list[str]:
     return listed.decode(errors="replace").split("\0")
 
 
+def write_revision(revision: str, root: Path, folder: Path) -> None:
+    """Write all files below a folder of the repository, as they were at a revision, into an empty folder.
+
+    Neither the work tree nor the index of the repository is touched, and what `export-ignore` leaves out of archives is
+    there. Raises ValueError.
+    """
+    commit = run_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if commit is None:
+        raise ValueError(f"unknown git revision {revision!r}{_why_unknown(root, revision)}")
+    tree = run_git(root, "rev-parse", "--verify", "--quiet", f"{commit.decode().strip()}:./")
+    if tree is None:
+        raise ValueError(f"the folder {root.name} does not exist at {revision!r}")
+    top = run_git(root, "rev-parse", "--show-toplevel") or b""
+    above = Path(os.fsdecode(top.removesuffix(b"\n")))  # from a folder below, git would leave out what is not below it
+    variables = {"GIT_INDEX_FILE": str(folder.with_name("index")), "GIT_LFS_SKIP_SMUDGE": "1"}
+    steps = ("read-tree", tree.decode().strip()), ("checkout-index", "--all", "--force", f"--prefix={folder}/")
+    for step in steps:
+        if run_git(above, *step, seconds=_CHECKOUT_SECONDS, variables=variables) is None:
+            raise ValueError(f"git cannot write the files of {revision!r}")
+
+
 def _why_unknown(folder: Path, revision: str) -> str:
     """Advice on mending it: a shallow clone has few revisions, and a checkout of CI has branches of the server only."""
     if run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"origin/{revision}^{{commit}}"):
@@ -51,11 +74,21 @@ def _why_unknown(folder: Path, revision: str) -> str:
     return ""
 
 
-def run_git(folder: Path, *arguments: str) -> bytes | None:
-    """The output of git; None where git fails or is missing."""
+def run_git(
+    folder: Path, *arguments: str, seconds: int = _SECONDS, variables: Mapping[str, str] | None = None
+) -> bytes | None:
+    """The output of git, with these environment variables beside its own; None where git fails or is missing."""
     command: Sequence[str] = ["git", "-C", str(folder), *arguments]
+    environment = {**os.environ, **variables} if variables else None
     try:
-        done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=_SECONDS)  # noqa: S603  no shell, and the program is a fixed one
+        done = subprocess.run(  # noqa: S603  no shell, and the program is a fixed one
+            command,
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=seconds,
+            env=environment,
+        )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None

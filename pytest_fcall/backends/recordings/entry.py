@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from pytest_fcall.core import Fault, Finish, Json, RawCall, Reply, Request, Usage
 from pytest_fcall.core.app_spans import AppSpans, RanTool
@@ -20,6 +20,9 @@ from pytest_fcall.core.json_fields import (
     required_field,
 )
 from pytest_fcall.core.secrets import LEFT_OUT
+
+BISECTED: Final = " (bisect)"
+"""Ends the name of a case under which answers to versions of its question are kept. They are not exported."""
 
 
 @dataclass(frozen=True, slots=True)

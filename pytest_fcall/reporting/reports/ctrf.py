@@ -119,7 +119,7 @@ def _extra(result: Result) -> dict[str, Json]:
             "outcome": result.outcome.value if result.outcome else "",
             "reasons": [safe_line(each) for each in result.reason_texts],
             "since": [safe(line) for line in result.since],
-            "causes": [safe(line) for line in result.causes],
+            "causes": [safe(line) for line in result.found_causes],
             "samples": [*result.samples] if result.samples else None,
             "cost": result.cost,
             "inputTokens": usage.input_tokens if usage else None,

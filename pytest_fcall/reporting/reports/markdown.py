@@ -124,11 +124,14 @@ def _case_line(result: Result, report: Report) -> str:
 def _causes(results: Sequence[Result]) -> Iterator[str]:
     """The common causes of failures, and of changes."""
     changed = Counter(cause for result in results for cause in result.causes)
+    bisected = Counter(line for result in results for line in result.bisected)
     shared = shared_causes(results)[:_MOST_CAUSES]
-    if not (changed or shared):
+    if not (changed or shared or bisected):
         return
     yield "**In common**"
     yield ""
+    for line, count in bisected.most_common(_MOST_CAUSES):
+        yield f"- bisected: {inline(line, _MOST_OF_CAUSE)} ({plural_text(count, 'case')})"
     for cause, count in changed.most_common(_MOST_CAUSES):
         yield f"- changed since the baseline: {inline(cause, _MOST_OF_CAUSE)} ({plural_text(count, 'case')})"
     for each in shared:

@@ -53,6 +53,20 @@ class AskModel:
         return self._replies.is_recorded(self._question(request))
 
     @property
+    def replays(self) -> bool:
+        """Whether recordings alone answer in this run."""
+        return self._replies.replays
+
+    @property
+    def why_unavailable(self) -> str:
+        """Why it cannot be asked any more; empty where it can."""
+        return self._replies.no_replies.unavailable.get(self.id, "")
+
+    def recorded_requests(self, request: Request) -> Sequence[Request]:
+        """What it was asked for the case of the test, as far as that is recorded."""
+        return self._replies.recorded_requests(self._question(request))
+
+    @property
     def is_known_to_ask(self) -> bool:
         """Whether it is an app that has asked models, in this run or when something was recorded."""
         return self._source is not None and self._replies.is_known_to_ask(self._source, self._asker)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.backends.dispatch.job import Progress
     from pytest_fcall.backends.recordings.volatile import LeftOut
-    from pytest_fcall.core import Backend, Reply
+    from pytest_fcall.core import Backend, Reply, Request
     from pytest_fcall.core.extension import Decoder
     from pytest_fcall.reporting.results import Way
     from pytest_fcall.session.ask.active_run import ActiveRun
@@ -162,6 +162,15 @@ class Replies:
     def is_recorded(self, question: Question) -> bool:
         """Whether a recorded reply would answer, so that no model is asked."""
         return self._recorded(question) is not None
+
+    @property
+    def replays(self) -> bool:
+        """Whether recordings alone answer."""
+        return self._settings.replay
+
+    def recorded_requests(self, question: Question) -> Sequence[Request]:
+        """The requests that are recorded for the case of the question, whatever they ask."""
+        return [entry.request for entry in self._recordings.of_case(question)]
 
     def recorded_system_prompts(self, question: Question) -> Mapping[str, str]:
         """The system prompts that are recorded for the model and the file of the question, by their digests."""

@@ -143,6 +143,9 @@ def _result() -> _Schema:
             "outcome": _or_null("The verdict compared with the baseline.", {"enum": [*map(str, Outcome)]}),
             "since": _list("What changed in the answer since the baseline, a line each.", _text()),
             "causes": _list("What changed in the question since then, a line each.", _text()),
+            "bisected": _list(
+                "The edits that --fc-bisect found guilty, a cause a line, or why it found none.", _text()
+            ),
             "may_be_chance": _flag("Whether it counts as regressed although chance may explain it."),
             "samples": _or_null("Right answers, and all; null if one was asked for.", _pair("integer")),
             "before": _or_null("The same of the baseline.", _pair("integer")),

@@ -28,7 +28,7 @@ def detail_of(result: Result, report: Report) -> dict[str, Json]:
     account = report.accounts.get(result.nodeid)
     found: dict[str, Json] = {
         "since": [safe(line, _LONGEST) for line in result.since],
-        "causes": [safe(line, _LONGEST) for line in result.causes],
+        "causes": [safe(line, _LONGEST) for line in result.found_causes],
         **(_account(account, report) if account else {"lost": True}),
     }
     return {name: value for name, value in found.items() if value}
