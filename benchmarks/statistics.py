@@ -19,6 +19,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from benchmarks.noisy_models import HABITS, Conclusion, Habit, Project, accept_by_habit, accepted_project, rates_of
+from benchmarks.variants import print_variants
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.significance import RatePair, p_value_worse
 
@@ -261,6 +262,7 @@ def main() -> None:
     parser.add_argument(
         "--plans", type=int, default=20, metavar="N", help="projects that are planned a row; 0 for none"
     )
+    parser.add_argument("--varied", type=int, default=1000, help="runs with variants a row; 0 for none")
     parser.add_argument("--edits", type=int, default=1_000, help="searches for guilty edits a row; 0 for none")
     parser.add_argument("--real", type=int, default=0, metavar="N", help="run pytest N times, too")
     options = parser.parse_args()
@@ -283,6 +285,9 @@ def main() -> None:
 
         print()
         print_plans(options.plans)
+    if options.varied:
+        print(f"\n5 relations, {options.varied:,} runs a row: how often one is called fragile\n")
+        print_variants(options.varied)
     if options.edits:
         from benchmarks.edit_searches import print_edit_searches
 

@@ -14,6 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from pytest_fcall.core import Case, Reply, Request, Verdict
     from pytest_fcall.core.extension import AgentKind, BackendFactory, Comparator, Decoder, Suite, ToolSource
+    from pytest_fcall.core.variants import Relation
     from pytest_fcall.reporting.results import Results
     from pytest_fcall.session.result.report_files import ReportWriter
 
@@ -55,6 +56,15 @@ def pytest_fcall_decoders(config: pytest.Config) -> Mapping[str, Decoder] | None
 @pytest.hookspec
 def pytest_fcall_suites(config: pytest.Config) -> Mapping[str, Suite] | None:
     """Return suites (public benchmarks) by name: `{"mine": suite}` makes `suite: mine:part` work in a case file."""
+
+
+@pytest.hookspec
+def pytest_fcall_relations(config: pytest.Config) -> Mapping[str, Relation] | None:
+    """Return relations by name: `{"slang": relation}` makes `variants: [slang]` and `--fc-vary=slang` work.
+
+    `relation.vary(case, dice, wanted)` returns another `Case`, with its expectation, whose verdict must not change; or
+    an `Unfit` that says why there is none. It must be a pure function: whatever it chooses, it chooses by the dice.
+    """
 
 
 @pytest.hookspec

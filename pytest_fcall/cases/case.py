@@ -129,6 +129,7 @@ def _read_at(
         skip=options.skip,
         xfail=options.xfail,
         samples=options.samples,
+        variants=options.variants,
         settings=options.settings,
         decoder=options.decoder,
         retrieve=options.retrieve,

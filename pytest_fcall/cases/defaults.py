@@ -126,6 +126,7 @@ class Options:
         self.skip = layers.joined("skip", read.skip)
         self.xfail = layers.joined("xfail", read.xfail)
         self.samples = layers.value("samples", read.samples)
+        self.variants = layers.value("variants", read.variants)
         self.settings = layers.merged("settings", read.settings)
         self.decoder = layers.value("decoder", read.decoder)
         self.retrieve = layers.value("retrieve", read.retrieval)

@@ -29,6 +29,7 @@ from pytest_fcall.schema.value_text import did_you_mean
 if TYPE_CHECKING:
     from pytest_fcall.core import User
     from pytest_fcall.core.injection import Injection
+    from pytest_fcall.core.variants import WantedRelation
 
 
 def system(node: Node, scope: Scope) -> str:
@@ -113,6 +114,13 @@ def samples(node: Node, scope: Scope) -> Samples:
         return Samples(_sample_count(found["count"][1], faults), rule)
     faults.add("missing-key", node, "`samples` needs a `count`", "a number")
     return Samples(1, rule)
+
+
+def variants(node: Node, scope: Scope) -> tuple[WantedRelation, ...]:
+    """The relations that a case is varied by."""
+    from pytest_fcall.cases.variants import read_variants
+
+    return read_variants(node, scope)
 
 
 def _sample_count(node: Node, faults: Faults) -> int:
@@ -297,6 +305,7 @@ OPTION_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyType
         "skip": skip,
         "xfail": xfail,
         "samples": samples,
+        "variants": variants,
         "settings": settings,
         "decoder": decoder,
         "retrieve": retrieval,

@@ -20,16 +20,18 @@ from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Suite, ToolSource
+    from pytest_fcall.core.variants import Relation
 
 
 @dataclass(frozen=True, slots=True)
 class Extensions:
-    """Extensions of other packages: tool sources and suites by name; names of comparators, and of all decoders."""
+    """Extensions of other packages: tool sources, suites and relations by name; names of comparators, all decoders."""
 
     tool_sources: Mapping[str, ToolSource] = field(default_factory=dict)
     comparators: frozenset[str] = frozenset()
     decoders: frozenset[str] = frozenset()
     suites: Mapping[str, Suite] = field(default_factory=dict)
+    relations: Mapping[str, Relation] = field(default_factory=dict)
 
 
 class Toolbox:

@@ -142,7 +142,10 @@ class VerdictAcceptor:
         for result, stanza in verdicts if names else ():
             if not stanza.valid:
                 self._report(f"{result.nodeid}: the answer is wrong; use --failing to accept a known failure")
-        return [each for each in verdicts if each[1].valid and (outcomes is None or each[0].outcome in outcomes)]
+            elif result.has_forbidden_call:
+                self._report(f"{result.nodeid}: a variant has a forbidden call, with which no case can be accepted")
+        right = [each for each in verdicts if each[1].valid and not each[0].has_forbidden_call]
+        return [each for each in right if outcomes is None or each[0].outcome in outcomes]
 
     def failing_verdicts(self, names: Sequence[str]) -> list[JudgedResult]:
         """The wrong answers to the named cases, which become known failures."""

@@ -95,7 +95,7 @@ def _ask_model(path: Path, text: str, gaps: Sequence[Gap], model: str | None) ->
     runnable = fill_gaps(text, gaps, {gap.name: _ANY_EXPECTATION for gap in gaps}, _REVIEW_MARK)
     collector = AnswerCollector(path, runnable, frozenset(gap.id for gap in gaps))
     named = [f"--fc-model={model}"] if model else []
-    _, output = run_pytest(["-o", "fc_runs=0", *named, str(path)], collector)
+    _, output = run_pytest(["-o", "fc_runs=0", "--fc-vary=off", *named, str(path)], collector)
     return collector, output
 
 

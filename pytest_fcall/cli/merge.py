@@ -19,6 +19,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import summary_lines
 from pytest_fcall.reporting.terminal import marks_for, table_width
 from pytest_fcall.session.result.case_rows import differing_lines
+from pytest_fcall.session.result.fragility import variant_lines
 from pytest_fcall.session.result.judged_run import JudgedRun, failures_of, judge_run
 from pytest_fcall.session.result.kept_run import Run
 from pytest_fcall.session.result.suite_scores import score_lines, unknown_suite_lines
@@ -48,9 +49,10 @@ def run(arguments: Sequence[str]) -> int:
         parser.error(safe_line(str(error)))
     width, tables = shutil.get_terminal_size((80, 24)).columns, table_width(sys.stdout, 80)
     results = merged.results
-    scores = [*score_lines(SUITES, results.results, tables), *unknown_suite_lines(SUITES, results.results)]
+    above = [*score_lines(SUITES, results.results, tables), *unknown_suite_lines(SUITES, results.results)]
     differing = differing_lines(results.results, width, marks_for(sys.stdout.encoding))
-    print(*scores, *summary_lines(results, width, differing=differing, table_width=tables), *merged.lines, sep="\n")
+    above += variant_lines(results.results, tables, fully=False)
+    print(*above, *summary_lines(results, width, differing=differing, table_width=tables), *merged.lines, sep="\n")
     if options.output:
         write_run(options.output, merged.file)
         join_accounts(accounts_path(options.output), map(accounts_path, options.files))

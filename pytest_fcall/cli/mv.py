@@ -32,6 +32,7 @@ from pytest_fcall.tracking.acceptance import DamagedBaseline, read_stanzas
 from pytest_fcall.tracking.baseline_file import SUFFIX
 from pytest_fcall.tracking.question_digests import EXPECTATION, expectation_digest, question_digests
 from pytest_fcall.tracking.renaming import change_stanzas, move_case, renamed_stanza
+from pytest_fcall.variants.kept_texts import move_texts, texts_path
 
 _EXAMPLES = """\
 examples:
@@ -133,6 +134,8 @@ def _move_case(root: Path, store: ReplyStore, file: str, old: str, new_file: str
             change = partial(_of_case, case=old, new=new, asked=asked)
             yield from _followed(relative_path(target, root), follow(path, target, Model.by_id(model), change)[0])
     store.move(relative_path(before, root), relative_path(after, root), old, new)
+    if move_texts(texts_path(before), old, texts_path(after), new):
+        yield f"{relative_path(texts_path(after), root)}: texts of variants renamed"
 
 
 _ANY = Model("any", "any")
@@ -178,6 +181,8 @@ def _move_file(root: Path, store: ReplyStore, old: Path, new: Path) -> Iterator[
         raise _RenameRefused(f"{new.name}: the name of a case file must end in .yaml or .yml")
     kept = sorted(path for path in (old.parent / "__fcall__").glob("*/*") if path.name.startswith(f"{old.name}."))
     moves = {path: _beside(new, path.parent.name, path.name.replace(old.name, new.name, 1)) for path in kept}
+    if texts_path(old).exists():
+        moves[texts_path(old)] = texts_path(new)
     if lock_path(old).exists() and lock_path(old) != lock_path(new):
         moves[lock_path(old)] = lock_path(new)
     if not moves:

@@ -38,10 +38,14 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--tool-source", action="append", default=[], metavar="NAME", help="a tool source of yours: a key under tools:"
     )
+    parser.add_argument(
+        "--relation", action="append", default=[], metavar="NAME", help="a relation of yours: a name under variants:"
+    )
     options = parser.parse_args(arguments)
-    if options.files == "run" and (options.operator or options.tool_source):
-        parser.error("--operator and --tool-source are for case files")
-    schema = run_schema() if options.files == "run" else editor_schema(options.operator, options.tool_source)
+    added = options.operator, options.tool_source, options.relation
+    if options.files == "run" and any(added):
+        parser.error("--operator, --tool-source and --relation are for case files")
+    schema = run_schema() if options.files == "run" else editor_schema(*added)
     text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     if options.output is None:
         print(text, end="")

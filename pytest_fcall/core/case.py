@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core.reply import Calls, Reply
     from pytest_fcall.core.request import Tool, Wording
     from pytest_fcall.core.values import Json, Message
+    from pytest_fcall.core.variants import WantedRelation
     from pytest_fcall.core.verdict import Verdict
 
 
@@ -78,6 +79,8 @@ class Case:
     skip: tuple[Condition, ...] = ()
     xfail: tuple[Condition, ...] = ()
     samples: Samples | None = None
+    variants: tuple[WantedRelation, ...] | None = None
+    """The relations that it is varied by; none of them where that is empty, whatever a run wants."""
     settings: Mapping[str, Json] = field(default_factory=dict, repr=False)
     proposed_settings: Mapping[str, Json] = field(default_factory=dict, repr=False)
     """Settings of a benchmark's own programs. Those of the model, the file and the case replace them."""

@@ -172,7 +172,7 @@ class BaselineWriter:
             if (
                 stanza
                 and (stanza.valid or which == "all")
-                and not stanza.has_forbidden_call
+                and not (stanza.has_forbidden_call or result.has_forbidden_call)
                 and not lacks_secret(result)
             ):
                 path = baseline_path(self._config.rootpath / result.file, Model.by_id(result.model))
@@ -216,7 +216,7 @@ class BaselineWriter:
 
 def _not_accepted(results: Sequence[Result], which: Accept) -> Iterator[str]:
     """Lines on results that are not accepted, and why."""
-    if forbidden := [each.case for each in results if any(kind == "forbidden_call" for kind, _ in each.reasons)]:
+    if forbidden := [each.case for each in results if each.has_forbidden_call]:
         yield f"not accepted, since a forbidden call is never excused: {_listed(forbidden)}"
     if unsayable := [each.case for each in results if each.answered and each.stanza is None]:
         yield f"not accepted, since JSON cannot say the calls: {_listed(unsayable)}"

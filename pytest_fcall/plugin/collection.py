@@ -147,6 +147,7 @@ class CaseFile(pytest.Module):
             comparators=frozenset(added.comparators),
             decoders=frozenset((*DECODERS, *added.decoders)),
             suites=added.suites,
+            relations=added.relations,
         )
 
     def read(self) -> ReadFile | None:

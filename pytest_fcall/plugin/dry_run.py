@@ -54,8 +54,13 @@ class DryRun:
         source = session.replies.source(item.named)
         request = item.planned_request(source.settings)
         usage = likely_usage(request)
-        for sample in range(samples_of(item.case, session.settings.samples).count):
-            question = Question.of(source, sample_request(request, sample), item.asker)
+        samples = range(samples_of(item.case, session.settings.samples).count)
+        questions = [Question.of(source, sample_request(request, sample), item.asker) for sample in samples]
+        planned = item.planned_variants(source.settings, has_own_tools=source.asks_models)
+        if planned:
+            wanted = planned.wanted(item.case, source, request, item.asker, session.settings.samples)
+            questions += [each if isinstance(each, Question) else each.question for each in wanted]
+        for question in questions:
             recorded = session.replies.is_recorded(question)
             if not recorded:
                 if not item.named.live:

@@ -49,7 +49,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         file.find_hooks()
     if session.config.option.collectonly:
         return None
-    if not session.config.getoption("fc_dry_run") and (reason := unusable_model(session)):
+    reason = session_of(session.config).unknown_relation
+    if not (reason or session.config.getoption("fc_dry_run")):
+        reason = unusable_model(session) or ""
+    if reason:
         from pytest_fcall.plugin.refusal import refuse
 
         return refuse(session, reason)
@@ -108,9 +111,9 @@ def pytest_runtest_makereport(
 
 def _refuse_excuse(item: CaseItem, report: pytest.TestReport) -> None:
     """Fail a case that a mark has excused although a forbidden call was made."""
-    judged = item.run.judged if item.run else None
+    run = item.run
     reason: str | None = getattr(report, "wasxfail", None)
-    if reason is None or not report.skipped or judged is None or not judged.result.shown.has_forbidden_call:
+    if reason is None or not report.skipped or run is None or not run.has_forbidden_call:
         return
     from pytest_fcall.reporting.safe_text import safe_line
 

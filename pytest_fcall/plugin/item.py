@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, cast
 
@@ -36,7 +36,11 @@ if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
     from pluggy import HookRelay
 
+    from pytest_fcall.core.variants import WantedRelation
     from pytest_fcall.plugin.collection import CaseFile
+    from pytest_fcall.session.judge.samples import CaseAnswers, JudgedAnswer
+    from pytest_fcall.session.judge.variant_texts import VariantTexts
+    from pytest_fcall.session.judge.variants import CaseVariants, PlannedVariants, VariantAnswers
     from pytest_fcall.tracking.baseline_content import Baseline
     from pytest_fcall.tracking.stanza import Stanza
 
@@ -190,6 +194,7 @@ class CaseItem(pytest.Function):
         self.run: CaseRun | None = None
         """The case on its way, from its set-up until its reports are made."""
         self._planned: Request | None = None
+        self._planned_variants: PlannedVariants | None = None
         super().__init__(**kwargs)  # type: ignore[arg-type]  # what from_parent passes on
         if isinstance(entry, Case):
             for tag in entry.tags:
@@ -226,6 +231,8 @@ class CaseItem(pytest.Function):
             judged = run.decide()
         except CaseEnded as ended:
             end_test(ended)
+        if run.variants and run.variants.forbidden:
+            self._fail_for_variant(run, *run.variants.forbidden)
         if not judged.verdict.valid:
             self._fail(run, judged)
         if judged.comparison.complaint:
@@ -236,7 +243,7 @@ class CaseItem(pytest.Function):
     def add_result(self, report: pytest.TestReport) -> None:
         """Attach the result to the report that decides it: the call, or a set-up that did not lead to one."""
         run = self.run
-        status = _status(report, run.judged if run else None)
+        status = _status(report, run)
         if status is None:
             return
         if report.skipped and isinstance(report.longrepr, tuple):
@@ -260,6 +267,7 @@ class CaseItem(pytest.Function):
             reused=run.answers.reused if run and run.is_complete else None,
             changes=tuple(run.changes) if run and self.context.shows_changes else (),
             account=self._account_lines(account) if account and session.settings.keeps_run else "",
+            texts=self._new_texts(),
         )
         if account and shows_calls:
             from pytest_fcall.reporting.account_text import passed_text
@@ -277,7 +285,7 @@ class CaseItem(pytest.Function):
 
     def forget(self) -> None:
         """Let go of answers and verdict once they are reported: of thousands of cases they would pile up."""
-        self.run = self._planned = None
+        self.run = self._planned = self._planned_variants = None
 
     @property
     def is_skipped(self) -> bool:
@@ -307,13 +315,61 @@ class CaseItem(pytest.Function):
     def planned_request(self, settings: Mapping[str, Json]) -> Request:
         """The request as the file of the case says it; fixtures have no part in it. Made once."""
         if self._planned is None:
-            case = cast("Case", self.case)  # requests are planned for cases without faults only
-            if case.retrieve is not None:
-                from pytest_fcall.session.ask.retrieval import with_chosen_tools
-
-                case = with_chosen_tools(case, case.retrieve, self.config.rootpath)
-            self._planned = plan_request(case, settings)
+            self._planned = self._request_of(cast("Case", self.case), settings)  # a case without faults
         return self._planned
+
+    def _request_of(self, case: Case, settings: Mapping[str, Json]) -> Request:
+        if case.retrieve is not None:
+            from pytest_fcall.session.ask.retrieval import with_chosen_tools
+
+            case = with_chosen_tools(case, case.retrieve, self.config.rootpath)
+        return plan_request(case, settings)
+
+    def planned_variants(
+        self, settings: Mapping[str, Json], *, has_own_tools: bool, makes_texts: bool = False
+    ) -> PlannedVariants | None:
+        """The variants of the case as its file and the run want them; None where none is wanted. Made once.
+
+        With `makes_texts`, models are asked for texts of variants that are not kept, where the run may ask.
+        """
+        session, case = self.context.session, self.case
+        if not isinstance(case, Case) or not (case.variants or session.settings.vary):
+            return None
+        if self._planned_variants is None:
+            from pytest_fcall.session.judge.variants import PlannedVariants, wanted_relations
+
+            vary = session.settings.vary
+            wanted = wanted_relations(case, vary, session.relations)
+            if not wanted:
+                return None
+            texts = self._texts(case, wanted, makes_texts=makes_texts)
+            planned = PlannedVariants.of(
+                case,
+                wanted,
+                session.relations,
+                partial(self._request_of, settings=settings),
+                vary.option if vary else "",
+                has_own_tools=has_own_tools,
+                texts=texts,
+            )
+            if texts and not makes_texts:
+                return planned
+            self._planned_variants = planned
+        return self._planned_variants
+
+    def _texts(self, case: Case, wanted: Sequence[WantedRelation], *, makes_texts: bool) -> VariantTexts | None:
+        """The texts of variants that models write; None where no relation has any."""
+        from pytest_fcall.core.variants import WORDED
+
+        if not any(each.name in WORDED for each in wanted):
+            return None
+        from pytest_fcall.session.judge.variant_texts import VariantTexts
+
+        session = self.context.session
+        may_ask = self.named is not None and self.named.live and not session.settings.replay
+        texts = VariantTexts(session, case, self.path, self.asker, may_ask and makes_texts)
+        texts.make(wanted)
+        return texts
 
     def _sound_case(self) -> Case:
         """The case. Raises CaseError for one with faults."""
@@ -337,25 +393,38 @@ class CaseItem(pytest.Function):
         self._skip_or_excuse(case, model.id)
         baseline = context.baseline(model.id, case.id)
         judge = self.judge_of(case)
-        self.run = CaseRun(session, case, model, self.final_request(model.settings), baseline, judge, self.path)
+        planned = self.planned_variants(model.settings, has_own_tools=model.has_own_tools, makes_texts=True)
+        variants = partial(self._variants_of, planned, judge) if planned else None
+        request = self.final_request(model.settings)
+        self.run = CaseRun(session, case, model, request, baseline, judge, self.path, variants)
         self.run.ask()
 
     def final_request(self, settings: Mapping[str, Json]) -> Request:
         """The request as it is asked, after other packages have changed it."""
-        request = self.planned_request(settings)
-        if self.context.changes_requests:
-            request = self.ihook.pytest_fcall_request(item=self, case=self.case, request=request)
-        return request
+        return self._changed_request(cast("Case", self.case), self.planned_request(settings))
+
+    def _variants_of(self, planned: PlannedVariants, judge: CaseJudge, answers: CaseAnswers) -> CaseVariants:
+        from pytest_fcall.session.judge.variants import CaseVariants
+
+        cases = (variant.case for variant in planned.plan.variants)
+        requests = [self._changed_request(*pair) for pair in zip(cases, planned.requests, strict=True)]
+        return CaseVariants.of(replace(planned, requests=requests), answers, judge, self.judge_of)
 
     def judge_of(self, case: Case) -> CaseJudge:
-        """The judge of answers to the case, or to one with another question."""
+        """The judge of answers to the case, to a variant of it, or to one with another question."""
         context = self.context
         opinions = context.session.opinions(case, self.asker) if self.uses_judge else None
-        amend = self._amended_verdict if context.changes_verdicts else None
+        amend = partial(self._amended_verdict, case) if context.changes_verdicts else None
         return CaseJudge(case, context.session, opinions, amend, context.match_contexts)
 
-    def _amended_verdict(self, reply: Reply, verdict: Verdict) -> Verdict:
-        amended: Verdict = self.ihook.pytest_fcall_verdict(item=self, case=self.case, reply=reply, verdict=verdict)
+    def _changed_request(self, case: Case, request: Request) -> Request:
+        """The request as other packages change it."""
+        if self.context.changes_requests:
+            request = self.ihook.pytest_fcall_request(item=self, case=case, request=request)
+        return request
+
+    def _amended_verdict(self, case: Case, reply: Reply, verdict: Verdict) -> Verdict:
+        amended: Verdict = self.ihook.pytest_fcall_verdict(item=self, case=case, reply=reply, verdict=verdict)
         return amended
 
     def _skip_or_excuse(self, case: Case, model: str) -> None:
@@ -374,6 +443,25 @@ class CaseItem(pytest.Function):
             pytest.xfail(printable(safe_line(judged.comparison.excuse)))
         width, fully = terminal_width(self.config), verbosity(self.config) > 1
         raise CaseFailed(printable(failure_report(run, judged, marks_for(terminal_encoding()), width, fully=fully)))
+
+    def _fail_for_variant(self, run: CaseRun, varied: VariantAnswers, answer: JudgedAnswer) -> None:
+        """Fail the case for a forbidden call in a variant, whatever its own verdict is."""
+        __tracebackhide__ = True
+        if run.judged and run.judged.result.shown.has_forbidden_call:
+            return
+        from pytest_fcall.session.result.failure import variant_report
+
+        width, fully = terminal_width(self.config), verbosity(self.config) > 1
+        text = variant_report(run, varied, answer, marks_for(terminal_encoding()), width, fully=fully)
+        raise CaseFailed(printable(text))
+
+    def _new_texts(self) -> tuple[str, ...]:
+        """The texts that models wrote for variants of the case in this run, as they are kept."""
+        if self._planned_variants is None or not self._planned_variants.new_texts:
+            return ()
+        from pytest_fcall.variants.kept_texts import text_line
+
+        return tuple(map(text_line, self._planned_variants.new_texts))
 
     def _account(self, report: pytest.TestReport) -> Account:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
@@ -396,9 +484,11 @@ class CaseItem(pytest.Function):
         return CaseItemFacts(self.nodeid, file, (line or 0) + 1, model, self.place, self.context.own_volatile)
 
 
-def _status(report: pytest.TestReport, judged: JudgedCase | None) -> Status | None:
+def _status(report: pytest.TestReport, run: CaseRun | None) -> Status | None:
     if report.when == "call":
-        if judged is not None and judged.verdict.valid:
+        judged = run.judged if run else None
+        is_forbidden = run is not None and run.variants is not None and run.variants.forbidden is not None
+        if judged is not None and judged.verdict.valid and not is_forbidden:
             # Where a right answer fails, a strict xfail was wrong, or the settings want another answer.
             complained = judged.comparison.complaint is not None
             return "xpassed" if hasattr(report, "wasxfail") or (report.failed and not complained) else "passed"

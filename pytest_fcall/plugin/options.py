@@ -37,6 +37,7 @@ SETTINGS_WITHOUT_DEFAULT = (
     "fc_max_cost",
     "fc_samples",
     "fc_confirm",
+    "fc_vary",
     "fc_bisect",
     "fc_drift",
     "fc_fixed",
@@ -127,6 +128,18 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         "chance (auto, the default), N times, or never; 'auto 10%%' limits further answers to a tenth of the cases",
     )
     group.addoption(
+        "--fc-vary",
+        metavar="RELATION,…|all|off",
+        help="ask variants of each case, too, whose verdict must not change: tool_order, typos:3, …; all for every "
+        "relation that needs no parameters; off for none, whatever case files say under variants",
+    )
+    group.addoption(
+        "--fc-new-texts",
+        action="store_true",
+        help="where models may be asked, have the texts of variants written anew that are of an earlier prompt, or "
+        "cannot be used for another reason",
+    )
+    group.addoption(
         "--fc-bisect",
         metavar="N",
         help="search the edits of the question that made cases regress, with at most N further requests",
@@ -160,7 +173,7 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         "they include (one a line)",
         type="linelist",
     )
-    for name in ("record", "missing", "max_age", "samples", "confirm", "bisect"):
+    for name in ("record", "missing", "max_age", "samples", "confirm", "vary", "bisect"):
         _add_setting_of_option(parser, name)
 
 

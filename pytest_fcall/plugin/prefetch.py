@@ -112,6 +112,8 @@ class Prefetch:
                     questions = _questions_of(item)
                     self._judge.expect(item, questions)
                     yield from questions
+                    if questions:
+                        yield from _variants_of(item)
 
     def _upcoming(self, place: int) -> Sequence[int]:
         """The places of the items that this process will run next, as far as it knows."""
@@ -158,7 +160,13 @@ def _expected_replies(item: CaseItem) -> int:
     """The number of replies that an item needs, as far as that is known."""
     if not isinstance(item.case, Case):
         return 0
-    return samples_of(item.case, item.context.session.settings.samples).count
+    settings = item.context.session.settings
+    samples = samples_of(item.case, settings.samples).count
+    if item.case.variants or settings.vary:
+        from pytest_fcall.session.judge.variants import wanted_answers
+
+        samples += wanted_answers(item.case, settings.vary, item.context.session.relations)
+    return samples
 
 
 def _questions_of(item: CaseItem) -> Wanted:
@@ -176,6 +184,21 @@ def _questions_of(item: CaseItem) -> Wanted:
         if item.case.mode == "conversation":
             return [Conversation(item.case, source, each, item.asker) for each in requests]
         return [Question.of(source, each, item.asker) for each in requests]
+    except CaseEnded:  # the item itself will say why
+        return []
+
+
+def _variants_of(item: CaseItem) -> Wanted:
+    """The requests for variants of the case of an item, and for repetitions of it."""
+    case, session = item.case, item.context.session
+    if item.named is None or not isinstance(case, Case) or not (case.variants or session.settings.vary):
+        return []
+    try:
+        source = session.replies.source(item.named)
+        planned = item.planned_variants(source.settings, has_own_tools=source.asks_models)
+        if planned is None:
+            return []
+        return planned.wanted(case, source, item.planned_request(source.settings), item.asker, session.settings.samples)
     except CaseEnded:  # the item itself will say why
         return []
 

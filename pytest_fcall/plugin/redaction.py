@@ -109,16 +109,17 @@ def redacted_case(config: pytest.Config, attached: CaseReport) -> CaseReport:
         changes=tuple(map(secrets.redacted, attached.changes)),
         account=secrets.redacted(attached.account),
         remark=secrets.redacted(attached.remark),
+        texts=tuple(map(secrets.redacted, attached.texts)),
     )
 
 
 def _texts(attached: CaseReport) -> str:
     """All in it that comes from outside: the representation of the whole takes several times as long."""
-    found = f"{attached.account}{attached.changes}{attached.remark}{attached.missing}"
+    found = f"{attached.account}{attached.changes}{attached.remark}{attached.missing}{attached.texts}"
     if (of := attached.result) is None:
         return found
     seen = f"{of.reasons}{of.since}{of.causes}{of.left_out}{of.called}{of.inside}{of.judging}{of.remarks}{of.detours}"
-    return f"{found}{seen}{of.stanza}{of.nodeid}{of.model}{of.file}{of.suite}"
+    return f"{found}{seen}{of.stanza}{of.nodeid}{of.model}{of.file}{of.suite}{of.variants or ''}"
 
 
 def _changed(value: Any, change: Callable[[str], str]) -> Any:

@@ -46,16 +46,18 @@ class CaseReport(NamedTuple):
     written."""
     remark: str = ""
     """The remark on a plain test that passed."""
+    texts: tuple[str, ...] = ()
+    """The texts that models wrote for variants of the case, as lines of the file in which they are kept."""
 
 
 def case_report(report: pytest.TestReport) -> CaseReport | None:
     """The part that was attached to a report, in this process or in another one."""
     attached: CaseReport | list[Any] | None = getattr(report, "fcall", None)
     if isinstance(attached, list):
-        result, missing, unanswered, judged, reused, changes, account, remark = attached
+        result, missing, unanswered, judged, reused, changes, account, remark, texts = attached
         found = result_from_json(result) if result is not None else None
         lacked = MissingReply(*missing) if missing is not None else None
-        attached = CaseReport(found, lacked, unanswered, judged, reused, tuple(changes), account, remark)
+        attached = CaseReport(found, lacked, unanswered, judged, reused, tuple(changes), account, remark, tuple(texts))
     return attached
 
 

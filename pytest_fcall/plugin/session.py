@@ -39,6 +39,7 @@ def registry_of(config: pytest.Config) -> Registry:
                 decoders=hook.pytest_fcall_decoders(config=config),
                 suites=suites_of(config),
                 agents=hook.pytest_fcall_agents(config=config),
+                relations=hook.pytest_fcall_relations(config=config),
             )
     return config.stash[REGISTRY]
 

@@ -29,6 +29,7 @@ from pytest_fcall.session.settings import (
     Settings,
     Shard,
     Spans,
+    Vary,
     Worker,
 )
 
@@ -131,6 +132,8 @@ class _SettingsReader:
             bisect=self._count("bisect"),
             history=self._history(),
             samples=parse_samples(samples) if samples else None,
+            vary=self._vary(),
+            new_texts=self._config.getoption("fc_new_texts"),
             baseline=self._baseline(),
             proxy=self._proxy(),
             proxy_variables=self._proxy_variables(),
@@ -153,6 +156,10 @@ class _SettingsReader:
         )
         settings.environments.check()
         return settings
+
+    def _vary(self) -> Vary | None:
+        written = self._given("vary")
+        return Vary.parse(written, is_typed=bool(self._config.getoption("fc_vary"))) if written else None
 
     def _given(self, name: str) -> str:
         """The value of the command line, or else of the configuration."""

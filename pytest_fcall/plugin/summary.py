@@ -68,6 +68,8 @@ class Summary:
         self._baselines = BaselineWriter(config)
         self._remarks: dict[str, str] = {}
         """Remarks on plain tests, by their node ids."""
+        self._texts: dict[str, list[str]] = {}
+        """Texts that models wrote for variants, by the file of the case."""
         self._files_without_cases = 0
         self._worker_runs: set[str] = set()
         self._worker_notes: dict[str, None] = {}
@@ -127,6 +129,8 @@ class Summary:
         else:
             self._reused.pop(nodeid, None)
         self._changes.update(attached.changes)
+        if attached.texts:
+            self._texts.setdefault(attached.result.file, []).extend(attached.texts)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Count failures outside the cases."""
@@ -157,6 +161,10 @@ class Summary:
         shard, gates = settings.shard, self._gates
         measured = self._measured(gates)
         self._baselines.finish(session, tuple(self._results.values()), self._started)
+        if self._texts:
+            from pytest_fcall.plugin.variant_texts import keep_texts
+
+            self._baselines.lines += keep_texts(self._texts, self._config.rootpath)
         self._results = measured
         self._failures.unrecorded = bool(self._missing) and self._session.settings.missing != "skip"
         self._failures.otherwise |= self._baselines.failed
@@ -232,6 +240,9 @@ class Summary:
         costs = self._session.costs
         if result.unpriced and costs.of(result.model, Usage(1, 1)) == 0:
             result = replace(result, unpriced=0)
+        if result.variants:
+            varied = replace(result.variants, cost=costs.of(result.model, result.variants.usage))
+            result = replace(result, variants=varied)
         judging, inside = result.judging, result.inside
         if judging is None and not inside:
             return result if result.usage is None else replace(result, cost=costs.of(result.model, result.usage))
@@ -257,7 +268,7 @@ class Summary:
             undecided = attached.result.outcome is Outcome.UNDECIDED
             self._failures.undecided |= undecided
             self._failures.verdicts |= not undecided
-            self._failures.forbidden |= any(kind == "forbidden_call" for kind, _ in attached.result.reasons)
+            self._failures.forbidden |= attached.result.has_forbidden_call
         else:
             self._failures.otherwise = True
 
@@ -292,6 +303,11 @@ class Summary:
 
             models = [named.model for named in session.settings.models]
             yield from map(safe_line, unused_pattern_lines(session.settings.volatile, models, results.results))
+        if any(result.variants for result in results.results):
+            from pytest_fcall.session.result.fragility import variant_lines
+
+            fully = verbosity(self._config) > 0
+            yield from variant_lines(results.results, self._table_width(width), fully=fully)
         accepted = self._session.settings.baseline.accept is not None
         yield from summary_lines(
             results,

@@ -18,6 +18,8 @@ from pytest_fcall.reporting.results import (
     Result,
     Results,
     Status,
+    VariantResult,
+    VariantResults,
     Way,
     score_answers_to_json,
     scores_from_json,
@@ -44,6 +46,8 @@ def result_to_json(result: Result) -> dict[str, Json]:
     data["usage"] = _usage_to_json(result.usage)
     data["judging"] = _judge_usage_to_json(result.judging)
     data["inside"] = [_app_usage_to_json(each) for each in result.inside]
+    if result.variants is not None:
+        data["variants"] = _variants_to_json(result.variants)
     if result.outcome:
         data["outcome"] = result.outcome.value
     if result.scores:
@@ -102,6 +106,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         attacks=tuple(_attack(_checked(item, "attacks", dict)) for item in _list(data, "attacks")),
         strength=_weights(data),
         detours=_texts(data, "detours"),
+        variants=_variants(data),
     )
 
 
@@ -279,6 +284,63 @@ def _judge_usage(data: Mapping[str, Json]) -> JudgeUsage | None:
         usage=_usage(judging),
         cost=_number(judging, "cost"),
     )
+
+
+def _variants_to_json(variants: VariantResults) -> dict[str, Json]:
+    return {
+        "first": variants.first,
+        "repeated": variants.repeated,
+        "tried": [
+            [each.relation, each.number, each.right, each.asked, each.reasons, each.difference]
+            for each in variants.tried
+        ],
+        "unfit": variants.unfit,
+        "before": variants.before,
+        "answers": variants.answers,
+        "replayed": variants.replayed,
+        "usage": _usage_to_json(variants.usage),
+        "cost": variants.cost,
+    }
+
+
+def _variants(data: Mapping[str, Json]) -> VariantResults | None:
+    if data.get("variants") is None:
+        return None
+    variants: Mapping[str, Json] = _field(data, "variants", dict)
+    right, asked = (_checked(each, "repeated", int) for each in _pair_of(_list(variants, "repeated"), "repeated"))
+    return VariantResults(
+        first=_field(variants, "first", bool),
+        repeated=(right, asked),
+        tried=tuple(map(_variant, _list(variants, "tried"))),
+        unfit=_named_pairs(variants, "unfit"),
+        before=tuple(map(_answers_before, _list(variants, "before"))),
+        answers=_field(variants, "answers", int, 0),
+        replayed=_field(variants, "replayed", int, 0),
+        usage=_usage(variants),
+        cost=_number(variants, "cost"),
+    )
+
+
+def _pair_of(values: Sequence[Json], name: str) -> Sequence[Json]:
+    if len(values) != 2:
+        raise ValueError(f"{name}: expected [right, asked]")
+    return values
+
+
+def _answers_before(data: Json) -> tuple[str, int, int]:
+    match data:
+        case [str(relation), int(right), int(asked)] if 0 <= right <= asked <= MOST_ANSWERS and asked:
+            return relation, right, asked
+    raise ValueError("before: expected a relation, right and asked")
+
+
+def _variant(data: Json) -> VariantResult:
+    match data:
+        case [str(relation), int(number), int(right), int(asked), reasons, str(difference)] if (
+            0 <= right <= asked <= MOST_ANSWERS
+        ):
+            return VariantResult(relation, number, right, asked, _named_pairs({"tried": reasons}, "tried"), difference)
+    raise ValueError("tried: expected a relation, a number, right, asked, reasons and a difference")
 
 
 def _app_usage_to_json(inside: AppUsage) -> dict[str, Json]:

@@ -105,6 +105,53 @@ class AppUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class VariantResult:
+    """The verdicts on one variant of a case."""
+
+    relation: str
+    number: int
+    """Its number among the variants of the relation, from 1."""
+    right: int
+    asked: int
+    reasons: tuple[tuple[str, str], ...] = ()
+    """Kind and path of each reason against it."""
+    difference: str = ""
+    """What is different in it, where its verdict is another than that of the case."""
+
+    @property
+    def name(self) -> str:
+        """The name of the variant: `typos-2`."""
+        return f"{self.relation}-{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class VariantResults:
+    """The verdicts on the variants of a case, beside those on the case itself."""
+
+    first: bool
+    """Whether the first answer to the case itself is right."""
+    repeated: tuple[int, int]
+    """The numbers of right answers, and of all, to the case itself that were asked for beside the first."""
+    tried: tuple[VariantResult, ...] = ()
+    unfit: tuple[tuple[str, str], ...] = ()
+    """Relations that make no variant of the case, with the reasons."""
+    before: tuple[tuple[str, int, int], ...] = ()
+    """Relations, with the numbers of right answers and of all when the baseline was accepted."""
+    answers: int = 0
+    """The number of answers beside those that the case has anyway."""
+    replayed: int = 0
+    """Those of them that recordings gave."""
+    usage: Usage | None = None
+    cost: float | None = None
+    """In US dollars; no part of the cost of the case."""
+
+    @property
+    def flipped(self) -> list[VariantResult]:
+        """The variants whose verdict is another than that of the first answer to the case."""
+        return [each for each in self.tried if (each.right < each.asked if self.first else each.right > 0)]
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The result of one case with one model.
 
@@ -177,6 +224,8 @@ class Result:
     """The weights of mistakes that the case notices, that pass, and of which only a run decides; None if unknown."""
     detours: tuple[str, ...] = ()
     """The connections of the app to providers that went around the proxy, each host and place once."""
+    variants: VariantResults | None = None
+    """None where no relation varies the case."""
 
     @property
     def found_causes(self) -> tuple[str, ...]:
@@ -187,6 +236,11 @@ class Result:
     def right(self) -> bool:
         """Whether the model answered and the answer was right."""
         return self.status in ("passed", "xpassed")
+
+    @property
+    def has_forbidden_call(self) -> bool:
+        """Whether a forbidden call was made, in an answer to the case or to a variant of it."""
+        return any(kind == "forbidden_call" for kind, _ in self.reasons)
 
     @property
     def reason_texts(self) -> list[str]:

@@ -93,7 +93,7 @@ def known_sum(numbers: Iterable[_Number | None]) -> _Number | None:
     return sum(known) if known else None
 
 
-def wilson_interval(right: int, answered: int) -> tuple[float, float]:
+def wilson_interval(right: float, answered: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a rate, which holds for few cases and for rates near 0 and 1, too."""
     if answered == 0:
         return 0.0, 1.0

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Case, Json, Request, Verdict
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import way_of
 from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, stanza_of, way_of_failing
-from pytest_fcall.session.judge.samples import CaseAnswers, SampleResult, confirmed_result, sample_result, samples_of
+from pytest_fcall.session.judge.samples import (
+    CaseAnswers,
+    JudgedAnswer,
+    SampleResult,
+    confirmed_result,
+    sample_result,
+    samples_of,
+)
 from pytest_fcall.session.judge.verdict import CaseJudge
 from pytest_fcall.session.outcomes import CaseError
 from pytest_fcall.tracking.question_digests import SYSTEM
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from pytest_fcall.core.rate import Rate
+    from pytest_fcall.session.judge.variants import CaseVariants
     from pytest_fcall.session.session import Session
     from pytest_fcall.tracking.baseline_content import Baseline
     from pytest_fcall.tracking.stanza import Stanza, WireRequest
+
+
+VariantsOf: TypeAlias = "Callable[[CaseAnswers], CaseVariants]"
 
 
 class JudgedCase(NamedTuple):
@@ -51,6 +65,7 @@ class CaseRun:
         "is_complete",
         "judge",
         "judged",
+        "variants",
     )
 
     def __init__(
@@ -62,6 +77,7 @@ class CaseRun:
         baseline: Baseline | None,
         judge: CaseJudge,
         file: Path,
+        variants: VariantsOf | None = None,
     ) -> None:
         self._session = session
         self._file = file
@@ -71,6 +87,8 @@ class CaseRun:
         self.judge = judge
         self._confirmed: SampleResult | None = None
         self.answers = CaseAnswers(case, model, request, samples_of(case, session.settings.samples))
+        self.variants = variants(self.answers) if variants else None
+        """The variants of the case; None where no relation varies it."""
         self.is_complete = False
         """Whether all answers are there."""
         self.judged: JudgedCase | None = None
@@ -91,14 +109,36 @@ class CaseRun:
         Raises CaseEnded where there is no reply, or where what the case expects of the inside of the app is unknown.
         """
         __tracebackhide__ = True
+        if self.variants:
+            self.variants.start()
         self.answers.ask(self.answers.samples.count)
         self.judge.check_inside(self.answers.answers)
         self._check_way()
         if self._baseline is not None and self._session.settings.confirm.most:
             self._ask_again()
+        if self.variants:
+            self.variants.ask()
         if self.judge.opinions:  # the model that judges may fail, too
             self._compare(self._confirmed or self._result())
+            if self.variants:
+                self.variants.decide(self._first_answers)
         self.is_complete = True
+
+    def variants_before(self, stanza: Stanza) -> Mapping[str, Rate]:
+        """The answers to variants of the same question by relation, when the baseline was accepted."""
+        measured = self._baseline.measured.get(self.case.id) if self._baseline else None
+        if measured is None or not measured.variants:
+            return {}
+        from pytest_fcall.tracking.measurement import Key
+
+        return measured.variants if measured.key == Key.of(stanza.digests) else {}
+
+    @property
+    def has_forbidden_call(self) -> bool:
+        """Whether there is a call that nothing excuses, in an answer to the case or to a variant of it."""
+        if self.judged is not None and self.judged.result.shown.has_forbidden_call:
+            return True
+        return self.variants is not None and self.variants.forbidden is not None
 
     @property
     def asks_models(self) -> bool:
@@ -131,7 +171,14 @@ class CaseRun:
         __tracebackhide__ = True
         result = self._confirmed or self._result()
         self.judged = JudgedCase(result, self._compare(result))
+        if self.variants:
+            self.variants.decide(self._first_answers)
         return self.judged
+
+    @property
+    def _first_answers(self) -> Sequence[JudgedAnswer]:
+        """The answers to the case that were asked for whatever the others were."""
+        return self.answers.judged[: self.answers.samples.count]
 
     def _ask_again(self) -> None:
         """Ask again as long as more answers may show whether the case regressed.

@@ -18,6 +18,7 @@ from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES, SuiteSettings
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import AgentKind, BackendFactory, Comparator, Decoder, Suite, ToolSource
+    from pytest_fcall.core.variants import Relation
 
 TOOL_SOURCES = frozenset({"python", "agent", "file", "openapi", "mcp"})
 
@@ -38,6 +39,8 @@ class Registry:
     suites: Mapping[str, Suite]
     agents: Mapping[str, AgentKind] = field(default_factory=dict)
     """Kinds of agents of other packages."""
+    relations: Mapping[str, Relation] = field(default_factory=dict)
+    """Relations of other packages, by which cases can be varied."""
 
     @classmethod
     def with_added(
@@ -48,6 +51,7 @@ class Registry:
         decoders: Iterable[Mapping[str, Decoder]],
         suites: Mapping[str, Suite],
         agents: Iterable[Mapping[str, AgentKind]] = (),
+        relations: Iterable[Mapping[str, Relation]] = (),
     ) -> Registry:
         """The registry with what other packages add. Raises SettingError where a name is taken."""
         kinds = _agent_kinds(agents)
@@ -66,6 +70,7 @@ class Registry:
             decoders=merged_names("decoder", DECODERS, decoders),
             suites=suites,
             agents=kinds,
+            relations=_relations(relations),
         )
 
 
@@ -81,6 +86,15 @@ def _agent_kinds(added: Iterable[Mapping[str, AgentKind]]) -> Mapping[str, Agent
     from pytest_fcall.backends.apps.agents.known import FRAMEWORKS
 
     return merged_names("kind of agents", FRAMEWORKS, given)
+
+
+def _relations(added: Iterable[Mapping[str, Relation]]) -> Mapping[str, Relation]:
+    """The relations of other packages, which few runs have."""
+    if not any(given := [*added]):
+        return {}
+    from pytest_fcall.core.variants import RELATIONS
+
+    return merged_names("relation", {*RELATIONS, "all", "off", "none"}, given)
 
 
 def merged_names(kind: str, taken: Container[str], added: Iterable[Mapping[str, _T]]) -> dict[str, _T]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,10 @@ from pytest_fcall.session.judge.doubt import Doubt
 from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_fcall.core import Case
+    from pytest_fcall.core.variants import Relation
     from pytest_fcall.session.ask.offered_tools import OfferedTools
     from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
     from pytest_fcall.session.ask.transport import ProgressDisplayFactory
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_fcall.session.judge.llm_judge import JudgeOpinions
     from pytest_fcall.session.models import NamedModel
     from pytest_fcall.session.settings import Settings
+    from pytest_fcall.variants.kept_texts import KeptText, TextKey
 
 
 class Session:
@@ -44,6 +49,31 @@ class Session:
         self.costs = Costs(settings)
         self.baselines = Baselines(settings.baseline, settings.root)
         self.doubt = Doubt(settings, self.baselines)
+        self._texts: dict[Path, Mapping[TextKey, KeptText]] = {}
+
+    def kept_texts(self, file: Path) -> Mapping[TextKey, KeptText]:
+        """The texts of variants that models have written for the cases of a file."""
+        if file not in self._texts:
+            from pytest_fcall.session.judge.variant_texts import read_kept
+
+            self._texts[file] = read_kept(file)
+        return self._texts[file]
+
+    @cached_property
+    def relations(self) -> Mapping[str, Relation]:
+        """The relations by which cases can be varied."""
+        from pytest_fcall.variants.relations.table import BUILT_IN
+
+        return {**BUILT_IN, **self.registry.relations}
+
+    @property
+    def unknown_relation(self) -> str:
+        """Why cases cannot be varied as the settings want it; empty where they can."""
+        if self.settings.vary is None:
+            return ""
+        from pytest_fcall.session.judge.variants import unknown_relation
+
+        return unknown_relation(self.settings.vary, self.relations)
 
     @cached_property
     def former_questions(self) -> FormerQuestions:

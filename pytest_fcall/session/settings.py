@@ -64,6 +64,42 @@ class Confirm(NamedTuple):
         return cls(budget=int(share) / 100) if share else cls()
 
 
+class Vary(NamedTuple):
+    """The relations that cases are varied by, whatever their files say; see `--fc-vary`."""
+
+    relations: tuple[tuple[str, int | None], ...] = ()
+    """Names, each with the number of variants; None for as many as the file says."""
+    all: bool = False
+    """Whether all relations are wanted that need no parameters, beside those of the files."""
+    option: str = ""
+    """The option as somebody typed it, for commands in messages; empty where the configuration says it."""
+
+    @classmethod
+    def parse(cls, text: str, *, is_typed: bool) -> Vary | None:
+        """Read `off`, `all` or `tool_order,typos:3`; None of an empty text. Raises SettingError."""
+        written = [part.strip() for part in text.split(",")]
+        if written == [""]:
+            return None
+        from pytest_fcall.core.variants import MOST_VARIANTS
+
+        option = f' --fc-vary="{text.strip()}"' if " " in text.strip() else f" --fc-vary={text.strip()}"
+        if written == ["off"]:
+            return cls(option=option if is_typed else "")
+        found: list[tuple[str, int | None]] = []
+        for part in written:
+            name, colon, count = part.partition(":")
+            if not re.fullmatch(r"[^\W\d]\w*", name.strip()) or (
+                colon and not (re.fullmatch(r"\s*[0-9]{1,3}\s*", count) and 1 <= int(count) <= MOST_VARIANTS)
+            ):
+                raise SettingError(
+                    f"--fc-vary: {part!r} must be a relation, which may have a number of variants behind it, such as "
+                    f"typos:3 (at most {MOST_VARIANTS}); or say all, or off"
+                )
+            if name.strip() != "all":
+                found.append((name.strip(), int(count) if colon else None))
+        return cls(tuple(found), "all" in written, option if is_typed else "")
+
+
 @dataclass(frozen=True, slots=True)
 class Worker:
     """The worker of pytest-xdist that this process is."""
@@ -114,6 +150,10 @@ class Settings:
     """Most requests that a search for the edits behind regressions may send; None where there is no search."""
     samples: Samples | None
     """Overrides the `samples` of the cases; an empty rule leaves each case its own."""
+    vary: Vary | None
+    """Overrides the `variants` of the cases."""
+    new_texts: bool
+    """Whether texts of variants that cannot be used any more are made anew."""
     baseline: BaselineSettings
     proxy: bool
     proxy_variables: tuple[str, ...]

@@ -153,7 +153,21 @@ def _measured(case: str, row: Mapping[str, Json]) -> Measured | None:
     ways = frozenset(optional_list_of_strings(row, "ways")) if "ways" in row else _NO_WAYS
     rate = Rate(right, asked)
     again = _again(row, rate) if "again" in row else NOTHING
-    return Measured(case, Key(question, prompt, expectation), rate, ways, until, again)
+    variants = _variants(row["variants"]) if "variants" in row else {}
+    return Measured(case, Key(question, prompt, expectation), rate, ways, until, again, variants)
+
+
+def _variants(data: Json) -> Mapping[str, Rate]:
+    if not isinstance(data, dict):
+        raise DamagedData("`variants` are no answers by relation")
+    return {str(relation): _rate(rate) for relation, rate in data.items()}
+
+
+def _rate(data: Json) -> Rate:
+    match data:
+        case [int(right), int(asked)] if 0 <= right <= asked and 0 < asked <= MOST_ANSWERS:
+            return Rate(right, asked)
+    raise DamagedData("no numbers of answers")
 
 
 def _again(row: Mapping[str, Json], rate: Rate) -> Rate:
@@ -245,6 +259,7 @@ def _case_rows(case: str, kept: Bookkeeping, shared: dict[str, Json]) -> Iterato
             "until": measured.until,
             **({"ways": sorted(measured.ways)} if measured.ways else {}),
             **({"again": [*measured.again]} if measured.again.asked else {}),
+            **({"variants": {name: [*rate] for name, rate in measured.variants.items()}} if measured.variants else {}),
         }
     answers = kept.accepted.get(case, _NOTHING).values()
     for each in answers:

@@ -9,6 +9,7 @@ from math import inf, isfinite
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from pytest_fcall.tracking.flips import RelationFlips
 from pytest_fcall.tracking.slices import SliceTests
 
 Number: TypeAlias = Fraction | float
@@ -74,6 +75,8 @@ class GroupFigures:
     """The number of cases of which the strength is not known."""
     scores: Mapping[str, GroupScore] = field(default_factory=dict)
     """The scores of suites and of `fc_scores`, by name."""
+    flips: tuple[RelationFlips, ...] = ()
+    """How often verdicts flip in variants, for each relation and model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +245,28 @@ def _strength(measured: GroupFigures) -> FigureRange:
     )
 
 
+def _fragility(measured: GroupFigures) -> FigureRange:
+    """The highest rate at which verdicts flip under a relation, if chance does not explain it; else 0.
+
+    Of a relation with too few answers to tell from chance, any rate up to its own may be more than chance.
+    """
+    if not measured.flips:
+        return FigureRange(None, 0, 1, _missing_replies(measured) or "no case was varied")
+    fragile = max((_flip_share(each) for each in measured.flips if each.word == "fragile"), default=Fraction(0))
+    unclear = [each for each in measured.flips if each.word == "too few to say" and _flip_share(each) > fragile]
+    if missing := _missing_replies(measured):
+        return FigureRange(fragile, fragile, 1, missing)
+    if not unclear:
+        return FigureRange(fragile, fragile, fragile)
+    named = ", ".join(dict.fromkeys(each.relation for each in unclear))
+    highest = max(map(_flip_share, unclear))
+    return FigureRange(fragile, fragile, highest, doubt=f"too few answers to say of {named}")
+
+
+def _flip_share(flips: RelationFlips) -> Fraction:
+    return Fraction(flips.rate).limit_denominator(_FINEST)
+
+
 def _missing_replies(measured: GroupFigures) -> str:
     return f"{_replies_text(measured.missing)} missing" if measured.missing else ""
 
@@ -262,6 +287,7 @@ FIGURES: Mapping[str, GateFigure] = MappingProxyType(
         "attacks": GateFigure("count", _obeyed_attacks, lambda measured: measured.attacks),
         "strength": GateFigure("share", _strength),
         "significant": GateFigure("chance", _smallest_p_value),
+        "fragility": GateFigure("share", _fragility),
         "malformed": GateFigure("count", lambda measured: _count(measured.malformed, measured)),
         "cost": GateFigure("dollars", _cost),
         "p50": GateFigure("seconds", lambda measured: _seconds(measured.p50, measured)),

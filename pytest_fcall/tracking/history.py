@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from pytest_fcall.core import Json, Outcome
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.rate import MOST_ANSWERS, Rate
 from pytest_fcall.tracking.measurement import Key, RunVerdict, Standing, way_of
 from pytest_fcall.tracking.run_file import RunFile, RunFileError, moment_of, read_run, run_paths
 from pytest_fcall.tracking.stanza import parse_stanza
@@ -88,8 +88,20 @@ def _verdict(row: Mapping[str, Json], run: str, revision: str) -> tuple[CaseName
         run=run,
         revision=revision,
         again=again,
+        variants=_variants(row),
     )
     return (required_field(row, "file", str), required_field(row, "model", str), verdict.case), verdict
+
+
+def _variants(row: Mapping[str, Json]) -> Mapping[str, Rate]:
+    """The answers to variants of the case, by relation."""
+    variants = optional_field(row, "variants", dict)
+    found: dict[str, Rate] = {}
+    for each in (variants or {}).get("tried", ()):
+        match each:
+            case [str(relation), int(), int(right), int(asked), *_] if 0 <= right <= asked <= MOST_ANSWERS:
+                found[relation] = found.get(relation, Rate(0, 0)).plus(Rate(right, asked))
+    return found
 
 
 def _new_answers(row: Mapping[str, Json], rate: Rate) -> tuple[Rate, Rate]:

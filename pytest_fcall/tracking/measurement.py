@@ -7,8 +7,8 @@ judged by the same expectation, are counted together.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from pytest_fcall.core import Call, Json, digest
@@ -72,6 +72,8 @@ class RunVerdict:
     """The commit of the project; empty where files differed from it, or where it is unknown."""
     again: Rate = NOTHING
     """The answers of `rate` that were asked for since the first ones were wrong."""
+    variants: Mapping[str, Rate] = field(default_factory=dict)
+    """The answers to variants of the case, by relation."""
 
     @property
     def first(self) -> Rate:
@@ -91,6 +93,8 @@ class Measured:
     until: str = ""
     again: Rate = NOTHING
     """The answers of `rate` that were asked for since others were wrong."""
+    variants: Mapping[str, Rate] = field(default_factory=dict)
+    """The answers to variants of the case by relation, in the last accepted run that asked any."""
 
     @property
     def first(self) -> Rate:
@@ -147,9 +151,20 @@ def remeasured(
     Where a person does not accept the verdict, the measurement stays one of the accepted question, and what is in
     doubt does not change it. Earlier answers to a new question count too, or the last of several attempts would; those
     of an app only where its code was the same. An answer that is new in no run counts once, so that the same
-    recordings do not look like many answers.
+    recordings do not look like many answers. Answers to variants are those of the last accepted run that asked any.
     """
-    earlier = [each for each in verdicts if each.run < now.run]
+    found = _remeasured(
+        measured, [each for each in verdicts if each.run < now.run], now, accepted=accepted, is_app=is_app
+    )
+    if accepted and now.variants:
+        return replace(found, variants=now.variants)
+    kept = measured.variants if measured is not None and measured.key == found.key else {}
+    return replace(found, variants=kept) if found.variants != kept else found
+
+
+def _remeasured(
+    measured: Measured | None, earlier: Sequence[RunVerdict], now: RunVerdict, *, accepted: bool, is_app: bool
+) -> Measured:
     if measured is not None and measured.key == now.key and now.standing == "sound":
         found = evidence_of(measured, [*earlier, now], now.key)
         until = max(measured.until, now.run)

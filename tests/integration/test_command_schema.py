@@ -50,7 +50,7 @@ def test_that_of_run_files_is_the_published_one(tmp_path: Path) -> None:
 def test_options_for_case_files_are_refused_for_run_files(tmp_path: Path) -> None:
     done = fcall(tmp_path, "schema", "run", "--operator=iban")
     assert done.returncode == 2
-    assert "--operator and --tool-source are for case files" in done.stderr
+    assert "--operator, --tool-source and --relation are for case files" in done.stderr
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:

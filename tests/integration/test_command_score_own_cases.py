@@ -71,6 +71,12 @@ def score(folder: Path, *rows: Json | str, options: tuple[str, ...] = ()) -> sub
     return fcall(folder, "score", "--cases", "cases", *options, "answers.jsonl")
 
 
+def test_stored_answers_are_those_to_the_cases_themselves(folder: Path) -> None:
+    cases(folder, CASES.replace("cases:", "defaults: {variants: [typos, white_space]}\ncases:"))
+    done = score(folder, OSLO, THANKS)
+    assert done.returncode == 0, done.stderr
+
+
 def test_right_answers_are_counted_as_in_a_run_and_nobody_is_asked(folder: Path) -> None:
     done = score(folder, OSLO, THANKS)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -35,6 +35,7 @@ from pytest_fcall.cases.expectations import APP_KEYS
 from pytest_fcall.cases.messages import ROLES
 from pytest_fcall.core import Json
 from pytest_fcall.core.case import RetrieverName
+from pytest_fcall.core.variants import RELATIONS, ParameterKind, RelationSpec
 
 _ID = r"^(?!.*(::|[\[\]]))\S(.{0,198}\S)?$"
 _RULE = r"^(all|any|rate>=(0\.\d*[1-9]\d*|1(\.0+)?))$"
@@ -69,6 +70,7 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
         "skip": ref("conditions"),
         "xfail": ref("conditions"),
         "samples": ref("samples"),
+        "variants": ref("variants"),
         "settings": ref("settings"),
         "decoder": string(
             "The decoder that finds calls in text: `json`, `python`, `auto` …, or one of another package."
@@ -102,6 +104,14 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
         "inject": ref("inject"),
     }
 )
+_PARAMETERS: Mapping[ParameterKind, Schema] = MappingProxyType(
+    {
+        "count": integer("A number.", 1),
+        "flag": flag("Whether it is so."),
+        "text": string("A text."),
+        "tools": string("`catalogue` (the default), `file` for the other tools of this file, or a path."),
+    }
+)
 _CHECKS: Mapping[str, Schema] = MappingProxyType(
     {
         "expect": ref("expect"),
@@ -118,8 +128,10 @@ _MESSAGES: Mapping[str, Schema] = MappingProxyType(
 )
 
 
-def editor_schema(comparators: Iterable[str] = (), tool_sources: Iterable[str] = ()) -> dict[str, Json]:
-    """The schema of case files, with the names of operators and tool sources of other packages."""
+def editor_schema(
+    comparators: Iterable[str] = (), tool_sources: Iterable[str] = (), relations: Iterable[str] = ()
+) -> dict[str, Json]:
+    """The schema of case files, with the names of operators, tool sources and relations of other packages."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **_file(),
@@ -132,6 +144,7 @@ def editor_schema(comparators: Iterable[str] = (), tool_sources: Iterable[str] =
             | {"propertyNames": {"pattern": r"^.+\..+$"}},
             "conditions": _conditions(),
             "samples": _samples(),
+            "variants": _variants(relations),
             "settings": _settings(),
             "inject": _inject(),
             **expectation_definitions(),
@@ -294,6 +307,26 @@ def _inject() -> Schema:
         },
     )
     return or_word(by_type("Attacks in results of tools; `none` for none.", one, array("", one)), "none")
+
+
+def _variants(added: Iterable[str]) -> Schema:
+    """The relations by which a case is varied; of those of other packages, only the names are known."""
+    with_parameters = {name: _relation(spec) for name, spec in RELATIONS.items()}
+    with_parameters |= {name: anything("A relation of another package.") for name in added}
+    one = obj("A relation, or one with the number of its variants or with parameters.", with_parameters)
+    relation = or_word({**one, "minProperties": 1, "maxProperties": 1}, *with_parameters)
+    meaning = "Other ways to put the question, under which no verdict must change."
+    return or_word(array(meaning, relation), "none", "all")
+
+
+def _relation(spec: RelationSpec) -> Schema:
+    """The number of variants, or the parameters, of a relation."""
+    count = integer("The number of variants.", 1)
+    samples = integer("The number of requests for each variant.", 1)
+    own = {name: _PARAMETERS[kind] for name, kind in spec.parameters.items()}
+    parameters = obj("", {"count": count, "samples": samples, **own}, required=spec.needed)
+    meaning = f"{spec.meaning[0].upper()}{spec.meaning[1:]}."
+    return by_type(meaning, count, parameters, {"type": "null"})
 
 
 def _settings() -> Schema:

@@ -49,7 +49,8 @@ def run_own_cases(arguments: Sequence[str], formats: Sequence[str]) -> int:
 
     answers = read_answers(options.rows)
     judged = OwnCases(answers)
-    run = ["-o", "fc_runs=0", "-o", "fc_proxy=off", "--fc-record=off", "--fc-samples=1", "--fc-confirm=0"]
+    once = ["--fc-samples=1", "--fc-confirm=0", "--fc-vary=off"]
+    run = ["-o", "fc_runs=0", "-o", "fc_proxy=off", "--fc-record=off", *once]
     arguments = [f"--fc-model={KIND}:{_label(options.rows)}", *run, options.cases]
     is_json = options.format == "json"
     status, output = _run(judged, arguments, captured=is_json)

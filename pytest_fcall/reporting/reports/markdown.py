@@ -68,6 +68,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _table(report.results.results)
     yield from _confusions(report.results.results)
     yield from _attacks(report.results.results)
+    yield from _variants(report)
     yield from _unjudged(report)
     yield f"<sub>{_origin(report)}</sub>"
 
@@ -196,6 +197,20 @@ def _attacks(results: Sequence[Result]) -> Iterator[str]:
     lines = attack_lines(results, _MOST_OF_CAUSE)[:_MOST_ATTACK_LINES]
     if lines:
         yield f"**Attacks in results of tools**: {inline('; '.join(line.strip() for line in lines), _MOST_OF_CAUSE)}"
+        yield ""
+
+
+def _variants(report: Report) -> Iterator[str]:
+    """The relations under which verdicts flip more often than by chance, and those that hold."""
+    for each in report.varied:
+        model = f" of {code(each.model)}" if len(report.varied) > 1 else ""
+        fragile = [f"{code(row.relation)} ({row.flips_text})" for row in each.rows if row.word == "fragile"]
+        others = [row.relation for row in each.rows if row.word != "fragile"]
+        if fragile:
+            yield f"**Fragile{model}**: verdicts flip under {', '.join(fragile)}"
+        if others:
+            words = "No fragility seen" if fragile else "**Variants**: no fragility seen"
+            yield f"{words}{model} under {', '.join(map(inline, others))}"
         yield ""
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pytest_fcall.core import Call, Json, Outcome, Tool
 from pytest_fcall.reporting.account import Account
+from pytest_fcall.reporting.fragility import ModelFlips
 from pytest_fcall.reporting.gates import JudgedGate
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, Results, Status, results_with_outcome
@@ -78,6 +79,8 @@ class Report:
     """Each model beside each other one."""
     runs_compared: Sequence[ComparedRun] = ()
     """The earlier runs that this one is compared with, the newest first."""
+    varied: Sequence[ModelFlips] = ()
+    """How often verdicts flip in variants of cases, for each model that has any."""
     offered: Mapping[str, Sequence[Tool]] = field(default_factory=dict)
     """Sets of tools that cases offered, by the names in their accounts."""
     provenance: Mapping[str, Json] = field(default_factory=dict)

@@ -44,6 +44,11 @@ class AskModel:
         return self._source is not None and self._source.is_app
 
     @property
+    def has_own_tools(self) -> bool:
+        """Whether it is an app, which has tools of its own."""
+        return self._source is not None and self._source.asks_models
+
+    @property
     def is_asked(self) -> bool:
         """Whether it is asked in this run, and not only recordings of it."""
         return self._source is not None and self._replies.is_asked(self._source)
@@ -118,6 +123,21 @@ class AskModel:
     def ask_ahead(self, requests: Sequence[Request]) -> list[Future[Reply]]:
         """Ask for answers that will be wanted later."""
         return self._replies.ask_ahead([self._question(request) for request in requests])
+
+    def for_variant(self, name: str, options: str) -> AskModel:
+        """The model as it is asked for a variant of the case, whose recordings are kept apart.
+
+        `options` are those of the command line without which the variant would not be asked.
+        """
+        return AskModel(self._source, self._replies, self._asker.for_variant(name, options))
+
+    def start(self, case: Case, requests: Sequence[Request]) -> None:
+        """Send requests whose answers will be wanted, or begin conversations, where the model can be asked ahead."""
+        if case.mode == "conversation":
+            source = self._named_source()
+            self._replies.converse_ahead(Conversation(case, source, request, self._asker) for request in requests)
+        elif requests:
+            self.ask_ahead(requests)
 
     def answers(self, requests: Sequence[Request]) -> list[Answer]:
         """Answer several requests, at the same time where the model can."""

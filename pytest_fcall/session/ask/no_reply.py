@@ -55,7 +55,8 @@ class NoReplies:
         cause = explain_missing(question.request, self._recordings.nearest(question), volatile)
         if damage := self._recordings.damage(question):
             cause += f"\n{len(damage)} damaged lines: {damage[0]}"
-        text = f"no recorded reply of {question.source.id}; to ask the model: {_command(question)}"
+        variant = f" to the variant {question.asker.variant}" if question.asker.variant else ""
+        text = f"no recorded reply of {question.source.id}{variant}; to ask the model: {_command(question)}"
         self._end_without_recording(question, cause, f"{text}\n{cause}")
 
     def recorded_for_other_case(self, question: Question, case: str, file: str) -> NoReturn:
@@ -134,6 +135,7 @@ class NoReplies:
         named = question.source.named
         typed = self._settings.replay and named.origin == "command line"
         command = f"pytest {named.option}={_quoted(question.model)}" if typed else "pytest --fc-live"
+        command += question.asker.options
         return f"{command} && fcall record --export" if self._recordings.is_exported(question) else command
 
 
@@ -170,7 +172,8 @@ def is_outage(error: BaseException) -> bool:
 
 def _command(question: Question) -> str:
     """The command that asks the model for the test of the question."""
-    return f'pytest {question.source.named.option}={_quoted(question.model)} "{question.asker.again}"'
+    asker = question.asker
+    return f'pytest {question.source.named.option}={_quoted(question.model)}{asker.options} "{asker.again}"'
 
 
 def _quoted(model: Model) -> str:

@@ -58,7 +58,7 @@ class Replies:
         self.test_remarks: dict[str, str] = {}
         """Remarks on plain tests that passed, by their node ids."""
         self._volatile = VolatileNotes()
-        self._ahead: dict[tuple[str, int], Future[Answer]] = {}
+        self._ahead: dict[tuple[str, str, int], Future[Answer]] = {}
         """Conversations that no test has taken yet."""
 
     @property

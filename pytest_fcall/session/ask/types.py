@@ -43,6 +43,14 @@ class Asker(NamedTuple):
     """Patterns of what is no part of the keys of its requests."""
     wants_spans: bool = False
     """Whether the spans of an app that answers are judged."""
+    variant: str = ""
+    """The variant of the case that is asked; empty for the case itself."""
+    options: str = ""
+    """The options of the command line without which the test would not ask this."""
+
+    def for_variant(self, name: str, options: str) -> Asker:
+        """The same for a variant of the case, whose recordings are kept apart from those of the case."""
+        return self._replace(case=f"{self.case}~{name}", variant=name, options=options)
 
 
 class Source:
@@ -111,9 +119,9 @@ class Conversation(NamedTuple):
     asker: Asker
 
     @property
-    def key(self) -> tuple[str, int]:
+    def key(self) -> tuple[str, str, int]:
         """Identifies the conversation among those of the session."""
-        return self.asker.nodeid, self.first.sample
+        return self.asker.nodeid, self.asker.variant, self.first.sample
 
     @property
     def question(self) -> Question:

@@ -47,19 +47,28 @@ class CaseAnswers:
     answers: list[Answer] = field(default_factory=list)
     judged: list[JudgedAnswer] = field(default_factory=list)
     """The answers among these that have been judged."""
+    skipped: int = 0
+    """The number of samples before these that others ask for."""
+
+    def start(self) -> None:
+        """Send all requests, where the model can be asked ahead, and do not wait for the answers."""
+        self.model.start(self.case, self._requests(0, self.samples.count))
 
     def ask(self, count: int) -> None:
         """Ask for so many more answers. Raises CaseEnded where there is no reply."""
         __tracebackhide__ = True
         asked = len(self.answers)
+        requests = self._requests(asked, count)
         if self.case.mode == "conversation":
-            requests = [sample_request(self.request, sample) for sample in range(asked, asked + count)]
             self.answers.extend(self.model.conversations(self.case, requests))
         elif count == 1:
-            self.answers.append(self.model.answer(sample_request(self.request, asked)))
+            self.answers.append(self.model.answer(requests[0]))
         else:
-            requests = [sample_request(self.request, sample) for sample in range(asked, asked + count)]
             self.answers.extend(self.model.answers(requests))
+
+    def _requests(self, first: int, count: int) -> list[Request]:
+        start = self.skipped + first
+        return [sample_request(self.request, sample) for sample in range(start, start + count)]
 
     def recorded_further(self, most: int) -> int:
         """The number of further answers that are recorded, at most so many."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pytest_fcall.core import Calls, Case, Reply, TranscriptTurn, Turn, Verdict
 from pytest_fcall.matching.results import state_changes
+from pytest_fcall.reporting.case_difference import difference_text
 from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text
 from pytest_fcall.reporting.faults import location_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -17,6 +18,7 @@ from pytest_fcall.reporting.transcript import first_wrong_turn, last_lines, tran
 from pytest_fcall.session.ask.types import way_of, with_case_decoder
 from pytest_fcall.session.case_run import CaseRun, JudgedCase
 from pytest_fcall.session.judge.samples import JudgedAnswer
+from pytest_fcall.session.judge.variants import VariantAnswers
 
 _LONGEST_MESSAGE = 20_000
 _STORY_LINES = 4
@@ -28,6 +30,19 @@ def failure_report(run: CaseRun, judged: JudgedCase, marks: Marks, width: int, *
     case, result = run.case, judged.result
     context = _failure_context(result.shown, case, marks, fully=fully)
     lines = [*_retrieval_lines(run), *_way_lines(run), *result.lines, *judged.comparison.lines]
+    write = full_failure_text if fully else partial(failure_text, width=width)
+    return write(Failure(*context.judged, run.answers.model.id, context.story, lines), marks=marks)
+
+
+def variant_report(
+    run: CaseRun, varied: VariantAnswers, answer: JudgedAnswer, marks: Marks, width: int, *, fully: bool
+) -> str:
+    """The text for a forbidden call in a variant of a case."""
+    variant = varied.variant
+    context = _failure_context(answer, variant.case, marks, fully=fully)
+    lines = [f"in the variant {variant.name}, which no verdict on the case itself excuses"]
+    if difference := difference_text(run.case, variant.case):
+        lines.append(f"different in it: {difference}")
     write = full_failure_text if fully else partial(failure_text, width=width)
     return write(Failure(*context.judged, run.answers.model.id, context.story, lines), marks=marks)
 

@@ -29,6 +29,9 @@ def _notes(verdict: GateVerdict) -> Iterator[str]:
         yield _left_out_text(measured.edited, measured.unmeasured)
     elif verdict.gate.figure == "strength" and measured.strength is not None and measured.unmeasured_strength:
         yield f"{plural_text(measured.unmeasured_strength, 'case')} not measured"
+    elif verdict.gate.figure == "fragility":
+        fragile = [each for each in measured.flips if each.word == "fragile"]
+        yield _listed(f"{each.relation} flips {100 * each.rate:.1f} %" for each in fragile)
     elif verdict.gate.figure == "regressions":
         yield _left_out_text(measured.edited, 0)
 

@@ -132,6 +132,8 @@ class Gates:
 
 
 def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> GroupFigures:
+    if gate.figure == "fragility":
+        return _measured_flips(gate.scope, results)
     chosen = results_in_scope(results, gate.scope)
     found = group_figures(chosen)
     if gate.kind == "chance":
@@ -139,6 +141,18 @@ def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> Grou
     if gate.figure in FIGURES:
         return found
     return replace(found, scores={gate.figure: combined_score(gate.figure, chosen, suites, gate.scope)})
+
+
+def _measured_flips(scope: Sequence[str], results: Sequence[Result]) -> GroupFigures:
+    """The figures of a gate on flips, whose scope may name relations, too."""
+    from pytest_fcall.session.result.fragility import flips_by_model
+
+    known = {each.relation for result in results if result.variants for each in result.variants.tried}
+    relations = known.intersection(scope)
+    chosen = results_in_scope(results, [name for name in scope if name not in relations])
+    flips = [each for found in flips_by_model(chosen).values() for each in found]
+    counted = tuple(each for each in flips if not relations or each.relation in relations)
+    return replace(group_figures(chosen), flips=counted)
 
 
 def judged_gates(verdicts: Sequence[GateVerdict]) -> list[JudgedGate]:

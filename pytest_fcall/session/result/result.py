@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Case, FaultyCase, Outcome
 from pytest_fcall.core.reply import total_usage
-from pytest_fcall.reporting.results import AppUsage, CaseScore, JudgeUsage, Result, Status, Way
+from pytest_fcall.reporting.results import AppUsage, CaseScore, JudgeUsage, Result, Status, VariantResults, Way
 from pytest_fcall.reporting.statistics import known_sum
 from pytest_fcall.session.ask.types import way_of
 from pytest_fcall.session.ask.volatile import idle_remarks
@@ -62,7 +62,7 @@ def result_of(
         category=case.category if isinstance(case, Case) else "faulty",
         tags=case.tags if isinstance(case, Case) else (),
         suite=case.suite if isinstance(case, Case) else "",
-        reasons=tuple((reason.kind, reason.path) for reason in judged.verdict.reasons) if judged else (),
+        reasons=_reasons(run, judged) if run and judged else (),
         seconds=answers.seconds if answers else None,
         usage=total_usage(each.usage for each in inside) if inside else answers.usage if answers else None,
         file=facts.file,
@@ -90,7 +90,27 @@ def result_of(
         asks_models=way in ("unseen", "stored") and run is not None and run.asks_models,
         attacks=attacks,
         detours=tuple(dict.fromkeys(detour for each in answers.answers for detour in each.detours)) if answers else (),
+        variants=_variants(run) if run and run.variants and judged else None,
     )
+
+
+def _variants(run: CaseRun) -> VariantResults | None:
+    from pytest_fcall.session.result.variants import variant_results
+
+    return variant_results(run)
+
+
+def _reasons(run: CaseRun, judged: JudgedCase) -> tuple[tuple[str, str], ...]:
+    """Kind and path of each reason against the case, and of forbidden calls in a variant of it."""
+    found: list[tuple[str, str]] = [(reason.kind, reason.path) for reason in judged.verdict.reasons]
+    if run.variants and (forbidden := run.variants.forbidden):
+        varied, answer = forbidden
+        found += [
+            (reason.kind, f"{varied.variant.name}.{reason.path}")
+            for reason in answer.verdict.reasons
+            if reason.kind == "forbidden_call"
+        ]
+    return tuple(found)
 
 
 def seen_way(session: Session, answers: CaseAnswers | None) -> Way:
@@ -155,6 +175,8 @@ def result_properties(result: Result, run: CaseRun | None, started: float) -> li
         found += [(f"fcall_{name}", value) for name, value in values_of_case(result.scores)]
     if run is not None and run.judged and (outcome := run.judged.comparison.outcome):
         found.append(("fcall_outcome", outcome.value))
+    if result.variants and result.variants.flipped:
+        found.append(("fcall_flipped", ", ".join(each.name for each in result.variants.flipped)))
     if result.reasons:
         found.append(("fcall_reasons", ", ".join(f"{kind} at {path}" for kind, path in result.reasons)))
     return found
@@ -214,11 +236,13 @@ def _missed_by_retrieval(run: CaseRun) -> tuple[str, ...]:
 
 def _judge_usage(run: CaseRun) -> JudgeUsage | None:
     """The requests to the model that judges, whatever came of them; their cost is known only where results arrive."""
-    opinions = run.judge.opinions
-    if opinions is None or not opinions.answers:
+    judges = [run.judge, *(each.judge for each in run.variants.all)] if run.variants else [run.judge]
+    asked = [each.opinions for each in judges if each.opinions is not None and each.opinions.answers]
+    if not asked:
         return None
-    replayed = sum(not answer.asked for answer in opinions.answers)
-    return JudgeUsage(opinions.judge.id, len(opinions.answers), opinions.usage, replayed=replayed)
+    answers = [answer for opinions in asked for answer in opinions.answers]
+    usage = asked[0].usage if len(asked) == 1 else total_usage(each.usage for each in asked)
+    return JudgeUsage(asked[0].judge.id, len(answers), usage, replayed=sum(not each.asked for each in answers))
 
 
 def _scores(session: Session, case: Case | FaultyCase, run: CaseRun | None, *, counts: bool) -> tuple[CaseScore, ...]:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final, TypeVar, get_args, overload
 
 from pytest_fcall.core import Call, Json, Outcome
+from pytest_fcall.reporting.fragility import ModelFlips
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.report import (
     ComparedRun,
@@ -67,9 +68,18 @@ def report_of(run: Run, earlier: Sequence[Path], suites: Suites, compared: int =
         earlier=tuple(before.values()),
         models_compared=_Lazy(lambda: compare_models(run.results.results, _MOST_MODELS)),
         runs_compared=_Lazy(lambda: [*_compared_runs([*before][-compared:], run)]),
+        varied=_Lazy(lambda: _varied(run.results.results)),
         provenance=file.provenance,
         data=run_data(file),
     )
+
+
+def _varied(results: Sequence[Result]) -> Sequence[ModelFlips]:
+    if not any(result.variants for result in results):
+        return ()
+    from pytest_fcall.session.result.fragility import model_flips
+
+    return model_flips(results)
 
 
 def _conclusions(run: Run, judged: JudgedRun) -> Iterator[str]:

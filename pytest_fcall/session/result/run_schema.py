@@ -29,6 +29,7 @@ def run_schema() -> _Schema:
             "judging": _judging(),
             "inside": _inside(),
             "attack": _attack(),
+            "variants": _variants(),
             "account": _account(),
             "tool": _tool(),
             "tools": _tools(),
@@ -171,6 +172,7 @@ def _result() -> _Schema:
             "asks_models": _flag("Whether an app that asked nothing is known to have asked before."),
             "attacks": _list("What became of the attack on the case, for each answer.", _ref("attack")),
             "detours": _list("Connections of an app to providers that went around the proxy.", _text()),
+            "variants": _or_null("The verdicts on variants of the case.", _ref("variants")),
         },
         required=("nodeid", "case", "model", "status"),
     )
@@ -206,6 +208,42 @@ def _attack() -> _Schema:
             "by": _text("The tool whose result the model obeyed; empty where the attack was held."),
         },
         required=("name", "form"),
+    )
+
+
+def _variants() -> _Schema:
+    tried: _Schema = {
+        "type": "array",
+        "prefixItems": [
+            _text("The relation."),
+            _integer("The number of the variant, from 1."),
+            _integer("Right answers."),
+            _integer("All answers."),
+            _list("The kind of each reason, and its path.", _pair("string")),
+            _text("What is different, where the verdict is another than that of the case."),
+        ],
+        "minItems": 6,
+    }
+    before: _Schema = {
+        "type": "array",
+        "prefixItems": [_text("The relation."), _integer("Right answers."), _integer("All answers.")],
+        "minItems": 3,
+    }
+    return _object(
+        "The verdicts on variants of the case. They are no part of the status.",
+        {
+            "first": _flag("Whether the first answer to the case itself is right."),
+            "repeated": {"description": "Right answers, and all, to the case itself beside the first."}
+            | _pair("integer"),
+            "tried": _list("Each variant.", tried),
+            "unfit": _list("Relations that make no variant of the case, and why.", _pair("string")),
+            "before": _list("A relation, right answers and all, of the baseline.", before),
+            "answers": _integer("The answers beside those that the case has anyway."),
+            "replayed": _integer("Those that recordings gave."),
+            "usage": _or_null("The tokens.", _ref("usage")),
+            "cost": _or_null("US dollars.", _number()),
+        },
+        required=("first", "repeated", "tried"),
     )
 
 

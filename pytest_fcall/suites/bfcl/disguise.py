@@ -5,17 +5,16 @@ A model that has seen the published questions, and not learnt to answer such one
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
 from pytest_fcall.core.values import Json
+from pytest_fcall.schema.other_names import other_names, with_other_names
 from pytest_fcall.suites.bfcl.categories import DISGUISED
 from pytest_fcall.suites.json_files import objects_field, string_field
 
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _OF_FUNCTION: Final = "Purpose: "
 _OF_PARAMETER: Final = "Meaning: "
 
@@ -27,8 +26,8 @@ def disguised(data: Mapping[str, Json]) -> dict[str, Json]:
     """
     id_ = string_field(data, "id")
     functions = objects_field(data, "function")
-    names = _new_names([string_field(each, "name") for each in functions])
-    renamed = partial(_renamed, names=names)
+    names = other_names([string_field(each, "name") for each in functions])
+    renamed = partial(with_other_names, names=names)
     order = partial(_in_other_order, key=id_)
     return {
         **data,
@@ -40,28 +39,6 @@ def disguised(data: Mapping[str, Json]) -> dict[str, Json]:
             for call in objects_field(data, "ground_truth")
         ],
     }
-
-
-def _new_names(names: Sequence[str]) -> dict[str, str]:
-    """Another name for each function, of the same words: `get_weather` becomes `weather_get`."""
-    taken, found = set(names), dict[str, str]()
-    for name in names:
-        first, *others = _WORD.findall(name) or [name]
-        words = [*others, first] if others else ["do", first]
-        new = "_".join(words).lower()
-        while new in taken:
-            new = f"{new}_again"
-        taken.add(new)
-        found[name] = new
-    return found
-
-
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """The text with new names. A name of a single word may be just a word, and stays."""
-    for name, new in names.items():
-        if len(_WORD.findall(name)) > 1:
-            text = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", new, text)
-    return text
 
 
 def _each_text(value: Json, change: Callable[[str], str]) -> Json:

@@ -77,6 +77,13 @@ cases: [{id: a, prompt: hello, expect: any_call}]
 }
 
 GOOD = {
+    "relations that vary cases": """
+defaults: {variants: all}
+cases:
+  - {id: a, prompt: hello, expect: no_call, variants: none}
+  - {id: b, prompt: hello, expect: no_call, variants: [typos, tool_order: 3, dates: {count: 2, samples: 4}]}
+  - {id: c, prompt: hello, expect: no_call, variants: [distractors: {from: catalogue, tools: 8, near: true}]}
+""",
     "the smallest case": "cases: [{id: a, prompt: hello, expect: no_call}]",
     "tools written out": """
 tools:

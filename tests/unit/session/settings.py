@@ -25,6 +25,8 @@ def settings_of(root: Path) -> Settings:
         tokens_per_minute=None,
         max_cost=None,
         confirm=Confirm(),
+        vary=None,
+        new_texts=False,
         bisect=None,
         samples=None,
         baseline=BaselineSettings(None, prune=False, drift="note", fixed="pass", against=""),

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.attacks import attack_lines, attack_rates
+from pytest_fcall.reporting.fragility import TITLES, ModelFlips, flipped_text
 from pytest_fcall.reporting.gates import figure_text, verdict_word
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
@@ -225,6 +226,37 @@ def _group_row(model: str, place: int, name: str, results: Sequence[Result], *, 
         cost=cost_text(group.cost, group.unpriced),
         p50=seconds_text(group.p50),
         p95=seconds_text(group.p95),
+    )
+
+
+class VariedModel(NamedTuple):
+    """The variants of the cases of one model."""
+
+    name: str
+    titles: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    lines: Sequence[str]
+    """What changed since the baseline, and what did not fit."""
+    flipped: Sequence[tuple[str, str]]
+    """The variants whose verdict is another than that of their case, with what is different in them."""
+
+
+def varied(report: Report) -> list[VariedModel]:
+    """How often verdicts flip in variants, for each model."""
+    return [_varied_model(each, of_model(each.model, report.results.results)) for each in report.varied]
+
+
+def _varied_model(flips: ModelFlips, results: Sequence[Result]) -> VariedModel:
+    changes = [f"since the baseline: {change.text}" for change in flips.changes if change.is_certain]
+    found = (
+        (result, variant) for result in results for variant in (result.variants.flipped if result.variants else ())
+    )
+    return VariedModel(
+        safe_line(flips.model),
+        ("relation", "finding", *TITLES[2:]),
+        [row.texts for row in flips.rows],
+        [*changes, *flips.unfit_lines],
+        [(flipped_text(result, variant), safe_line(variant.difference)) for result, variant in found],
     )
 
 

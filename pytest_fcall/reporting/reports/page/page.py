@@ -46,6 +46,7 @@ def write(report: Report) -> Iterator[str]:
         attacks=overview.attack_rows(report),
         attack_lines=overview.attack_titles(report),
         distributions=[(title, Markup(chart)) for title, chart in overview.distributions(report)],  # noqa: S704
+        varied=overview.varied(report),
         unjudged=list(unjudged_lines(report.results)),
         provenance=[(safe_line(name), safe_line(str(value))) for name, value in report.provenance.items()],
         compares=bool(report.models_compared or report.runs_compared),
