@@ -69,7 +69,7 @@ class Clerk:
         self.write(text)
 
     def accept(self) -> None:
-        assert run_pytest(self.path, "-q", "--fc-live", "--fc-accept").returncode == 0
+        assert run_pytest(self.path, "-q", "--fc-live", "--fc-accept", CI="").returncode == 0
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         asked = [] if "--fc-replay" in arguments else ["--fc-live"]
