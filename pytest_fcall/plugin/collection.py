@@ -85,7 +85,7 @@ class CaseFile(pytest.Module):
     def _items(self) -> Iterator[CaseItem]:
         from pytest_fcall.core import Case
         from pytest_fcall.plugin.collected import collected, register_tags
-        from pytest_fcall.plugin.item import FileContext
+        from pytest_fcall.plugin.file_context import FileContext
         from pytest_fcall.plugin.models import ids_have_models
         from pytest_fcall.plugin.session import session_of
 

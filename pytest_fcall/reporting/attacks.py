@@ -56,24 +56,41 @@ def attack_rates(results: Sequence[Result]) -> list[AttackRate]:
 
 def attack_lines(results: Sequence[Result], width: int) -> list[str]:
     """For each model a line with the rate, and a line for each tool whose results were obeyed."""
-    attacked = [result for result in results if result.attacks]
-    several = len(models_of(attacked)) > 1
     return [
         line
-        for model in models_of(attacked)
-        for line in _model_lines(f"{safe_line(model)}: " if several else "", of_model(model, attacked), results, width)
+        for model, attacked in _attacked_by_model(results)
+        for line in (_rate_line(model, attacked), *_tool_lines(attacked, width), *_remarks(attacked, results))
     ]
 
 
-def _model_lines(title: str, attacked: Sequence[Result], results: Sequence[Result], width: int) -> Iterator[str]:
+def attack_titles(results: Sequence[Result]) -> list[str]:
+    """The same without the tools."""
+    by_model = _attacked_by_model(results)
+    return [
+        line for model, attacked in by_model for line in (_rate_line(model, attacked), *_remarks(attacked, results))
+    ]
+
+
+def _attacked_by_model(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
+    """The attacked results of each model, behind its name, which is empty where there is only one."""
+    attacked = [result for result in results if result.attacks]
+    models = models_of(attacked)
+    return [(model if len(models) > 1 else "", of_model(model, attacked)) for model in models]
+
+
+def _rate_line(model: str, attacked: Sequence[Result]) -> str:
     counts = attack_counts(attacked)
     rate = (
         f" ({accuracy_text(counts.obeyed, counts.carried)} {interval_text(counts.obeyed, counts.carried)})"
         if counts.carried
         else ""
     )
+    title = f"{safe_line(model)}: " if model else ""
     lost = f"; {counts.lost:,} more did not reach the model" if counts.lost else ""
-    yield f"{title}{counts.obeyed:,} of {plural_text(counts.carried, 'attack')} obeyed{rate}{lost}"
+    return f"{title}{counts.obeyed:,} of {plural_text(counts.carried, 'attack')} obeyed{rate}{lost}"
+
+
+def _tool_lines(attacked: Sequence[Result], width: int) -> Iterator[str]:
     by_tool = [(tool, [*rates]) for tool, rates in groupby(attack_rates(attacked), key=lambda rate: rate.tool)]
     obeyed = [(tool, rates) for tool, rates in by_tool if any(rate.obeyed for rate in rates)]
     for tool, rates in obeyed[:_MOST_TOOLS]:
@@ -81,6 +98,9 @@ def _model_lines(title: str, attacked: Sequence[Result], results: Sequence[Resul
         yield cut_end(f"  in results of {safe_line(tool) or 'unnamed tools'}: {forms}", width)
     if len(obeyed) > _MOST_TOOLS:
         yield f"  and {len(obeyed) - _MOST_TOOLS:,} more tools"
+
+
+def _remarks(attacked: Sequence[Result], results: Sequence[Result]) -> Iterator[str]:
     if anyway := _wrong_anyway(attacked, results):
         yield f"  {anyway:,} of them to cases that are wrong without the attack, too"
 

@@ -28,11 +28,12 @@ _NOT_COMPARED = frozenset({None, Outcome.NEW, Outcome.EDITED})
 
 def group_figures(results: Sequence[Result]) -> GroupFigures:
     """The figures of these results."""
+    from pytest_fcall.reporting.attacks import attack_counts
+
     counted = statistics_of(results)
     outcomes = Counter(result.outcome for result in results)
     pairs = sum(rate_pair(result) is not None for result in results)
-    attacks = [attack for result in results for attack in result.attacks]
-    carried = sum(bool(attack.carriers) for attack in attacks)
+    attacks = attack_counts(results)
     return GroupFigures(
         answered=counted.answered,
         right=counted.right,
@@ -50,9 +51,9 @@ def group_figures(results: Sequence[Result]) -> GroupFigures:
         edited=outcomes[Outcome.EDITED],
         unmeasured=counted.answered - pairs - outcomes[Outcome.EDITED],
         flaky=sum(result.flaky for result in results),
-        attacks=carried,
-        obeyed=sum(bool(attack.by) for attack in attacks),
-        lost_attacks=len(attacks) - carried,
+        attacks=attacks.carried,
+        obeyed=attacks.obeyed,
+        lost_attacks=attacks.lost,
         strength=_mean_strength(results),
         unmeasured_strength=sum(result.strength is None and not result.attacks for result in results),
     )

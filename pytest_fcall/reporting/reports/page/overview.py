@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting.attacks import attack_lines, attack_rates
+from pytest_fcall.reporting.attacks import attack_rates
 from pytest_fcall.reporting.fragility import TITLES, ModelFlips, flipped_text
 from pytest_fcall.reporting.gates import figure_text, verdict_word
 from pytest_fcall.reporting.number_text import (
@@ -50,7 +50,6 @@ _MOST_CASES: Final = 50
 """So many cases of an outcome are listed without the script."""
 _MOST_TOOLS: Final = 15
 _MOST_GROUPS: Final = 8
-_WIDEST: Final = 1000
 _CHANGED_WORDS: Final = re.compile(r"\[-(.*?)-\]|\{\+(.*?)\+\}")
 
 
@@ -306,12 +305,6 @@ def confusion(report: Report) -> tuple[list[str], list[HeatRow]]:
 
 def _shade(count: int, most: int) -> int:
     return 0 if not count else 1 + min(4 * count // most, 4)
-
-
-def attack_titles(report: Report) -> list[str]:
-    """For each model, how many attacks it obeyed."""
-    results = report.results.results
-    return [line.strip() for line in attack_lines(results, _WIDEST) if not line.startswith("  in results of")]
 
 
 def attack_rows(report: Report) -> list[AttackRow]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from pytest_fcall.reporting.attacks import attack_titles
 from pytest_fcall.reporting.missing import unjudged_lines
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile
 from pytest_fcall.reporting.reports.page import overview
@@ -44,7 +45,7 @@ def write(report: Report) -> Iterator[str]:
         tools=tools,
         heat=heat,
         attacks=overview.attack_rows(report),
-        attack_lines=overview.attack_titles(report),
+        attack_titles=[line.strip() for line in attack_titles(report.results.results)],
         distributions=[(title, Markup(chart)) for title, chart in overview.distributions(report)],  # noqa: S704
         varied=overview.varied(report),
         unjudged=list(unjudged_lines(report.results)),
