@@ -78,6 +78,9 @@ def _read_relation(node: Node, scope: Scope, specs: Mapping[str, RelationSpec]) 
         value = None
     elif value.tag == INT:
         return WantedRelation(name, _count(value, scope, f"the number of variants by `{name}`"))
+    elif not isinstance(value, MappingNode):
+        node_values.wrong_type(value, scope.faults, f"`{name}`", "a number of variants, or a mapping of parameters")
+        return None
     return _with_parameters(key, name, value, specs[name], scope)
 
 

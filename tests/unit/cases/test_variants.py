@@ -81,6 +81,10 @@ def test_distractors_come_from_this_file_or_another_one(tmp_path: Path) -> None:
         ("typos", "7:15 `variants` cannot be `typos`; such as `variants: [typos]`"),
         ("[typos: 0]", "7:23 the number of variants by `typos` must be a positive integer; "),
         ("[typos: 101]", "7:23 the number of variants by `typos` must be at most 100; "),
+        (
+            "[typos: many]",
+            "7:23 `typos` must be a number of variants, or a mapping of parameters, not a string; ",
+        ),
         ("[typos: {cuont: 2}]", "7:24 `typos` has no key `cuont`; did you mean `count`?"),
         ("[typos, typos: 2]", "7:23 `typos` is there twice; give it a `count` instead"),
         ("[{typos: 1, dates: 1}]", "7:16 a relation is a name, or one name with its parameters; such as `- typos: 3`"),
