@@ -126,8 +126,8 @@ class _Watch:
         elif self.attack.at and any(step.results for step in transcript.steps):
             why = f"no result has a text at {' or '.join(f'`{glob}`' for glob in self.attack.at)}"
         else:
-            tools = " or ".join(f"`{glob}`" for glob in self.attack.into)
-            why = f"no call of {tools} had a result"
+            tools = "" if "*" in self.attack.into else f" of {' or '.join(f'`{glob}`' for glob in self.attack.into)}"
+            why = f"no call{tools} had a result"
         return Reason("no_injection", "results", f"The attack did not reach the model: {why}")
 
     def _judge_call(self, each: FollowedCall, path: str, is_wanted: bool) -> None:
