@@ -44,7 +44,7 @@ def no_case_reason(session: pytest.Session, not_collected: Iterable[Path]) -> st
     config = session.config
     if any(narrowing_options(config)):
         return None
-    asking = config.pluginmanager.has_plugin("fcall-hooks") or any(map(_asks, session.items))
+    asking = config.pluginmanager.has_plugin("fcall-hooks") or any(map(asks_by_fixture, session.items))
     empty = next(_empty_arguments(session), None)
     if asking and empty is None:
         return None
@@ -54,7 +54,8 @@ def no_case_reason(session: pytest.Session, not_collected: Iterable[Path]) -> st
     return f"--fc-model: there is no case in {empty}; {_hint(config, below)}"
 
 
-def _asks(item: pytest.Item) -> bool:
+def asks_by_fixture(item: pytest.Item) -> bool:
+    """Whether a test written in Python asks models."""
     return not _ASKING_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
 
 

@@ -246,7 +246,7 @@ def test_without_anything_recorded_nothing_is_made(project: Path, action: str) -
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "one of the arguments --export --load --prune --stats is required"),
+        ([], "name what to do: --export, --load, --prune, --stats, --rounds, --plan FILE or --from FILE"),
         (["--export", "--prune"], "not allowed with"),
         (["--stats", "cases"], "--stats takes no PATH: it covers all replies"),
         (["--export", "--older", "3d"], "--older can only be used with --prune"),

@@ -26,7 +26,7 @@ from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
-from tests.integration.command import completed
+from tests.integration.command import completed, python
 from tests.pages import FENCE, FRAMEWORKS, ROOT, Block, blocks_of, commands, first_missing, write
 from tests.suite_tools import WITHOUT_TOOLS
 
@@ -89,7 +89,7 @@ def extensions_in(folder: Path) -> Extensions:
 
 
 def is_run(command: str) -> bool:
-    return re.match(r"(python -m )?(pytest|fcall)\b", command) is not None
+    return re.match(r"(python -m )?(pytest|fcall)\b|python \w+\.py", command) is not None
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -102,6 +102,8 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }
+    if program == "python":
+        return python(folder, *arguments)
     return completed(program, folder, arguments, environment)
 
 

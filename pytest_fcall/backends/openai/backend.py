@@ -18,9 +18,11 @@ from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, r
 from pytest_fcall.backends.settings import ModelEntry, SettingsError
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
 from pytest_fcall.core.identity_key import IdentityKey
+from pytest_fcall.core.offline import OfflineBody
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.openai.client import Client
+    from pytest_fcall.backends.openai.server_answer import ServerAnswer
     from pytest_fcall.backends.servers.command import Command
     from pytest_fcall.backends.servers.shared_server import SharedServer
 
@@ -50,24 +52,25 @@ class OpenAIBackend:
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`; the reply's time is that of the one exchange with the server."""
-        from pytest_fcall.backends.openai.server_answer import read_answer
-
         prepared = self._prepare(request)
-        settings, wire = prepared.settings, prepared.wire
         server_facts = await self._start_server()
         client = self._client_of_loop()
-        started = time.perf_counter()
+        settings, started = prepared.settings, time.perf_counter()
         answer = await client.post(prepared.endpoint.path, prepared.body, settings.headers, settings.timeout)
         seconds = time.perf_counter() - started
-        reply = (
-            answer if isinstance(answer, ProviderFailure) else read_answer(answer, prepared.endpoint, wire.wire_tools)
-        )
-        if isinstance(reply, ProviderFailure):
-            secrets = self._server.secrets(settings.headers, [settings.sampling, settings.extra_body])
-            reply = reply_or_raise(reply, Redactor(self._model.id, secrets, self._server.key_variable))
-        effects = wire.wire_tools.effects
-        engine = {**server_facts, **reply.engine, **({"wire": list(effects)} if effects else {})}
-        return replace(reply, decoder=wire.decoder, seconds=seconds, engine=engine)
+        reply = self._read(prepared, answer)
+        return replace(reply, seconds=seconds, engine={**server_facts, **reply.engine})
+
+    async def offline_body(self, request: Request) -> OfflineBody:
+        """The body that others can send. Raises CaseRefused."""
+        prepared = self._prepare(request)
+        return OfflineBody(f"/v1{prepared.endpoint.path}", json.loads(prepared.body))
+
+    async def offline_reply(self, request: Request, status: int, body: bytes) -> Reply:
+        """The reply in an answer that others received. Raises as `complete` does."""
+        from pytest_fcall.backends.openai.server_answer import ServerAnswer
+
+        return self._read(self._prepare(request), ServerAnswer(status, body, {}))
 
     def check(self) -> None:
         """Raise ModelUnavailable where the key is missing. A server that is to be started may need none."""
@@ -88,6 +91,18 @@ class OpenAIBackend:
             await self._client.close()
         if self._shared_server is not None:
             await self._shared_server.close()
+
+    def _read(self, prepared: PreparedRequest, answer: ServerAnswer | ProviderFailure) -> Reply:
+        """The reply in an answer. Raises as `complete` does."""
+        from pytest_fcall.backends.openai.server_answer import read_answer
+
+        settings, tools = prepared.settings, prepared.wire.wire_tools
+        reply = answer if isinstance(answer, ProviderFailure) else read_answer(answer, prepared.endpoint, tools)
+        if isinstance(reply, ProviderFailure):
+            secrets = self._server.secrets(settings.headers, [settings.sampling, settings.extra_body])
+            reply = reply_or_raise(reply, Redactor(self._model.id, secrets, self._server.key_variable))
+        engine = {**reply.engine, **({"wire": list(tools.effects)} if tools.effects else {})}
+        return replace(reply, decoder=prepared.wire.decoder, engine=engine)
 
     def _prepare(self, request: Request) -> PreparedRequest:
         try:

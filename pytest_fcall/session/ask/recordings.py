@@ -79,6 +79,10 @@ class SessionRecordings:
         if self._record != "off":
             self.store.note_use(question.source.id, self.file_name(question), question.asker.case, question.digest)
 
+    def has_reply(self, digest: str) -> bool:
+        """Whether the store has a reply to the request with this digest, whoever asks."""
+        return bool(self.store.load([digest]))
+
     def look_up(self, digests: Sequence[str]) -> None:
         """Find out in one query which of these the store has no reply to, so that `find` need not search for them."""
         self._absent = {*digests} - self.store.load(digests)

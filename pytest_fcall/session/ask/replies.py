@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_fcall.reporting.results import Way
     from pytest_fcall.session.ask.active_run import ActiveRun
     from pytest_fcall.session.ask.conversation import ConversationRunner
+    from pytest_fcall.session.ask.open_requests import OpenRequests
     from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
     from pytest_fcall.session.ask.tool_results import RecordedResults
     from pytest_fcall.session.ask.transport import ProgressDisplayFactory
@@ -60,6 +61,8 @@ class Replies:
         self._volatile = VolatileNotes()
         self._ahead: dict[tuple[str, str, int], Future[Answer]] = {}
         """Conversations that no test has taken yet."""
+        self.open_requests: OpenRequests | None = None
+        """Where this is set, it takes the requests that would be sent, and nobody is asked."""
 
     @property
     def decoders(self) -> Mapping[str, Decoder]:
@@ -127,6 +130,10 @@ class Replies:
             and not self._transport.is_under_way(question.digest)
             and not self._recorded(question)
         }
+        if self.open_requests is not None:
+            for _, question in wanted.values():
+                self.open_requests.add(question)
+            return []
         if not (wanted and self._can_record()):  # the tests say why
             return []
         return [self._transport.ask_ahead(backend, question) for backend, question in wanted.values()]
@@ -136,8 +143,21 @@ class Replies:
         live = [each for each in conversations if self._may_be_asked(each.source) and each.source.backend]
         for each in live:
             if each.key not in self._ahead:
-                self._ahead[each.key] = self._transport.start(self._conversations().hold(each))
+                self._ahead[each.key] = self._held_ahead(each)
         return [self._ahead[each.key] for each in live]
+
+    def _held_ahead(self, conversation: Conversation) -> Future[Answer]:
+        """A conversation that is held meanwhile; as far as recordings reach, where nobody is asked."""
+        if self.open_requests is None:
+            return self._transport.start(self._conversations().hold(conversation))
+        from concurrent.futures import Future
+
+        future = Future[Answer]()
+        try:
+            future.set_result(self._transport.run_here(self._conversations().hold(conversation)))
+        except BaseException as end:  # CaseEnded is one, and the test wants to see any end
+            future.set_exception(end)
+        return future
 
     def finished_reply(self, wanted: Question | Conversation) -> Answer | None:
         """The answer that a test will get, if it is there already."""
@@ -355,6 +375,8 @@ class Replies:
         source = question.source
         if not self._may_run(question):
             self.no_replies.not_recorded(question)
+        if self.open_requests is not None:
+            self.open_requests.end_with(question)
         backend = self._sources.backend(source)
         # What was asked ahead may have been answered before the model could not be asked any more.
         if not self._transport.is_under_way(question.digest) and (reason := self.no_replies.unavailable.get(source.id)):

@@ -1,13 +1,10 @@
-"""`fcall record`: recorded replies, moved between the store and files under version control."""
+"""Recorded replies, moved between the store and files under version control."""
 
 from __future__ import annotations
 
 import os
 import sys
-import time
-from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
@@ -15,92 +12,15 @@ from pathlib import Path
 from pytest_fcall.backends.recordings.entry import BISECTED, Recording, Recordings
 from pytest_fcall.backends.recordings.file import SUFFIX, read_recordings, recordings_path, write_recordings
 from pytest_fcall.backends.recordings.reader import MENDED_BY_EXPORT
-from pytest_fcall.backends.store import ReplyStore, StoreError, is_rescued, store_path
-from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.project import existing_paths, relative_path, root_of
+from pytest_fcall.backends.store import ReplyStore, is_rescued, store_path
+from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core import Fault, Model
-from pytest_fcall.core.duration import duration_in_seconds
 from pytest_fcall.core.git_attributes import write_git_attributes
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
 
 _TESTED_KINDS = ("openai", "any", "local")
 """Kinds of models that are tested themselves, by the names that somebody gave."""
-
-_EXAMPLES = """\
-examples:
-  fcall record --export                 write the replies of the last runs to files for version control
-  fcall record --export cases/shop.fc.yaml
-  fcall record --export --model openai:gpt-5.2
-  fcall record --load                   read such files into the store
-  fcall record --prune                  delete replies that the last run of their case did not use
-  fcall record --prune --older 30d      delete replies that no run has used for 30 days
-  fcall record --stats                  show the number and the age of the replies
-
-pytest records replies when it asks a model, in .fcall/replies.db below the root folder. The exported files are in
-__fcall__/MODEL/ beside the case file. Commit them: other machines then need no API key.
-"""
-
-
-def run(arguments: Sequence[str]) -> int:
-    """Do one thing with the replies; 1 where something is damaged or could not be written."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    if options.older is not None and options.action != "prune":
-        parser.error("--older can only be used with --prune")
-    if options.models and options.action != "export":
-        parser.error("--model can only be used with --export")
-    if options.paths and options.action not in ("export", "load"):
-        parser.error(f"--{options.action} takes no PATH: it covers all replies")
-    scope = RecordScope(existing_paths(parser, options.paths))
-    with closing(ReplyStore(store_path(scope.root))) as store:
-        try:
-            match options.action:
-                case "export":
-                    export_replies(store, scope, options.models)
-                case "load":
-                    load_replies(store, scope)
-                case "prune":
-                    prune_store(store, scope.root, None if options.older is None else time.time() - options.older)
-                case _:
-                    show_stats(store, scope)
-        except StoreError as error:
-            scope.report_problem(str(error))
-        for fault in store.faults:
-            scope.report_problem(fault.message)
-    return 1 if scope.problems else 0
-
-
-def _parser() -> ArgumentParser:
-    parser = command_parser("record", "Export, load, prune or count recorded replies. No model is asked.", _EXAMPLES)
-    actions = parser.add_mutually_exclusive_group(required=True)
-    for name, summary in (
-        ("export", "write files for version control"),
-        ("load", "read such files into the store"),
-        ("prune", "delete replies that are no longer used"),
-        ("stats", "show the number and the age of the replies"),
-    ):
-        actions.add_argument(f"--{name}", dest="action", action="store_const", const=name, help=summary)
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: this folder)")
-    parser.add_argument(
-        "--model",
-        dest="models",
-        action="append",
-        default=[],
-        metavar="KIND:NAME",
-        help="with --export: only replies of this model (repeatable; default: all, or those that fc_model names)",
-    )
-    parser.add_argument(
-        "--older", type=_age, metavar="AGE", help="with --prune: only replies that were not used for AGE, such as 30d"
-    )
-    return parser
-
-
-def _age(text: str) -> int:
-    try:
-        return duration_in_seconds(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
 
 
 class RecordScope:

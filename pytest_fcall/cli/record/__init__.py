@@ -1,0 +1,174 @@
+"""`fcall record`: recorded replies: moved into files and back, and made elsewhere by a plan of requests."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from pytest_fcall.cli.command_parser import command_parser
+from pytest_fcall.cli.project import existing_paths
+from pytest_fcall.core.duration import duration_in_seconds
+
+_EXAMPLES = """\
+examples:
+  fcall record --export                 write the replies of the last runs to files for version control
+  fcall record --export cases/shop.fc.yaml
+  fcall record --export --model openai:gpt-5.2
+  fcall record --load                   read such files into the store
+  fcall record --prune                  delete replies that the last run of their case did not use
+  fcall record --prune --older 30d      delete replies that no run has used for 30 days
+  fcall record --stats                  show the number and the age of the replies
+
+  fcall record --plan requests.jsonl cases/         write the requests that these cases will make
+  fcall record --plan requests.jsonl -- -k shop --fc-samples=5
+  fcall record --from replies.jsonl cases/          take replies that something else made
+  fcall record --from replies.jsonl --plan next.jsonl
+  fcall record --rounds                             show the plans so far, and the replies to them
+
+pytest records replies when it asks a model, in .fcall/replies.db below the root folder. The exported files are in
+__fcall__/MODEL/ beside the case file. Commit them: other machines then need no API key.
+
+exit status: 0 done; 1 something is damaged, not taken or not planned; 2 wrong command line; 10 requests are open still.
+"""
+_ACTIONS = {
+    "export": "write files for version control",
+    "load": "read such files into the store",
+    "prune": "delete replies that are no longer used",
+    "stats": "show the number and the age of the replies",
+    "rounds": "show the plans so far, and the replies to them",
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do one thing with the replies; see the exit status above."""
+    parser = _parser()
+    own, for_pytest = _split(arguments)
+    options = parser.parse_args(own)
+    _check_together(parser, options, for_pytest)
+    if options.action is None:
+        from pytest_fcall.cli.record.offline import plan_requests, take_replies
+
+        existing_paths(parser, [path.partition("::")[0] for path in options.paths])
+        options.pytest = [*(f"--fc-model={model}" for model in options.fc_model), *for_pytest]
+        return take_replies(options.paths, options) if options.origins else plan_requests(options.paths, options)
+    if options.action == "rounds":
+        from pytest_fcall.cli.record.offline import show_rounds
+
+        return show_rounds(options.paths)
+    return _run_on_store(parser, options)
+
+
+def _run_on_store(parser: ArgumentParser, options: Namespace) -> int:
+    from pytest_fcall.backends.store import ReplyStore, StoreError, store_path
+    from pytest_fcall.cli.record.recordings import RecordScope, export_replies, load_replies, prune_store, show_stats
+
+    scope = RecordScope(existing_paths(parser, options.paths))
+    with closing(ReplyStore(store_path(scope.root))) as store:
+        try:
+            match options.action:
+                case "export":
+                    export_replies(store, scope, options.models)
+                case "load":
+                    load_replies(store, scope)
+                case "prune":
+                    prune_store(store, scope.root, None if options.older is None else time.time() - options.older)
+                case _:
+                    show_stats(store, scope)
+        except StoreError as error:
+            scope.report_problem(str(error))
+        for fault in store.faults:
+            scope.report_problem(fault.message)
+    return 1 if scope.problems else 0
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The arguments of the command, and those after `--`, which are for pytest."""
+    if "--" not in arguments:
+        return [*arguments], []
+    place = [*arguments].index("--")
+    return [*arguments[:place]], [*arguments[place + 1 :]]
+
+
+def _check_together(parser: ArgumentParser, options: Namespace, for_pytest: Sequence[str]) -> None:
+    """End the program through `parser` where options do not go together."""
+    offline = options.plan is not None or bool(options.origins)
+    if offline == (options.action is not None):
+        if offline:
+            parser.error(f"--{options.action} goes with neither --plan nor --from")
+        parser.error(f"name what to do: {', '.join(f'--{name}' for name in _ACTIONS)}, --plan FILE or --from FILE")
+    if options.older is not None and options.action != "prune":
+        parser.error("--older can only be used with --prune")
+    if options.models and options.action != "export":
+        parser.error("--model can only be used with --export")
+    if options.paths and options.action in ("prune", "stats"):
+        parser.error(f"--{options.action} takes no PATH: it covers all replies")
+    if not offline and (options.fc_model or for_pytest):
+        parser.error("--fc-model, and options of pytest after --, can only be used with --plan and --from")
+    if options.format != "fcall" and options.plan is None:
+        parser.error("--format can only be used with --plan")
+    for path in options.origins:
+        if path != Path("-") and not path.is_file():
+            parser.error(f"--from: no such file: {path}")
+
+
+def _parser() -> ArgumentParser:
+    usage = "fcall record (--export | --load | --prune | --stats | --plan FILE | --from FILE | --rounds) [PATH …]"
+    parser = command_parser(
+        "record", "Move recorded replies into files and back, or have them made elsewhere.", _EXAMPLES, usage
+    )
+    actions = parser.add_mutually_exclusive_group()
+    for name, summary in _ACTIONS.items():
+        actions.add_argument(f"--{name}", dest="action", action="store_const", const=name, help=summary)
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders (default: this folder)")
+    parser.add_argument(
+        "--model",
+        dest="models",
+        action="append",
+        default=[],
+        metavar="KIND:NAME",
+        help="with --export: only replies of this model (repeatable; default: all, or those that fc_model names)",
+    )
+    parser.add_argument(
+        "--older", type=_age, metavar="AGE", help="with --prune: only replies that were not used for AGE, such as 30d"
+    )
+    elsewhere = parser.add_argument_group("requests that are answered elsewhere")
+    elsewhere.add_argument(
+        "--plan",
+        type=Path,
+        metavar="FILE",
+        help="write the requests that no recording answers: .jsonl, .parquet, or - for standard output",
+    )
+    elsewhere.add_argument(
+        "--format",
+        choices=("fcall", "batch"),
+        default="fcall",
+        help="with --plan: our own rows with tools by digest (fcall, the default), or whole bodies as queues of "
+        "providers and `vllm run-batch` read them (batch)",
+    )
+    elsewhere.add_argument(
+        "--from",
+        dest="origins",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="take the replies in a file: .jsonl, .jsonl.gz, .parquet, or - for standard input (repeatable)",
+    )
+    elsewhere.add_argument(
+        "--fc-model",
+        action="append",
+        default=[],
+        metavar="KIND:NAME",
+        help="with --plan and --from: the model (repeatable; default: the configured ones)",
+    )
+    return parser
+
+
+def _age(text: str) -> int:
+    try:
+        return duration_in_seconds(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None

@@ -1,0 +1,185 @@
+"""`fcall record --plan`, `--from` and `--rounds`: requests become a file, and replies come back in files."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from pytest_fcall.backends.store import StoreError
+from pytest_fcall.cli.project import root_of
+from pytest_fcall.cli.record.plan_run import NoPlan, PlanRun, run_plan
+from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.session.ask.open_requests import OpenRequest
+from pytest_fcall.session.offline.intake import Intake, RefusedRow
+from pytest_fcall.session.offline.plan import PlanWriter
+from pytest_fcall.session.offline.reply_rows import read_reply_rows
+from pytest_fcall.session.offline.rounds import Rounds, RoundsError
+
+OPEN: Final = 10
+"""The exit status where requests are open still."""
+_SHOWN = 5
+"""Lines of one kind that are printed; the others are counted."""
+
+
+def plan_requests(paths: Sequence[str], options: Namespace) -> int:
+    """Write a plan; 1 where some tests cannot be planned, 2 where pytest cannot run them."""
+    try:
+        return _write_plan(run_plan(paths, options.pytest), options)
+    except NoPlan as why:
+        print(why, file=sys.stderr)
+        return 2
+
+
+def take_replies(paths: Sequence[str], options: Namespace) -> int:
+    """Take the replies of files, and say what is missing, and what is asked next."""
+    try:
+        before = run_plan(paths, options.pytest)
+        if before.settings.record == "off":
+            print(
+                "fcall record: --from writes into the recordings, which --fc-record=off switches off", file=sys.stderr
+            )
+            return 2
+        intake = Intake(before.requests, before.settings)
+        unread = _take_files(intake, options.origins)
+        _tell_of_replies(intake)
+        after = run_plan(paths, options.pytest)
+    except NoPlan as why:
+        print(why, file=sys.stderr)
+        return 2
+    except StoreError as error:
+        _tell_problem(str(error))
+        return 1
+    missing = {each.first.digest for each in intake.missing()}
+    new = sum(each.first.digest not in missing for each in after.requests)
+    Rounds(after.settings.root).add_replies(intake.taken, len(after.requests))
+    _tell_missing([each for each in after.requests if each.first.digest in missing])
+    if new:
+        print(f"next round: {plural_text(new, 'request')} that the replies lead to")
+    faults = bool(intake.refused or unread)
+    if options.plan is not None:
+        return _write_plan(after, options) or int(faults)
+    if len(after.requests):
+        print("a plan of what is open: fcall record --plan FILE")
+    return 1 if faults else OPEN if len(after.requests) else 0
+
+
+def show_rounds(paths: Sequence[str]) -> int:
+    """Print a line for each round."""
+    root = root_of([Path(path).absolute() for path in paths] or [Path.cwd()])
+    try:
+        rounds = Rounds(root).read()
+    except RoundsError as error:
+        _tell_problem(str(error))
+        return 1
+    if not rounds:
+        print("no requests were planned here; `fcall record --plan FILE` writes the first plan")
+        return 0
+    print("round  requests  replies  planned           models")
+    for each in rounds:
+        begun = each.begun[:16].replace("T", " ")
+        models = safe_line(", ".join(each.models))
+        print(f"{each.number:5}  {each.requests:8}  {each.taken:7}  {begun:16}  {models}")
+    last = rounds[-1].open
+    still = rounds[-1].requests if last is None else last
+    print(f"{plural_text(still, 'request')} open" if still else "nothing is open")
+    return OPEN if still else 0
+
+
+def _write_plan(run: PlanRun, options: Namespace) -> int:
+    writer = PlanWriter(run.settings.root, run.settings.secrets)
+    path: Path = options.plan
+    out = sys.stderr if path == Path("-") else sys.stdout
+    try:
+        writer.write(path, run.requests, options.format)
+    except OSError as error:
+        _tell_problem(f"cannot write {path}: {error.strerror or error}")
+        return 1
+    models = Counter(each.first.source.id for each in run.requests)
+    asked = "".join(f"\n  {number} to {safe_line(model)}" for model, number in sorted(models.items()))
+    tools = f", {plural_text(len(writer.catalogues), 'tool catalogue')}" if writer.catalogues else ""
+    print(f"{safe_line(str(path))}: {plural_text(writer.written, 'request')}{tools}{asked}", file=out)
+    waiting = {question.asker.nodeid for each in run.requests for question in each.questions}
+    idle = run.tests - len(waiting) - len(run.requests.apps) - len(run.problems)
+    if idle > 0:
+        print(f"{plural_text(idle, 'test')} {'waits' if idle == 1 else 'wait'} for no reply", file=out)
+    if len(run.requests):
+        number = Rounds(run.settings.root).begin(len(run.requests), sorted(models)).number
+        if number > 1:
+            print(f"this is round {number}", file=out)
+    _tell_not_planned(run, writer)
+    return 1 if run.problems or writer.refused else 0
+
+
+def _tell_not_planned(run: PlanRun, writer: PlanWriter) -> None:
+    """Print which tests have no request in the plan though they want one."""
+    apps = Counter(run.requests.apps.values())
+    for app, number in sorted(apps.items()):
+        _tell(f"not planned: {plural_text(number, 'test')} of {app}: pytest itself asks apps")
+    lines = [f"not planned: {test}: {reason}" for test, reason in {**run.problems, **writer.refused}.items()]
+    _tell_some(lines, "tests are not planned")
+
+
+def _take_files(intake: Intake, files: Iterable[Path]) -> bool:
+    """Take the replies of all files; whether one of them cannot be read to its end. Raises StoreError."""
+    unread = False
+    try:
+        for path in files:
+            before = intake.taken
+            try:
+                intake.take(read_reply_rows(path))
+            except StoreError:
+                raise
+            except OSError as error:
+                _tell_problem(f"cannot read {path}: {error.strerror or error}")
+                unread = True
+            print(f"{safe_line(str(path))}: {_replies(intake.taken - before)} taken")
+    finally:
+        for note in intake.close():
+            _tell_problem(note)
+    return unread
+
+
+def _tell_of_replies(intake: Intake) -> None:
+    if intake.known:
+        print(f"{_replies(intake.known)} recorded before")
+    _tell_some(_rows(intake.failed, "no reply: "), "rows without a reply")
+    _tell_some(_rows(intake.refused, "not taken: "), "rows that are not taken")
+
+
+def _rows(rows: Iterable[RefusedRow], prefix: str) -> list[str]:
+    return [f"{row.place}: {prefix}{row.reason}" for row in rows]
+
+
+def _tell_missing(missing: Sequence[OpenRequest]) -> None:
+    if missing:
+        print(f"still missing: {_replies(len(missing))}")
+        for each in islice(missing, _SHOWN):
+            asker, sample = each.first.asker, each.first.request.sample
+            print(safe_line(f"  {asker.again}{f' (sample {sample})' if sample else ''}: {each.first.source.id}"))
+        if len(missing) > _SHOWN:
+            print(f"  … and {len(missing) - _SHOWN} more")
+
+
+def _replies(number: int) -> str:
+    return "1 reply" if number == 1 else f"{number} replies"
+
+
+def _tell_some(lines: Sequence[str], of_what: str) -> None:
+    for line in lines[:_SHOWN]:
+        _tell(line)
+    if len(lines) > _SHOWN:
+        _tell(f"… {len(lines) - _SHOWN} more {of_what}")
+
+
+def _tell_problem(text: str) -> None:
+    _tell(f"fcall record: {text}")
+
+
+def _tell(text: str) -> None:
+    print(safe_line(text), file=sys.stderr)

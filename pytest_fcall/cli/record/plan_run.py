@@ -1,0 +1,83 @@
+"""A run of pytest in which recordings answer, and what would be asked of a model is noted instead."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+import pytest
+
+from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest_offline
+from pytest_fcall.core import FaultyCase
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.refusal import asks_by_fixture
+from pytest_fcall.plugin.session import session_of
+from pytest_fcall.session.ask.open_requests import OpenRequests
+from pytest_fcall.session.settings import Settings
+
+
+class NoPlan(Exception):
+    """pytest did not get as far as the cases. The text is what it printed."""
+
+
+class PlanRun(InProcessPlugin):
+    """Runs the tests that ask models as far as recordings answer, and collects the requests after that."""
+
+    def __init__(self) -> None:
+        self.requests = OpenRequests()
+        self._settings: Settings | None = None
+        self.tests = 0
+        """The number of tests that ask models."""
+        self.problems: dict[str, str] = {}
+        """Tests, and files, that cannot be planned, and why."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the run. Raises NoPlan before there are any."""
+        if self._settings is None:
+            raise NoPlan("the settings of the run are not known")
+        return self._settings
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> None:
+        """Have requests noted instead of sent."""
+        fcall = session_of(session.config)
+        fcall.replies.open_requests = self.requests
+        self._settings = fcall.settings
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what could not be collected."""
+        if report.failed:
+            self.problems[report.nodeid] = report.longreprtext
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out tests that ask no model: what they do is nothing to a plan."""
+        items[:] = [item for item in items if isinstance(item, CaseItem) or asks_by_fixture(item)]
+        self.tests = len(items)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Note why a test asks nothing. The verdicts on recorded replies do not matter here."""
+        report = yield
+        if call.excinfo is not None and report.failed and (call.when == "setup" or _is_faulty(item)):
+            test = item.asker.again if isinstance(item, CaseItem) else item.nodeid
+            self.problems.setdefault(test, str(call.excinfo.value))
+        return report
+
+
+def _is_faulty(item: pytest.Item) -> bool:
+    return isinstance(item, CaseItem) and isinstance(item.case, FaultyCase)
+
+
+def run_plan(paths: Sequence[str], options: Sequence[str]) -> PlanRun:
+    """Plan the requests of the tests in these paths. Raises NoPlan where pytest cannot run them."""
+    plan = PlanRun()
+    # Further answers are a matter of doubt, which only a run with live models settles step by step.
+    confirm = [] if any(each.startswith("--fc-confirm") for each in options) else ["--fc-confirm=0"]
+    arguments = ["-o", "fc_runs=0", "--fc-live", *confirm, *options, *paths]
+    status, output = run_pytest_offline(arguments, plan)
+    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED, 10):
+        raise NoPlan(output)
+    return plan

@@ -1,0 +1,58 @@
+"""Rows in Parquet files. The library is imported when the first of them is read or written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_fcall.core.values import Json
+
+SUFFIX: Final = ".parquet"
+_ROWS: Final = 1000
+"""Rows that are in memory at a time."""
+
+
+class ParquetError(OSError):
+    """A file is no Parquet, or the library for it is missing. The text says so."""
+
+
+def read_parquet(path: Path) -> Iterator[dict[str, Json]]:
+    """The rows of a file. Raises ParquetError and OSError."""
+    library = _library()
+    from pyarrow import parquet
+
+    path.stat()
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(_ROWS):
+                yield from batch.to_pylist()
+    except library.ArrowException as error:
+        raise ParquetError(f"it is no Parquet file: {str(error).splitlines()[0]:.200}") from None
+
+
+def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Json]]) -> None:
+    """Write a file with these columns, whose types are `string` or `int32`. Raises ParquetError and OSError."""
+    library = _library()
+    from pyarrow import parquet
+
+    types = {"string": library.string(), "int32": library.int32()}
+    schema = library.schema([(name, types[kind]) for name, kind in columns.items()])
+    remaining = iter(rows)
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        with parquet.ParquetWriter(draft, schema) as writer:
+            while portion := [*islice(remaining, _ROWS)]:
+                writer.write_table(library.Table.from_pylist(portion, schema))
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _library() -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise ParquetError('Parquet needs pyarrow; pip install "pytest-fcall[parquet]"') from None
+    return pa
