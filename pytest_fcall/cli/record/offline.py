@@ -101,7 +101,7 @@ def _write_plan(run: PlanRun, options: Namespace) -> int:
         _tell_problem(f"cannot write {path}: {error.strerror or error}")
         return 1
     models = Counter(each.first.source.id for each in run.requests)
-    asked = "".join(f"\n  {number} to {safe_line(model)}" for model, number in sorted(models.items()))
+    asked = "".join(f"\n  {number:,} to {safe_line(model)}" for model, number in sorted(models.items()))
     tools = f", {plural_text(len(writer.catalogues), 'tool catalogue')}" if writer.catalogues else ""
     print(f"{safe_line(str(path))}: {plural_text(writer.written, 'request')}{tools}{asked}", file=out)
     waiting = {question.asker.nodeid for each in run.requests for question in each.questions}
@@ -163,18 +163,18 @@ def _tell_missing(missing: Sequence[OpenRequest]) -> None:
             asker, sample = each.first.asker, each.first.request.sample
             print(safe_line(f"  {asker.again}{f' (sample {sample})' if sample else ''}: {each.first.source.id}"))
         if len(missing) > _SHOWN:
-            print(f"  … and {len(missing) - _SHOWN} more")
+            print(f"  … and {len(missing) - _SHOWN:,} more")
 
 
 def _replies(number: int) -> str:
-    return "1 reply" if number == 1 else f"{number} replies"
+    return "1 reply" if number == 1 else f"{number:,} replies"
 
 
 def _tell_some(lines: Sequence[str], of_what: str) -> None:
     for line in lines[:_SHOWN]:
         _tell(line)
     if len(lines) > _SHOWN:
-        _tell(f"… {len(lines) - _SHOWN} more {of_what}")
+        _tell(f"… {len(lines) - _SHOWN:,} more {of_what}")
 
 
 def _tell_problem(text: str) -> None:
