@@ -49,7 +49,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows test-inspect nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials lock mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows test-inspect nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -142,6 +142,12 @@ bill-of-materials: $(AUDIT)/.ready ## write what an installation brings, as Cycl
 	mkdir -p dist
 	$(AUDIT)/bin/cyclonedx-py requirements dependencies.lock --pyproject pyproject.toml --output-reproducible --output-file dist/pytest-fcall.cdx.json
 
+release: bill-of-materials ## build wheel and sdist into dist/, twice: both times the same bytes
+	$(AUDIT)/bin/python -m build --outdir dist/again .
+	$(AUDIT)/bin/python -m build --outdir dist .
+	for file in dist/again/*; do cmp "$$file" "dist/$${file##*/}" || exit 1; done
+	rm -r dist/again
+
 mutants: $(READY) ## make 300 small mistakes, and see whether tests fail: MUTANTS_SEED, 1 by default, chooses them
 	$(BIN)/python -m tests.mutants --seed $(or $(MUTANTS_SEED),1)
 
@@ -165,7 +171,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) .venv-frameworks
+	rm -rf dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -208,7 +214,7 @@ $(FUZZ)/.ready: pyproject.toml
 
 $(AUDIT)/.ready:
 	$(PYTHON) -m venv $(AUDIT)
-	$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit pip-tools cyclonedx-bom
+	$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit pip-tools cyclonedx-bom build
 	touch $@
 
 $(RIVALS)/.ready:

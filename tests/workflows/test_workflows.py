@@ -12,8 +12,8 @@ import yaml
 
 from tests.pages import ROOT, Block, blocks_of
 
-if which("actionlint") is None or which("shellcheck") is None:
-    pytest.skip("actionlint and shellcheck are not here: `make test-workflows` installs them", allow_module_level=True)
+if None in map(which, ("actionlint", "shellcheck", "zizmor")):
+    pytest.skip("actionlint, shellcheck and zizmor are installed by `make test-workflows`", allow_module_level=True)
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 WORKFLOWS = [
@@ -62,6 +62,32 @@ def test_the_steps_of_the_action_are_those_of_a_job(repository: Path) -> None:
     inputs = {name: {"type": "string", "description": each["description"]} for name, each in ACTION["inputs"].items()}
     steps = ACTION["runs"]["steps"]
     assert complaints(repository, workflow(steps, on={"workflow_call": {"inputs": inputs}})) == ""
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").iterdir()), ids=lambda path: path.name)
+def test_a_workflow_of_the_project_is_one(path: Path, repository: Path) -> None:
+    assert complaints(repository, path.read_text(encoding="utf-8")) == ""
+
+
+def test_the_workflows_and_the_action_give_strangers_nothing() -> None:
+    """Actions are pinned, tokens can do what the job needs, and no expression becomes a program."""
+    done = zizmor(ROOT / ".github", ROOT / "action.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_weak_workflow_is_found(tmp_path: Path) -> None:
+    (tmp_path / ".github/workflows").mkdir(parents=True)
+    weak = workflow([{"uses": "actions/checkout@v6"}, {"run": "echo ${{ github.event.issue.title }}"}], on="issues")
+    (tmp_path / ".github/workflows/weak.yml").write_text(weak, encoding="utf-8")
+    done = zizmor(tmp_path / ".github")
+    assert done.returncode != 0
+    assert "unpinned-uses" in done.stdout
+    assert "template-injection" in done.stdout
+
+
+def zizmor(*paths: Path) -> subprocess.CompletedProcess[str]:
+    command = ["zizmor", "--offline", "--quiet", "--color=never", *map(str, paths)]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
 
 
 @pytest.mark.parametrize(
