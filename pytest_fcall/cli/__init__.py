@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "proxy": "start an app so that test runs record its model requests",
         "record": "export, load, prune and count recorded replies",
         "report": "write files about a run: a page, Markdown, JUnit and others",
+        "report-bug": "pack a case, its reply and the verdict for a report about pytest-fcall",
         "schema": "write the JSON Schema of case files, for editors, or of run files",
         "score": "judge stored answers",
         "show": "show what was asked and answered in a run",
@@ -90,7 +91,7 @@ def _run(arguments: list[str]) -> int:
 
         hint = did_you_mean(command, COMMANDS)
         parser.error(f"unknown command {command!r}" + (f"; {hint}" if hint else ""))
-    run = import_module(f"pytest_fcall.cli.{command}{'_' if iskeyword(command) else ''}").run
+    run = import_module(f"pytest_fcall.cli.{command.replace('-', '_')}{'_' if iskeyword(command) else ''}").run
     status: int = run(arguments[1:])
     return status
 
