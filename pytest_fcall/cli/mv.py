@@ -14,12 +14,13 @@ from pathlib import Path
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, recordings_paths
 from pytest_fcall.backends.recordings.renaming import Asked, follow, rekeyed_recording, renamed_recording
-from pytest_fcall.backends.store import ReplyStore, StoreError, store_path
+from pytest_fcall.backends.store import ReplyStore, StoreError
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cli.command_parser import command_parser
+from pytest_fcall.cli.configured_store import configured_store
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core import Case, Model
 from pytest_fcall.core.whole_file import refuse_link_out
@@ -54,7 +55,7 @@ def run(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     root = root_of([Path.cwd()])
     try:
-        with closing(ReplyStore(store_path(root))) as store:
+        with closing(ReplyStore(configured_store(root))) as store:
             lines = list(_renamed(options, root, store))
     except (_RenameRefused, StoreError) as refused:
         print(f"fcall mv: {safe_line(str(refused))}", file=sys.stderr)

@@ -13,7 +13,7 @@ from pathlib import Path
 from pytest_fcall.cases.file_names import is_case_file_name, may_hold_cases
 from pytest_fcall.core import Fault
 
-_ROOT_MARKERS = (
+ROOT_MARKERS = (
     "pytest.toml",
     ".pytest.toml",
     "pytest.ini",
@@ -71,7 +71,7 @@ def root_of(paths: Sequence[Path]) -> Path:
     """The root folder of files and folders, chosen as pytest chooses it."""
     common = Path(os.path.commonpath([path.parent if path.is_file() else path for path in paths]))
     for folder in (common, *common.parents):
-        if any((folder / marker).is_file() for marker in _ROOT_MARKERS):
+        if any((folder / marker).is_file() for marker in ROOT_MARKERS):
             return folder
     here = Path.cwd()
     return here if common.is_relative_to(here) else common

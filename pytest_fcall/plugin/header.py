@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def header(config: pytest.Config) -> list[str]:
-    """The lines of the run's header: the models, and the model that judges."""
+    """The lines of the run's header: the models, the model that judges, and the server that keeps replies."""
     from pytest_fcall.reporting.header import header_lines, judge_line
 
     settings = settings_of(config)
@@ -34,6 +34,8 @@ def header(config: pytest.Config) -> list[str]:
         )
     if judge := settings.judge:
         lines.append(judge_line(judge.model.id, origin=judge.origin, answering=_answering(settings, [judge])))
+    if settings.store and lines:
+        lines.append(f"fcall: replies: {settings.store.shown}")
     return lines
 
 

@@ -79,15 +79,18 @@ def _is_configured(config: pytest.Config) -> bool:
 
 def _renamed(session: pytest.Session, folders: Sequence[Path]) -> str:
     """A line with a command, where one model has nothing, and the one that is left has answers to all its cases."""
+    from pytest_fcall.backends.store import store_path
     from pytest_fcall.core import Case
     from pytest_fcall.session.result.moved import renamed_model_line
 
     config = session.config
     files = collected(config).files
-    models = [named.model for named in session_of(config).settings.models]
+    settings = session_of(config).settings
+    models = [named.model for named in settings.models]
     fresh = [model for model in models if not any(any((path.parent / model.folder).glob("*")) for path in folders)]
     if len(fresh) != 1 or len({path.name for path in folders}) != 1:
         return ""
     cases = ((file.path, entry) for file in files if (read := file.read()) for entry in read.entries)
     whole = [(path, entry) for path, entry in cases if isinstance(entry, Case)]
-    return renamed_model_line(config.rootpath, folders[0].name, fresh[0], whole)
+    store = settings.store or store_path(config.rootpath)
+    return renamed_model_line(config.rootpath, store, folders[0].name, fresh[0], whole)

@@ -27,6 +27,7 @@ SETTINGS_WITHOUT_DEFAULT = (
     "fc_judge",
     "fc_gates",
     "fc_runs",
+    "fc_store",
     "fc_fail",
     "fc_record",
     "fc_missing",
@@ -228,6 +229,11 @@ def _add_results(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         "the tag * stands for all cases",
     )
     parser.addini("fc_gates", "gates, beside those of the command line (one a line)", type="linelist")
+    parser.addini(
+        "fc_store",
+        "the server where several hosts keep replies, such as postgresql://user@host/database?project=NAME (default: "
+        ".fcall/replies.db)",
+    )
     parser.addini("fc_runs", "number of runs that are kept in .fcall/runs for `fcall compare` (default 100)")
     parser.addini("fc_report", "reports, beside those of the command line (one a line)", type="linelist")
     parser.addini("fc_step_summary", "`off`: do not add the report to the summary of a job of GitHub (default on)")

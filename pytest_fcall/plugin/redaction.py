@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fcall.core.secrets import Secrets
+from pytest_fcall.core.secrets import Secrets, looks_secret
 from pytest_fcall.reporting.safe_text import laid_out
 
 if TYPE_CHECKING:
@@ -40,6 +40,10 @@ def secrets_of(config: pytest.Config) -> Secrets:
             written = config.getini(name)
             for line in [written] if isinstance(written, str) else written:
                 secrets.add(secrets_of_text(str(line)))
+        if store := str(config.getini("fc_store") or ""):
+            from pytest_fcall.backends.store.address import passwords_of
+
+            secrets.add(filter(looks_secret, passwords_of(store)))
     # Comparing what is there already costs a microsecond, and decoding the environment fifty.
     variables = dict(getattr(os.environ, "_data", os.environ))
     for changing in (b"PYTEST_CURRENT_TEST", "PYTEST_CURRENT_TEST"):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pytest
 
@@ -32,6 +32,9 @@ from pytest_fcall.session.settings import (
     Vary,
     Worker,
 )
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.store.address import ServerAddress
 
 SETTINGS = pytest.StashKey[Settings]()
 STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
@@ -124,6 +127,7 @@ class _SettingsReader:
             started=self._started(),
             max_age=_max_age(self._given("max_age") or (_MAX_AGE_IN_CI if _is_ci() and self._is_told_to_ask() else "")),
             result_max_age=_max_age(self._given("max_age")),
+            store=self._store(),
             concurrency=self._count("concurrency") or DEFAULT_CONCURRENCY,
             requests_per_minute=self._count("rpm"),
             tokens_per_minute=self._count("tpm"),
@@ -160,6 +164,16 @@ class _SettingsReader:
     def _vary(self) -> Vary | None:
         written = self._given("vary")
         return Vary.parse(written, is_typed=bool(self._config.getoption("fc_vary"))) if written else None
+
+    def _store(self) -> ServerAddress | None:
+        if not (written := self._written("store")):
+            return None
+        from pytest_fcall.backends.store.address import server_address
+
+        try:
+            return server_address(written, self._config.rootpath)
+        except ValueError as error:
+            raise SettingError(f"fc_store {error}") from None
 
     def _given(self, name: str) -> str:
         """The value of the command line, or else of the configuration."""

@@ -28,7 +28,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import one_line_summary, summary_lines
 from pytest_fcall.reporting.terminal import NO_END
 from pytest_fcall.session.ask.costs import total_cost
-from pytest_fcall.session.ask.limits import file_of_run
+from pytest_fcall.session.ask.limits import forget_ledger
 from pytest_fcall.session.result.exit_status import INCONCLUSIVE, RunFailures
 from pytest_fcall.session.result.run_store import account_writer, store_run
 from pytest_fcall.session.session import Session
@@ -155,8 +155,7 @@ class Summary:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Judge the gates, and set the exit status where the run was not broken off."""
         for run in self._worker_runs:
-            for file in file_of_run(self._config.rootpath, run).parent.glob(f"limits-{run}.db*"):
-                file.unlink(missing_ok=True)
+            forget_ledger(self._config.rootpath, run)
         settings = self._session.settings
         shard, gates = settings.shard, self._gates
         measured = self._measured(gates)

@@ -109,10 +109,7 @@ def _is_recorded(config: pytest.Config, model: Model) -> bool:
 
     if any(config.rootpath.rglob(f"__fcall__/{model.folder}")):
         return True
-    path = store_path(config.rootpath)
-    if not path.exists():
-        return False
-    with closing(ReplyStore(path)) as store:
+    with closing(ReplyStore(settings_of(config).store or store_path(config.rootpath))) as store:
         return bool(store.files(model.id))
 
 

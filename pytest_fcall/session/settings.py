@@ -7,13 +7,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Samples
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.session.ask.environments import EnvironmentSettings
 from pytest_fcall.session.models import NamedModel
 from pytest_fcall.session.outcomes import SettingError
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.store.address import ServerAddress
 
 Record: TypeAlias = Literal["missing", "all", "off"]
 Accept: TypeAlias = Literal["valid", "all"]
@@ -141,6 +144,8 @@ class Settings:
     """In seconds: where a model may be asked, older replies are not used again."""
     result_max_age: int | None
     """The same for results of tools."""
+    store: ServerAddress | None
+    """The server that keeps replies for several hosts; None where they are kept in a file of this one."""
     concurrency: int
     requests_per_minute: int | None
     tokens_per_minute: int | None

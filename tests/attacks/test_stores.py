@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 import pytest
 
-from pytest_fcall.backends.store import ReplyStore, database
+from pytest_fcall.backends.store import ReplyStore
+from pytest_fcall.backends.store.sqlite import file as database
 from tests.attacks.commands import said
 from tests.integration.command import python
 from tests.integration.conftest import QUIET

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.servers.comment_apis import GitHubApi
+from tests.servers.postgres import Postgres
 from tests.servers.server import Server
 
 
@@ -28,3 +29,9 @@ def github_server(github: GitHubApi) -> Iterator[Server]:
     """A server of that API."""
     with Server(github) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    with Postgres() as server:
+        yield server

@@ -3,63 +3,83 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from math import isfinite
-from pathlib import Path
-from threading import Lock
+from typing import TypeVar
 
 from pytest_fcall.backends.costs.prices import Price, cost_of
 from pytest_fcall.backends.costs.token_estimates import greatest_usage
+from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger
 from pytest_fcall.backends.wrapper import POLL_SECONDS, BackendWrapper
 from pytest_fcall.core import ModelUnavailable, Reply, Request, Unanswered, Usage
 
-_TABLES = (
-    "CREATE TABLE IF NOT EXISTS held (number INTEGER PRIMARY KEY, dollars REAL NOT NULL, until REAL NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS spent (dollars REAL NOT NULL)",
-    "INSERT INTO spent SELECT 0 WHERE NOT EXISTS (SELECT * FROM spent)",
-)
 _HOLD_SECONDS = 900.0
 """Seconds after which the money that a request holds counts as spent: its process has died."""
 
 _ROUNDING = 1e-9
+
+T = TypeVar("T")
 
 
 class OverBudget(ModelUnavailable):
     """The next request could cost more than is left."""
 
 
+@dataclass(slots=True)
+class _Account:
+    """What was spent, and what requests under way hold: dollars, and the time until which they do, by number."""
+
+    spent: float = 0.0
+    last: int = 0
+    held: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def balance(self, now: float) -> tuple[float, float]:
+        """The dollars spent, and the dollars held."""
+        lapsed = sum(dollars for dollars, until in self.held.values() if until < now)
+        return self.spent + lapsed, sum(dollars for dollars, until in self.held.values() if until >= now)
+
+    def to_text(self) -> str:
+        return json.dumps([self.spent, self.last, self.held])
+
+    @classmethod
+    def from_text(cls, text: str) -> _Account:
+        """Read what `to_text` returned. Raises LedgerError: an account that cannot be read is no empty one."""
+        try:
+            spent, last, held = json.loads(text) if text else (0.0, 0, {})
+            return cls(float(spent), int(last), {each: (float(row[0]), float(row[1])) for each, row in held.items()})
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            raise LedgerError(f"the account was changed: {error}") from None
+
+
 class Budget:
     """An account: a request holds money before it is sent, and settles afterwards, so that the limit is never passed.
 
-    Processes with the same file `shared` share the account. Raises ValueError if `limit` is not an amount.
+    Whoever has the same `ledger` and `name` shares the account. Raises ValueError if `limit` is not an amount.
     """
 
-    def __init__(self, limit: float, shared: Path | None = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, limit: float, ledger: Ledger | None = None, name: str = "budget") -> None:
         if not (isfinite(limit) and limit >= 0):
             raise ValueError(f"--fc-max-cost must be an amount in US dollars, such as 2.50, not {limit}")
         self.limit = limit
-        self._file = shared or ":memory:"
-        self._clock = clock
-        self._lock = Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._ledger = ledger or OwnLedger()
+        self._name = name
 
     @property
     def spent(self) -> float:
         """The cost of all settled requests."""
-        with self._transaction() as connection:
-            return self._balance(connection)[0]
+        return self._change(lambda account, now: account.balance(now)[0])
 
     def hold(self, dollars: float, purpose: str) -> int | None:
         """Hold `dollars`, and return the number to settle by; None if other requests must settle first.
 
         Raises OverBudget, which names the `purpose`, if too little would be left even then.
         """
-        with self._transaction() as connection:
-            spent, held = self._balance(connection)
+
+        def hold(account: _Account, now: float) -> int | None:
+            spent, held = account.balance(now)
             if spent + dollars > self.limit + _ROUNDING:
                 raise OverBudget(
                     f"--fc-max-cost is ${self.limit:g}, of which ${max(self.limit - spent, 0):,.4f} are left, but "
@@ -67,60 +87,41 @@ class Budget:
                 )
             if spent + held + dollars > self.limit + _ROUNDING:
                 return None
-            row = dollars, self._clock() + _HOLD_SECONDS
-            return connection.execute("INSERT INTO held (dollars, until) VALUES (?, ?)", row).lastrowid
+            account.last += 1
+            account.held[str(account.last)] = dollars, now + _HOLD_SECONDS
+            return account.last
+
+        return self._change(hold)
 
     def settle(self, number: int, dollars: float | None) -> None:
         """Replace what is held by the actual cost. If that is unknown, all that is held counts as spent.
 
         Never raises, because a reply must not be lost over its cost. What cannot be written stays held.
         """
-        with suppress(ModelUnavailable), self._transaction() as connection:
-            connection.execute(
-                "UPDATE spent SET dollars = dollars + "
-                "(SELECT total(coalesce(?, held.dollars)) FROM held WHERE number = ?)",
-                (dollars, number),
-            )
-            connection.execute("DELETE FROM held WHERE number = ?", (number,))
+
+        def settle(account: _Account, _: float) -> None:
+            if held := account.held.pop(str(number), None):
+                account.spent += held[0] if dollars is None else dollars
+
+        with suppress(ModelUnavailable):
+            self._change(settle)
 
     def close(self) -> None:
-        """Close the file for this process."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        """Let go of the ledger for this process."""
+        self._ledger.close()
 
-    def _balance(self, connection: sqlite3.Connection) -> tuple[float, float]:
-        """The dollars spent, and the dollars held for requests under way."""
-        now = (self._clock(),)
-        (spent,) = connection.execute(
-            "SELECT dollars + (SELECT total(held.dollars) FROM held WHERE until < ?) FROM spent", now
-        ).fetchone()
-        (held,) = connection.execute("SELECT total(dollars) FROM held WHERE until >= ?", now).fetchone()
-        return spent, held
+    def _change(self, change: Callable[[_Account, float], T]) -> T:
+        """Change the account, exclusively among all threads and processes. Raises ModelUnavailable."""
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, exclusive among all threads and processes. Raises ModelUnavailable."""
-        with self._lock:
-            try:
-                connection = self._connect()
-                connection.execute("BEGIN IMMEDIATE")
-                with connection:
-                    yield connection
-            except sqlite3.Error as error:
-                raise ModelUnavailable(f"--fc-max-cost cannot write {self._file}: {error}") from None
+        def changed(text: str, now: float) -> tuple[str, T]:
+            account = _Account.from_text(text)
+            result = change(account, now)
+            return account.to_text(), result
 
-    def _connect(self) -> sqlite3.Connection:
-        if self._connection is None:
-            connection = sqlite3.connect(self._file, timeout=30, isolation_level=None, check_same_thread=False)
-            connection.execute("PRAGMA synchronous = OFF")
-            connection.execute("BEGIN IMMEDIATE")
-            with connection:
-                for statement in _TABLES:
-                    connection.execute(statement)
-            self._connection = connection
-        return self._connection
+        try:
+            return self._ledger.change(self._name, changed)
+        except LedgerError as error:
+            raise ModelUnavailable(f"--fc-max-cost cannot be kept to: {error}") from None
 
 
 @dataclass(slots=True)

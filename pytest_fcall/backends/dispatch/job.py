@@ -6,9 +6,9 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from pytest_fcall.backends.processes.ledger import Ledger
 from pytest_fcall.core import Backend, Reply, Request
 
 
@@ -42,8 +42,8 @@ class Limits:
     """Further attempts after the first one."""
     retry_seconds: float = 900.0
     """Seconds from the first attempt to the last."""
-    shared: Path | None = None
-    """The file in which processes count rpm, tpm and Retry-After together; None for a single process."""
+    shared: Ledger | None = None
+    """The ledger in which processes count rpm, tpm and Retry-After together; None for a single process."""
 
     def __post_init__(self) -> None:
         values = {each.name: getattr(self, each.name) for each in fields(self)}

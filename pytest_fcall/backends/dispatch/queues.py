@@ -50,7 +50,7 @@ class Turn:
 
     tokens: int
     admitted: asyncio.Future[float]
-    """The time at which the request was admitted, in seconds since 1970."""
+    """The time at which the request was admitted, for `RateLimits.settle`."""
     retry: bool = False
     """Whether it was sent before."""
 
@@ -163,12 +163,12 @@ class RequestQueues:
     def _admit(self) -> None:
         for queue in self._queues.values():
             while self.running < self._concurrency and queue.may_send and (turn := queue.next()):
-                now = self._clock.wall()
-                if (wait := self._rate_limits.take(queue.model, turn.tokens)) > 0:
+                admission = self._rate_limits.take(queue.model, turn.tokens)
+                if admission.wait > 0:
                     queue.waits_for_alarm = True
-                    self._clock.call_later(wait, partial(self._ring, queue))
+                    self._clock.call_later(admission.wait, partial(self._ring, queue))
                     break
-                turn.admitted.set_result(now)
+                turn.admitted.set_result(admission.at)
                 queue.running += 1
                 self.running += 1
 

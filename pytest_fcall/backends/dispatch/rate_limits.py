@@ -1,18 +1,14 @@
-"""Requests and tokens per minute and Retry-After, by model, in this process or in a file that processes share."""
+"""Requests and tokens per minute and Retry-After, by model, in this process or in a ledger that processes share."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-import time
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from pytest_fcall.backends.dispatch.job import Clock, Limits
-from pytest_fcall.core.private_files import create_private, make_private_folder
+from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger
 
 WINDOW_SECONDS = 62.0
 """Seconds for which a request counts.
@@ -23,11 +19,6 @@ the server than others.
 
 LONGEST_BLOCK_SECONDS = 3600.0
 """A block that ends later than this was written before the clock was set back, and is ignored."""
-
-LOCK_SECONDS = 5.0
-"""Seconds to wait for the file, which each process locks for a tenth of a millisecond at a time."""
-
-LOCK_POLL_SECONDS = 0.0005
 
 T = TypeVar("T")
 
@@ -89,102 +80,76 @@ class RateWindow:
             return cls()
 
 
-class RateLimits:
-    """The rates and blocks of all models. Used from one thread; the file is shared by processes.
+class Admission(NamedTuple):
+    """Whether a request may be sent."""
 
-    If the file cannot be used, the limits apply to this process alone, and `warning` says so.
+    wait: float
+    """Seconds to wait before the next try; 0 where it may be sent."""
+    at: float
+    """The time of the ledger, for `settle`."""
+
+
+class RateLimits:
+    """The rates and blocks of all models. Used from one thread; the ledger is shared by processes.
+
+    If the ledger cannot be used, the limits apply to this process alone, and `warning` says so.
     """
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
         self.warning = ""
         self._limits = limits
-        self._clock = clock
         self._limited = limits.rpm is not None or limits.tpm is not None
-        self._own: defaultdict[str, RateWindow] = defaultdict(RateWindow)
-        self._shared = _SharedWindows(limits.shared) if limits.shared else None
+        self._own = OwnLedger(clock.wall)
+        self._shared = limits.shared
 
-    def take(self, model: str, tokens: int) -> float:
-        """Admit one request and return 0, or return the seconds to wait before the next try."""
-        now, rpm, tpm = self._clock.wall(), self._limits.rpm, self._limits.tpm
-        if self._shared and not self._limited and not self._shared.path.exists():
-            return 0.0
-        return self._change(model, lambda window: window.take(now, tokens, rpm, tpm))
+    def take(self, model: str, tokens: int) -> Admission:
+        """Admit one request, or say when to try again."""
+        rpm, tpm = self._limits.rpm, self._limits.tpm
+
+        def take(window: RateWindow, now: float) -> Admission:
+            return Admission(window.take(now, tokens, rpm, tpm), now)
+
+        if self._limited:
+            return self._change(model, take)
+        # Where nothing is counted there may still be a time to wait for; looking changes nothing.
+        text, now = self._read(model)
+        return take(RateWindow.from_text(text), now) if text else Admission(0.0, now)
 
     def settle(self, model: str, taken: float, tokens: int) -> None:
         """Correct the estimated tokens of a request that was admitted at the time `taken` by this difference."""
         if tokens and self._limits.tpm is not None:
-            self._change(model, lambda window: window.settle(taken, tokens))
+            self._change(model, lambda window, _: window.settle(taken, tokens))
 
     def block(self, model: str, seconds: float) -> None:
         """Admit no request to this model for so many seconds."""
-        until = self._clock.wall() + seconds
-        self._change(model, lambda window: window.block(until))
+        self._change(model, lambda window, now: window.block(now + seconds))
 
     def close(self) -> None:
-        """Close the file, if it was opened."""
+        """Let go of the ledger."""
         if self._shared:
             self._shared.close()
 
-    def _change(self, model: str, change: Callable[[RateWindow], T]) -> T:
+    def _change(self, model: str, change: Callable[[RateWindow, float], T]) -> T:
+        def changed(text: str, now: float) -> tuple[str, T]:
+            window = RateWindow.from_text(text)
+            result = change(window, now)
+            return window.to_text(), result
+
+        return self._with_ledger(lambda ledger: ledger.change(_name(model), changed))
+
+    def _read(self, model: str) -> tuple[str, float]:
+        return self._with_ledger(lambda ledger: ledger.read(_name(model)))
+
+    def _with_ledger(self, use: Callable[[Ledger], T]) -> T:
         if self._shared:
             try:
-                return self._shared.change(model, change)
-            except (sqlite3.Error, OSError) as error:
-                self.warning = (
-                    f"rate limits apply to each process separately: {self._shared.path} cannot be used: {error}"
-                )
+                return use(self._shared)
+            except LedgerError as error:
+                self.warning = f"rate limits apply to each process separately: {error}"
                 self._shared.close()
                 self._shared = None
-        return change(self._own[model])
+        return use(self._own)
 
 
-class _SharedWindows:
-    """A file with one window a model. Each change is one transaction, so that a killed process leaves it whole."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._connection: sqlite3.Connection | None = None
-
-    def change(self, model: str, change: Callable[[RateWindow], T]) -> T:
-        connection = self._connection or self._open()
-        with connection:
-            _execute_when_free(connection, "BEGIN EXCLUSIVE")
-            row = connection.execute("SELECT window FROM windows WHERE model = ?", (model,)).fetchone()
-            window = RateWindow.from_text(row[0]) if row else RateWindow()
-            result = change(window)
-            if (text := window.to_text()) != (row and row[0]):
-                connection.execute("INSERT OR REPLACE INTO windows VALUES (?, ?)", (model, text))
-        return result
-
-    def close(self) -> None:
-        if self._connection:
-            self._connection.close()
-
-    def _open(self) -> sqlite3.Connection:
-        make_private_folder(self.path.parent)
-        create_private(self.path)
-        self._connection = connection = sqlite3.connect(self.path, timeout=0, isolation_level=None)
-        # The content is worthless after the next minute, so that it need not survive a crash of the machine.
-        _execute_when_free(connection, "PRAGMA synchronous = OFF")
-        _execute_when_free(connection, "PRAGMA journal_mode = PERSIST")
-        with connection:
-            _execute_when_free(connection, "BEGIN EXCLUSIVE")
-            connection.execute("CREATE TABLE IF NOT EXISTS windows (model TEXT PRIMARY KEY, window TEXT) WITHOUT ROWID")
-        return connection
-
-
-def _execute_when_free(connection: sqlite3.Connection, statement: str) -> None:
-    """Execute the statement as soon as no other process has locked the file.
-
-    SQLite itself waits longer with each try, so that one busy process can keep another out for seconds.
-    """
-    deadline = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            connection.execute(statement)
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(LOCK_POLL_SECONDS)
-        else:
-            return
+def _name(model: str) -> str:
+    return f"rate of {model}"

@@ -1,229 +1,110 @@
-"""The connection of a process to the database file, and its errors in words."""
+"""What the store needs of a database: the one interface of those that there are."""
 
 from __future__ import annotations
 
-import os
-import sqlite3
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from threading import RLock
-from types import MappingProxyType
-from typing import TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias
 
-from pytest_fcall.backends.processes.locks import locked
-from pytest_fcall.backends.store.repair import PAGE_SIZE, copy_readable, is_truncated, set_aside
-from pytest_fcall.backends.store.rescued import take_in_all
-from pytest_fcall.backends.store.tables import NewerVersion, migrate
-from pytest_fcall.core.private_files import create_private, make_private_folder
+from pytest_fcall.backends.processes.ledger import Ledger
+from pytest_fcall.backends.store.rows import Row, Tools
+from pytest_fcall.backends.store.selections import Selection
 
-TIMEOUT = 30.0
-"""Seconds to wait for other processes, whose transactions take milliseconds."""
-
-_MESSAGES: Mapping[int, str] = MappingProxyType(
-    {
-        sqlite3.SQLITE_FULL: "the disk is full; free some space and run again",
-        sqlite3.SQLITE_IOERR: "reading or writing failed; check whether the disk is full or failing",
-        sqlite3.SQLITE_READONLY: "no permission to write the file or its folder",
-        sqlite3.SQLITE_PERM: "no permission to read the file",
-        sqlite3.SQLITE_CANTOPEN: "the file cannot be opened or created",
-        sqlite3.SQLITE_BUSY: "another program has locked it for too long",
-        sqlite3.SQLITE_LOCKED: "another program has locked it for too long",
-    }
-)
-_DAMAGE = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-"""Errors that our statements cause only in a file that is not as we wrote it."""
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""Exceptions that a statement may raise. Python reads the text of an error, which quotes the file, as UTF-8."""
-
-Result = TypeVar("Result")
-Work: TypeAlias = Callable[[sqlite3.Connection], Result]
+Use: TypeAlias = tuple[str, str, str, str, int]
+"""Model, file, case, digest, and the number of the run; 0 where no run is known that used the reply."""
 
 
 class StoreError(Exception):
     """The store cannot be read or written. The text is one line for people."""
 
 
-def store_error(path: Path, error: Exception) -> StoreError:
-    """The error as a message for the person whose store is `path`."""
-    if isinstance(error, sqlite3.Error):
-        reason = _MESSAGES.get(_error_code(error), str(error))
-    else:
-        reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-    return StoreError(f"recorded replies in {path}: {reason}")
+@dataclass(frozen=True, slots=True)
+class NewRows:
+    """Rows to be written together."""
+
+    replies: Sequence[Row] = ()
+    catalogues: Mapping[str, Tools] = field(default_factory=dict)
+    """The tools of the replies, by their digests."""
+    uses: Sequence[Use] = ()
+    answered: Sequence[str] = ()
+    """The digests of requests that nobody needs to claim any more."""
 
 
-def is_damage(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> bool:
-    """Whether the error means a damaged file, as opposed to a busy, full or protected one."""
-    if isinstance(error, UnicodeDecodeError):  # Python cannot read the text of the error, which quotes the file
-        return True
-    code = _error_code(error)
-    # A damaged header may say that the file is read-only.
-    return code in _DAMAGE or (code == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK))
+class Database(Protocol):
+    """Keeps rows for many threads and processes. All methods raise StoreError.
 
-
-def _error_code(error: sqlite3.Error) -> int:
-    """The primary code; 0 for errors that Python itself raises."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-class Database:
-    """A database file that many threads and processes share. It is opened at first use, and repaired if damaged.
-
-    `on_fault` is called with a message for people after a repair. After a fork, the child opens a connection of its
-    own, and keeps the inherited one alive, because it may neither use nor close it.
+    A database is opened at first use. After a fork, the child has a connection of its own.
     """
 
-    def __init__(self, path: Path, on_fault: Callable[[str], None]) -> None:
-        self._path = path
-        self._patience = TIMEOUT
-        """Seconds to wait for other processes; none once one of them kept us waiting for so long."""
-        self._on_fault = on_fault
-        self._lock = RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._opened_file: tuple[int, int] | None = None
-        self._process = os.getpid()
-        self._inherited: sqlite3.Connection | None = None
+    @property
+    def place(self) -> str:
+        """Where the rows are, for people."""
+        ...
+
+    @property
+    def folder(self) -> Path:
+        """The folder for files of replies that the database cannot take; it takes them in from there."""
+        ...
 
     @property
     def exists(self) -> bool:
-        """Whether there is a file to read."""
-        return self._connection is not None or self._path.exists()
-
-    def read(self, work: Work[Result]) -> Result:
-        """Do `work`, which must change nothing. Raises StoreError."""
-        with self._lock:
-            return self._with_repair(lambda: work(self._connect()))
-
-    def write(self, work: Work[Result]) -> Result:
-        """Do `work` in one transaction, which is in the file when this returns. Raises StoreError.
-
-        If another process has set the file aside meanwhile, `work` is repeated in the new file.
-        """
-        with self._lock:
-            while True:
-                result = self._with_repair(lambda: _transaction(self._connect(), work))
-                if self._opened_file == _identity(self._path):
-                    return result
-                self._disconnect()
-
-    def shrink(self) -> None:
-        """Give unused space back to the disk, unless other processes use the file."""
-        with self._lock, suppress(sqlite3.Error):
-            self._connect().execute("VACUUM")
-
-    def close(self) -> None:
-        """Close the file. The next call opens it again."""
-        with self._lock:
-            self._disconnect()
-
-    def _with_repair(self, work: Callable[[], Result]) -> Result:
-        try:
-            try:
-                return work()
-            except _SQLITE_ERRORS as error:
-                if not is_damage(self._path, error):
-                    raise
-                self._set_aside()
-                return work()
-        except sqlite3.OperationalError as error:
-            if _error_code(error) in _BUSY:
-                self._be_impatient()
-            raise store_error(self._path, error) from error
-        except (*_SQLITE_ERRORS, OSError) as error:
-            raise store_error(self._path, error) from error
-
-    def _be_impatient(self) -> None:
-        """Wait no more: what has locked the file for so long is likely to go on, and each reply would wait anew."""
-        self._patience = 0.0
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.execute("PRAGMA busy_timeout = 0")
-
-    def _connect(self) -> sqlite3.Connection:
-        if self._process != os.getpid():
-            self._inherited, self._connection = self._connection, None
-            self._process = os.getpid()
-        if self._connection is None:
-            make_private_folder(self._path.parent)
-            with locked(self._lock_file, self._patience):
-                create_private(self._path)
-                self._connection = self._open_or_repair()
-                self._opened_file = _identity(self._path)
-        return self._connection
+        """Whether there may be something to read."""
+        ...
 
     @property
-    def _lock_file(self) -> Path:
-        """Locked while the file is opened or set aside, so that no process opens a file that is half moved."""
-        return self._path.with_name(f"{self._path.name}.lock")
+    def size(self) -> int:
+        """The bytes that it takes up."""
+        ...
 
-    def _open_or_repair(self) -> sqlite3.Connection:
-        if is_truncated(self._path):
-            set_aside(self._path)
-        try:
-            connection = _open(self._path, self._patience)
-        except _SQLITE_ERRORS as error:
-            if not is_damage(self._path, error):
-                raise
-            set_aside(self._path)
-            create_private(self._path)
-            connection = _open(self._path, self._patience)
-        for message in copy_readable(connection, self._path):
-            self._on_fault(message)
-        take_in_all(connection, self._path)
-        return connection
+    def now(self) -> float:
+        """The time that all who share the database have, in seconds since 1970."""
+        ...
 
-    def _set_aside(self) -> None:
-        """Set the file aside, unless another process has done so since it was opened."""
-        self._disconnect()
-        with locked(self._lock_file, self._patience):
-            if self._opened_file == _identity(self._path):
-                set_aside(self._path)
+    def select(self, selection: Selection, *values: object) -> list[tuple[Any, ...]]:
+        """The rows of a selection, for these values."""
+        ...
 
-    def _disconnect(self) -> None:
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.close()
-            self._connection = None
+    def tools(self, catalogue: str) -> Tools:
+        """The tools of a catalogue, by its digest. Raises DamagedData if it is missing or was changed, too."""
+        ...
 
+    def put(self, rows: NewRows) -> None:
+        """Write rows in the place of earlier ones; they outlive this process when this returns."""
+        ...
 
-def _open(path: Path, timeout: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
-    try:
-        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # damaged text must not raise
-        connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA wal_autocheckpoint = 8000")
-        connection.execute("PRAGMA cache_size = -8000")
-        migrate(connection)
-    except NewerVersion:
-        connection.close()
-        raise StoreError(f"recorded replies in {path}: a newer pytest-fcall wrote them; update this one") from None
-    except BaseException:  # Ctrl+C, too
-        connection.close()
-        raise
-    return connection
+    def put_newer(self, rows: NewRows) -> int:
+        """Write replies where they are newer, and uses where there are none, and return how many replies were."""
+        ...
 
+    def move(self, file: str, new_file: str, case: str | None, new_case: str | None) -> None:
+        """Have the replies of a file, or of one of its cases, belong to another one."""
+        ...
 
-def _transaction(connection: sqlite3.Connection, work: Work[Result]) -> Result:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        result = work(connection)
-        connection.execute("COMMIT")
-    except BaseException:  # Ctrl+C, too
-        with suppress(sqlite3.Error):
-            connection.rollback()
-        raise
-    return result
+    def prune(self, wanted: Callable[[str], bool], before: float | None) -> int:
+        """Delete what `ReplyStore.prune` says, and return the number of replies."""
+        ...
 
+    def claim(self, digest: str, owner: str) -> bool:
+        """Whether `owner`, in this process, may send a request, and nobody else."""
+        ...
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Device and inode of the file that has this name now."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
+    def release(self, digest: str, owner: str) -> None:
+        """End the claim if `owner`, in this process, holds it."""
+        ...
+
+    def try_out(self) -> None:
+        """Open the database, and write to it."""
+        ...
+
+    def take_in(self, rescued: Path) -> int:
+        """Take in a file of replies, remove it, and return the number of its replies. Raises OSError, too."""
+        ...
+
+    def ledger(self, run: str, /) -> Ledger:
+        """The ledger of a run, or one that all runs share."""
+        ...
+
+    def close(self) -> None:
+        """End the claims of this process, and let go of what was opened. The next call opens it again."""
+        ...

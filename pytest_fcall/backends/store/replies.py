@@ -1,39 +1,39 @@
-"""The store of replies, and the claims by which only one process sends a request."""
+"""The store of replies, whatever database holds them."""
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_fcall.backends.processes.locks import lock
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
-from pytest_fcall.backends.store import tables
-from pytest_fcall.backends.store.database import Database, Result, StoreError, Work
-from pytest_fcall.backends.store.rescued import rescue, take_in
-from pytest_fcall.backends.store.tables import Row, Selection, ToolCatalogues, Tools, from_row, storable, to_row
+from pytest_fcall.backends.store import selections
+from pytest_fcall.backends.store.database import Database, NewRows, StoreError, Use
+from pytest_fcall.backends.store.rescued import rescue
+from pytest_fcall.backends.store.rows import Row, Tools, from_row, storable, to_row
+from pytest_fcall.backends.store.selections import Selection
 from pytest_fcall.core import Fault, Location, Request
 from pytest_fcall.core.json_fields import DamagedData
-from pytest_fcall.core.private_files import NAME
+from pytest_fcall.core.private_files import NAME, make_private_folder
 from pytest_fcall.core.secrets import Secrets
 
-_PROCESS_BYTES = 8
-_PROCESS = re.compile(rf"[0-9a-f]{{{2 * _PROCESS_BYTES}}}")
-"""The name of a process that claims requests."""
+if TYPE_CHECKING:
+    from pytest_fcall.backends.processes.ledger import Ledger
+    from pytest_fcall.backends.store.address import StorePlace
+
+
+_FILE = "replies.db"
 
 
 def store_path(root: Path) -> Path:
     """The database file of the project in `root`."""
-    return root / NAME / "replies.db"
+    return root / NAME / _FILE
 
 
 class StoredReply(NamedTuple):
@@ -64,26 +64,50 @@ class ModelStats(NamedTuple):
 
 
 class ReplyStore:
-    """Replies in a SQLite database, for many threads and processes.
+    """Replies in a database, for many threads and processes.
 
-    The file is created with the first reply. Damaged data is reported in `faults` and never returned as a reply.
+    Damaged data is reported in `faults` and never returned as a reply.
     """
 
-    def __init__(self, path: Path, secrets: Secrets | None = None) -> None:
-        self._path = path
+    def __init__(self, place: StorePlace, secrets: Secrets | None = None) -> None:
         self._secrets = Secrets() if secrets is None else secrets
-        self._run = time.time_ns() // 1_000
-        self._database = Database(path, self._add_fault)
-        self._claims = Claims(path, self._database)
-        self._catalogues = ToolCatalogues()
+        self._place = place
+        self._database = _database(place, self._add_fault)
         self._loaded: dict[str, Row] = {}
         self._uses: deque[tuple[str, str, str, str]] = deque()
         self._faults: dict[str, Fault] = {}
 
     @property
-    def path(self) -> Path:
-        """The database file."""
-        return self._path
+    def place(self) -> str:
+        """Where the replies are, for people."""
+        return self._database.place
+
+    @property
+    def is_file(self) -> bool:
+        """Whether they are in a file of this host."""
+        return isinstance(self._place, Path)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of replies that the database did not take; it takes them in from there."""
+        return self._database.folder
+
+    @property
+    def size(self) -> int:
+        """The bytes of the database. Raises StoreError."""
+        return self._database.size
+
+    def now(self) -> float:
+        """The time that all who share the store have, in seconds since 1970; this machine's if it cannot be told."""
+        try:
+            return self._database.now()
+        except StoreError as error:
+            self._add_fault(str(error))
+            return time.time()
+
+    def ledger(self, run: str) -> Ledger:
+        """What those count together that share the store: of a run, or of all runs."""
+        return self._database.ledger(run)
 
     @property
     def faults(self) -> tuple[Fault, ...]:
@@ -92,7 +116,7 @@ class ReplyStore:
 
     def load(self, digests: Iterable[str]) -> set[str]:
         """Read all replies to these digests at once, for the calls of `find` that follow; return those with a reply."""
-        self._loaded = {row[0]: Row(*row) for row in self._rows(tables.LOAD, json.dumps([*digests]))}
+        self._loaded = {row[0]: Row(*row) for row in self._rows(selections.LOAD, [*digests])}
         return {*self._loaded}
 
     def find(self, digest: str, since: float = -inf, request: Request | None = None) -> Recording | None:
@@ -102,7 +126,7 @@ class ReplyStore:
         """
         row = self._loaded.get(digest)
         if row is None or row.recorded < since:  # another process may have stored a newer one
-            row = next((Row(*values) for values in self._rows(tables.FIND, digest, since)), None)
+            row = next((Row(*values) for values in self._rows(selections.FIND, digest, since)), None)
         return None if row is None else self._recording(row, request)
 
     def put(self, model: str, file: str, entry: Recording) -> None:
@@ -115,43 +139,37 @@ class ReplyStore:
 
     def put_all(self, replies: Iterable[NewReply]) -> None:
         """Write several replies in one transaction, as `put` does. Raises StoreError if none was written."""
-        digests, rows, catalogues, uses = [], [], dict[str, Tools](), []
+        answered, rows, catalogues = [], [], dict[str, Tools]()
         for model, file, entry in replies:
-            digests.append((storable(entry.digest),))
+            answered.append(storable(entry.digest))
             self._loaded.pop(entry.digest, None)
             if row := self._row(model, file, entry):
                 rows.append(row)
                 catalogues[row.catalogue] = entry.request.tools
-                uses.append((model, file, entry.case, entry.digest))
-        self._uses += uses
-
-        def work(connection: sqlite3.Connection) -> None:
-            for catalogue, tools in catalogues.items():
-                self._catalogues.put(connection, catalogue, tools)
-            connection.executemany(tables.PUT_REPLY, rows)
-            connection.executemany(tables.END_CLAIM, digests)
-
-        self._write_with_uses(work)
+                self._uses.append((model, file, entry.case, entry.digest))
+        self._database.put(NewRows(rows, catalogues, self._noted_uses(), answered))
 
     def try_out(self) -> None:
-        """Open the file, lock it and write to it. Raises StoreError if no reply could be written."""
-        self._database.write(lambda connection: [connection.execute(each) for each in tables.TRY_OUT])
+        """Open the database and write to it. Raises StoreError if no reply could be written."""
+        self._database.try_out()
 
     def rescue(self, replies: Iterable[NewReply]) -> Path:
         """Write replies that the database cannot take into a file apart, and return it. Raises OSError.
 
-        The database takes it in once it can, if it lies beside it.
+        The database takes it in once it can, if it lies in its folder.
         """
         rows, catalogues = [], dict[str, Tools]()
         for model, file, entry in replies:
             if row := self._row(model, file, entry):
                 rows.append(row)
                 catalogues[row.catalogue] = entry.request.tools
-        return rescue(self._path, rows, catalogues)
+        with suppress(OSError):  # then it goes elsewhere
+            make_private_folder(self.folder)
+        return rescue(self.folder / _FILE, rows, catalogues)
 
     def take_in(self, rescued: Path) -> int:
         """Take in a file of `rescue`, remove it, and return the number of its replies. Raises StoreError."""
-        return self._database.read(lambda connection: take_in(connection, rescued))
+        return self._database.take_in(rescued)
 
     def note_use(self, model: str, file: str, case: str, digest: str) -> None:
         """Note that this run answered a case by a recording. Written later, together with others.
@@ -162,19 +180,19 @@ class ReplyStore:
 
     def nearest(self, model: str, case_file: str, case: str, sample: int = 0) -> Recording | None:
         """Return a reply to another request of this case, preferably of the same sample."""
-        rows = self._rows(tables.NEAREST, storable(model), storable(case_file), storable(case), sample)
+        rows = self._rows(selections.NEAREST, storable(model), storable(case_file), storable(case), sample)
         entry = self._recording(Row(*rows[0])) if rows else None
         return replace(entry, case=case) if entry else None
 
     def files(self, model: str | None = None, file: str | None = None) -> list[tuple[str, str]]:
         """The pairs of model and file that have replies, sorted."""
-        return self._rows(tables.FILES, model and storable(model), file and storable(file))
+        return self._rows(selections.FILES, model and storable(model), file and storable(file))
 
     def replies(self, model: str | None = None, file: str | None = None) -> Iterator[StoredReply]:
         """The replies of each case, sorted; of one model, of one file, or all."""
         for row_model, row_file in self.files(model, file):
             last = before = "", ""
-            while rows := self._rows(tables.REPLIES_OF_FILE, row_model, row_file, *last):
+            while rows := self._rows(selections.REPLIES_OF_FILE, row_model, row_file, *last):
                 for case, digest, *values in rows:
                     last = case, digest
                     if entry := self._recording(Row(*values)):
@@ -186,7 +204,7 @@ class ReplyStore:
     def last_uses(self, model: str, file: str) -> dict[str, set[str]]:
         """The digests that the last run of each case used, for the cases that ran with this store."""
         digests: dict[str, set[str]] = {}
-        for case, digest in self._rows(tables.LAST_USES, storable(model), storable(file)):
+        for case, digest in self._rows(selections.LAST_USES, storable(model), storable(file)):
             digests.setdefault(case, set()).add(digest)
         return digests
 
@@ -196,23 +214,17 @@ class ReplyStore:
         A reply that is not valid JSON data is reported in `faults`.
         """
         self._loaded.clear()
-        rows = [(row, entry) for entry in entries if (row := self._row(model, file, entry))]
-
-        def work(connection: sqlite3.Connection) -> int:
-            imported = 0
-            for row, entry in rows:
-                self._catalogues.put(connection, row.catalogue, entry.request.tools)
-                imported += connection.execute(tables.PUT_NEWER_REPLY, row).rowcount
-                connection.execute(tables.PUT_FIRST_USE, (row.model, row.file, storable(entry.case), row.digest))
-            return imported
-
-        return self._database.write(work) if rows else 0
+        rows, catalogues, uses = [], dict[str, Tools](), list[Use]()
+        for entry in entries:
+            if row := self._row(model, file, entry):
+                rows.append(row)
+                catalogues[row.catalogue] = entry.request.tools
+                uses.append((row.model, row.file, storable(entry.case), row.digest, 0))
+        return self._database.put_newer(NewRows(rows, catalogues, uses)) if rows else 0
 
     def move(self, file: str, new_file: str, case: str | None = None, new_case: str | None = None) -> None:
         """Have the replies of a file, or of one of its cases, belong to another one. Raises StoreError."""
-        names = {"file": file, "new_file": new_file, "case": case, "new_case": new_case}
-        if self._database.exists:
-            self._database.write(lambda connection: connection.execute(tables.MOVE_USES, names))
+        self._database.move(file, new_file, case, new_case)
 
     def prune(self, wanted: Callable[[str], bool], before: float | None = None) -> int:
         """Delete replies for files that are not `wanted`, and replies that no case needs; return how many.
@@ -223,71 +235,64 @@ class ReplyStore:
         self._loaded.clear()
         if not self._database.exists:
             return 0
-
-        def work(connection: sqlite3.Connection) -> int:
-            files = connection.execute("SELECT DISTINCT file FROM uses").fetchall()
-            unwanted = [(file,) for (file,) in files if not (isinstance(file, str) and wanted(file))]
-            connection.executemany("DELETE FROM uses WHERE file = ?", unwanted)
-            if before is None:
-                connection.execute(tables.FORGET_EARLIER_RUNS)
-            else:
-                connection.execute(tables.FORGET_UNUSED, {"before": before})
-            deleted = connection.execute(tables.FORGET_REPLIES).rowcount
-            connection.execute(tables.FORGET_CATALOGUES)
-            return deleted
-
-        deleted = self._write_with_uses(work)
-        self._database.shrink()
-        return deleted
+        if self._uses:
+            self._database.put(NewRows(uses=self._noted_uses()))
+        return self._database.prune(wanted, before)
 
     def stats(self) -> list[ModelStats]:
         """The numbers of each model."""
-        return [ModelStats(*row) for row in self._rows(tables.STATS)]
+        return [ModelStats(*row) for row in self._rows(selections.STATS)]
 
     def claim(self, digest: str, owner: str) -> bool:
-        """Claim the request for `owner`; False if another living process holds the claim."""
-        return self._claims.claim(digest, owner)
+        """Claim the request for `owner`; False if another living process holds the claim.
+
+        True for all if the database cannot be used.
+        """
+        try:
+            return self._database.claim(digest, owner)
+        except StoreError:
+            return True
 
     def release(self, digest: str, owner: str) -> None:
         """Release a claim without a reply; `put` ends it itself. Raises StoreError."""
-        if self._database.exists:
-            self._claims.release(digest, owner)
+        self._database.release(digest, owner)
 
     def flush(self) -> None:
         """Write the uses that were noted."""
         if self._uses and self._database.exists:
             try:
-                self._write_with_uses(lambda _: None)
+                self._database.put(NewRows(uses=self._noted_uses()))
             except StoreError as error:
                 self._add_fault(str(error))
 
     def close(self) -> None:
-        """Write the uses that were noted, and close the file. The next call opens it again."""
+        """Write the uses that were noted, and let go of the database. The next call opens it again."""
         self.flush()
-        self._claims.close()
         self._database.close()
 
-    def _write_with_uses(self, work: Work[Result]) -> Result:
-        uses = [(*map(storable, self._uses.popleft()), self._run) for _ in range(len(self._uses))]
+    def _noted_uses(self) -> Sequence[Use]:
+        """Take the uses that were noted."""
+        taken = [self._uses.popleft() for _ in range(len(self._uses))]
+        return [
+            (storable(model), storable(file), storable(case), storable(digest), self._run)
+            for model, file, case, digest in taken
+        ]
 
-        def all_work(connection: sqlite3.Connection) -> Result:
-            connection.executemany(tables.PUT_USE, uses)
-            return work(connection)
-
-        return self._database.write(all_work)
+    @cached_property
+    def _run(self) -> int:
+        """The number of this run, in whose order runs are known: microseconds."""
+        return int(self.now() * 1e6)
 
     def _rows(self, selection: Selection, *values: object) -> list[Any]:
         """Select rows. An error is reported in `faults` and gives none: then the request is sent again."""
-        if not self._database.exists:
-            return []
         try:
-            rows = self._database.read(lambda connection: connection.execute(selection.statement, values).fetchall())
+            rows = self._database.select(selection, *values)
         except StoreError as error:
             self._add_fault(str(error))
             return []
         whole = [row for row in rows if selection.is_whole(row)]
         if len(whole) < len(rows):
-            self._add_fault(f"recorded replies in {self._path}: a row was changed on the disk, and is passed over")
+            self._add_fault(f"recorded replies in {self.place}: a row was changed on the disk, and is passed over")
         return whole
 
     def _row(self, model: str, file: str, entry: Recording | UnreadRecording) -> Row | None:
@@ -310,91 +315,26 @@ class ReplyStore:
         try:
             return from_row(row, () if request is not None else self._tools(row.catalogue), request)
         except DamagedData as damaged:
-            self._add_fault(f"recorded replies in {self._path}: {damaged}; the request will be sent again")
+            self._add_fault(f"recorded replies in {self.place}: {damaged}; the request will be sent again")
             return None
 
     def _tools(self, catalogue: str) -> Tools:
         """The tools of a reply; none, and a fault, if they are lost: the reply is still good."""
         try:
-            return self._database.read(lambda connection: self._catalogues.get(connection, catalogue))
+            return self._database.tools(catalogue)
         except (StoreError, DamagedData) as error:
-            self._add_fault(f"recorded replies in {self._path}: {error}")
+            self._add_fault(f"recorded replies in {self.place}: {error}")
             return ()
 
     def _add_fault(self, message: str) -> None:
-        self._faults.setdefault(message, Fault("damaged-replies", Location(str(self._path)), message))
+        self._faults.setdefault(message, Fault("damaged-replies", Location(self.place), message))
 
 
-class Claims:
-    """Claims that end with their process, however it ends: each process holds a lock as long as it lives."""
+def _database(place: StorePlace, on_fault: Callable[[str], None]) -> Database:
+    if isinstance(place, Path):
+        from pytest_fcall.backends.store.sqlite.database import FileDatabase
 
-    def __init__(self, path: Path, database: Database) -> None:
-        self._path = path
-        self._database = database
-        self._process = os.urandom(_PROCESS_BYTES).hex()
-        self._lock: sqlite3.Connection | None = None
+        return FileDatabase(place, on_fault)
+    from pytest_fcall.backends.store.postgres.database import ServerDatabase
 
-    def claim(self, digest: str, owner: str) -> bool:
-        """Whether `owner` may send the request. True for all if the database cannot be used."""
-        try:
-            holder = self._database.read(lambda connection: _holder(connection, digest))
-            if holder == (owner, self._process):
-                return True
-            if holder is not None and self._is_alive(holder[1]):
-                return False
-            self._mark_alive()
-            return self._database.write(lambda connection: self._take(connection, digest, owner, holder))
-        except (StoreError, sqlite3.Error, OSError):
-            return True
-
-    def release(self, digest: str, owner: str) -> None:
-        """End the claim if `owner` holds it."""
-        self._database.write(
-            lambda connection: connection.execute(
-                "DELETE FROM claims WHERE digest = ? AND owner = ? AND process = ?", (digest, owner, self._process)
-            )
-        )
-
-    def close(self) -> None:
-        """End all claims of this process."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
-            with suppress(OSError):  # on Windows, while another process looks at the file
-                self._alive_file(self._process).unlink(missing_ok=True)
-
-    def _take(self, connection: sqlite3.Connection, digest: str, owner: str, holder: tuple[str, str] | None) -> bool:
-        """Take the claim from `holder`, a dead process, unless another process has done so first."""
-        if _holder(connection, digest) != holder:
-            return False
-        connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (digest, owner, self._process))
-        return True
-
-    def _mark_alive(self) -> None:
-        if self._lock is None:
-            self._lock = lock(self._alive_file(self._process), timeout=0)
-
-    def _is_alive(self, process: str) -> bool:
-        if process == self._process:
-            return self._lock is not None
-        file = self._alive_file(process)
-        if not file.exists():
-            return False
-        try:
-            lock(file, timeout=0).close()
-        except sqlite3.Error:
-            return True
-        file.unlink(missing_ok=True)
-        return False
-
-    def _alive_file(self, process: str) -> Path:
-        return self._path.with_name(f"{self._path.name}.{process}.alive")
-
-
-def _holder(connection: sqlite3.Connection, digest: str) -> tuple[str, str] | None:
-    """Owner and process that hold the claim. A process is part of a file's name: one that was changed holds nothing."""
-    row = connection.execute("SELECT owner, process FROM claims WHERE digest = ?", (digest,)).fetchone()
-    match row:
-        case (str(owner), str(process)) if _PROCESS.fullmatch(process):
-            return owner, process
-    return None
+    return ServerDatabase(place, on_fault)

@@ -1,7 +1,7 @@
 """Files of replies that a database could not take, `replies.rescued-…jsonl`: a line of JSON for each row.
 
-Nothing that was paid for is lost where the disk is full or the database locked. Who opens the database next takes the
-files in that lie beside it. They need no locks, and much less room than a database.
+Nothing that was paid for is lost where the disk is full, the database locked or its server gone. Who opens the database
+next takes the files in that lie in its folder. They need no locks, and much less room than a database.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -17,8 +16,7 @@ from itertools import count
 from pathlib import Path
 
 from pytest_fcall.backends.recordings.line import catalogue_line
-from pytest_fcall.backends.store.repair import Value, copy_records
-from pytest_fcall.backends.store.tables import Row, Tools
+from pytest_fcall.backends.store.rows import Row, Tools, Value
 from pytest_fcall.core.json_reading import read_own_json
 from pytest_fcall.core.private_files import FILE_MODE
 from pytest_fcall.core.whole_file import replace_file
@@ -27,7 +25,7 @@ _WORD = "rescued"
 
 
 def rescue(path: Path, rows: Iterable[Row], catalogues: Mapping[str, Tools]) -> Path:
-    """Write rows into a file beside the database in `path`, or else among temporary files. Raises OSError."""
+    """Write rows into a file named after `path` and beside it, or else among temporary files. Raises OSError."""
     content = "".join(f"{json.dumps(line)}\n" for line in _lines(rows, catalogues)).encode()
     names = (path.with_name(f"{path.stem}.{_WORD}-{os.getpid()}-{number}.jsonl") for number in count(1))
     try:
@@ -43,19 +41,16 @@ def is_rescued(path: Path) -> bool:
     return f".{_WORD}-" in path.name and path.suffix == ".jsonl"
 
 
-def take_in_all(connection: sqlite3.Connection, path: Path) -> None:
-    """Copy the rows of all such files beside the database into it. Where that fails they wait for the next time."""
+def rescued_beside(path: Path) -> Iterator[Path]:
+    """The files of `rescue` beside this one."""
     for rescued in path.parent.glob(f"{path.stem}.{_WORD}-*.jsonl"):
-        with suppress(sqlite3.Error, OSError):
-            if rescued.is_file() and not rescued.is_symlink():
-                take_in(connection, rescued)
+        if rescued.is_file() and not rescued.is_symlink():
+            yield rescued
 
 
-def take_in(connection: sqlite3.Connection, rescued: Path) -> int:
-    """Copy the rows of a file into the database, remove the file, and return the number of replies. Raises OSError."""
-    replies = copy_records(connection, _records(rescued.read_bytes()))
-    rescued.unlink(missing_ok=True)  # the process that wrote it may have found room for them meanwhile
-    return replies
+def read_rescued(rescued: Path) -> Iterator[tuple[Value, ...]]:
+    """The records of a file; a line that was changed is passed over. Raises OSError."""
+    return _records(rescued.read_bytes())
 
 
 def _among_temporary_files(path: Path, content: bytes) -> Path:

@@ -28,8 +28,9 @@ examples:
   fcall record --from replies.jsonl --plan next.jsonl
   fcall record --rounds                             show the plans so far, and the replies to them
 
-pytest records replies when it asks a model, in .fcall/replies.db below the root folder. The exported files are in
-__fcall__/MODEL/ beside the case file. Commit them: other machines then need no API key.
+pytest records replies when it asks a model, in .fcall/replies.db below the root folder, or on the server that fc_store
+names. The exported files are in __fcall__/MODEL/ beside the case file. Commit them: other machines then need no API
+key.
 
 exit status: 0 done; 1 something is damaged, not taken or not planned; 2 wrong command line; 10 requests are open still.
 """
@@ -62,11 +63,17 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run_on_store(parser: ArgumentParser, options: Namespace) -> int:
-    from pytest_fcall.backends.store import ReplyStore, StoreError, store_path
+    from pytest_fcall.backends.store import ReplyStore, StoreError
+    from pytest_fcall.cli.configured_store import configured_store
     from pytest_fcall.cli.record.recordings import RecordScope, export_replies, load_replies, prune_store, show_stats
 
     scope = RecordScope(existing_paths(parser, options.paths))
-    with closing(ReplyStore(store_path(scope.root))) as store:
+    try:
+        place = configured_store(scope.root)
+    except StoreError as error:
+        scope.report_problem(str(error))
+        return 1
+    with closing(ReplyStore(place)) as store:
         try:
             match options.action:
                 case "export":

@@ -12,7 +12,7 @@ from pathlib import Path
 from pytest_fcall.backends.recordings.entry import BISECTED, Recording, Recordings
 from pytest_fcall.backends.recordings.file import SUFFIX, read_recordings, recordings_path, write_recordings
 from pytest_fcall.backends.recordings.reader import MENDED_BY_EXPORT
-from pytest_fcall.backends.store import ReplyStore, is_rescued, store_path
+from pytest_fcall.backends.store import ReplyStore, is_rescued
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core import Fault, Model
 from pytest_fcall.core.git_attributes import write_git_attributes
@@ -202,16 +202,17 @@ def prune_store(store: ReplyStore, root: Path, before: float | None) -> None:
 
 def show_stats(store: ReplyStore, scope: RecordScope) -> None:
     """Print a line for each model."""
-    path = store_path(scope.root)
+    place = scope.relative(Path(store.place)) if store.is_file else store.place
     stats = store.stats()
     if not stats:
-        print(f"no replies are recorded in {safe_line(scope.relative(path))}")
+        if not store.faults:
+            print(f"no replies are recorded in {safe_line(place)}")
         return
     print("replies  files  oldest      newest      model")
     for each in stats:
         dates = f"{_day_text(each.oldest)}  {_day_text(each.newest)}"
         print(f"{each.replies:7}  {each.files:5}  {dates}  {safe_line(each.model)}")
-    print(f"{path.stat().st_size / 1e6:.1f} MB in {safe_line(scope.relative(path))}")
+    print(f"{store.size / 1e6:.1f} MB in {safe_line(place)}")
 
 
 def _day_text(moment: float) -> str:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import Backend, Model, ModelUnavailable, Usage
-from pytest_fcall.session.ask.limits import shared_file
+from pytest_fcall.session.ask.limits import shared_ledger
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs.budget import Bill, Budget
     from pytest_fcall.backends.costs.prices import Price
     from pytest_fcall.backends.proxy.forwarded_request import ForwardedRequest
+    from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
 
 
@@ -58,8 +59,9 @@ def total_cost(costs: Sequence[float | None]) -> float | None:
 class Spending:
     """Keeps the requests of this process within `--fc-max-cost`, which all workers share."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, recordings: SessionRecordings) -> None:
         self._settings = settings
+        self._recordings = recordings
         self._budget: Budget | None = None
 
     def metered(self, model: Model, backend: Backend) -> Backend:
@@ -84,7 +86,9 @@ class Spending:
         if self._budget is None and self._settings.max_cost is not None:
             from pytest_fcall.backends.costs.budget import Budget
 
-            self._budget = Budget(self._settings.max_cost, shared_file(self._settings))
+            worker = self._settings.worker  # without workers, this process is the run
+            ledger = shared_ledger(self._settings, self._recordings) if worker else None
+            self._budget = Budget(self._settings.max_cost, ledger, f"budget of {worker.run if worker else 'the run'}")
         return self._budget
 
     def close(self) -> None:

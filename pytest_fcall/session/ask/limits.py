@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core.private_files import NAME
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_fcall.backends.dispatch.job import Limits
+    from pytest_fcall.backends.processes.ledger import Ledger
+    from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
 
 
-def request_limits(settings: Settings) -> Limits:
-    """The limits of this process; requests and tokens per minute are counted in a file that all workers share."""
+def request_limits(settings: Settings, recordings: SessionRecordings) -> Limits:
+    """The limits of this process; requests and tokens per minute are counted in a ledger that all workers share."""
     from pytest_fcall.backends.dispatch.job import Limits
 
     return Limits(
         concurrency=share_of_concurrency(settings),
         rpm=settings.requests_per_minute,
         tpm=settings.tokens_per_minute,
-        shared=shared_file(settings),
+        shared=shared_ledger(settings, recordings),
     )
 
 
@@ -33,11 +36,21 @@ def share_of_concurrency(settings: Settings) -> int:
     return max(1, share + (number.isdecimal() and int(number) < rest))
 
 
-def shared_file(settings: Settings) -> Path | None:
-    """The file in which the workers of a run count together; None where there is one process."""
-    return file_of_run(settings.root, settings.worker.run) if settings.worker else None
+def shared_ledger(settings: Settings, recordings: SessionRecordings) -> Ledger | None:
+    """What this process counts in together with others: workers, and hosts that share a store; None where it is alone.
+
+    On a server, all runs of a project share it.
+    """
+    worker = settings.worker
+    if worker is None and settings.store is None:
+        return None
+    return recordings.store.ledger(worker.run if worker else "")
 
 
-def file_of_run(root: Path, run: str) -> Path:
-    """The file in which the workers of this run count."""
-    return root / NAME / f"limits-{run}.db"
+def forget_ledger(root: Path, run: str) -> None:
+    """Delete the file in which the workers of this run counted, if there is one."""
+    from pytest_fcall.backends.processes.ledger import ledger_path
+
+    path = ledger_path(root / NAME, run)
+    for file in path.parent.glob(f"{path.name}*"):
+        file.unlink(missing_ok=True)

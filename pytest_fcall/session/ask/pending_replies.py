@@ -95,6 +95,6 @@ class PendingReplies:
 
     def _way_back(self) -> str:
         """The function that brings them into the store."""
-        if self._rescued is not None and self._rescued.parent == self._store().path.parent:
+        if self._rescued is not None and self._rescued.parent == self._store().folder:
             return "the next run takes them in"
         return f"fcall record --load {self._rescued}"

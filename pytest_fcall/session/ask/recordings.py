@@ -27,7 +27,7 @@ _BUFFER_SECONDS = 0.2
 class SessionRecordings:
     """Finds recorded replies, and records those of this run.
 
-    Files beside the cases are for version control; the local store gets every reply.
+    Files beside the cases are for version control; the store gets every reply.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -47,8 +47,8 @@ class SessionRecordings:
         self._buffer: list[tuple[Question, Reply]] = []
         self._pending = PendingReplies(lambda: self.store)
         self._written_last = 0.0
-        self.started = settings.started
-        """Replies recorded since then are of this run."""
+        self._server = settings.store
+        self._began = settings.started
 
     def find(self, question: Question, *, live: bool, request: Request | None = None) -> Recording | None:
         """The newest recorded reply; where the model may be asked (`live`), only one that the settings let count.
@@ -68,7 +68,7 @@ class SessionRecordings:
         stored = None if digest in self._absent else self.store.find(digest, since, request)
         in_file = self._of_file(question).find(digest)
         # A reply that lacks a secret is judged otherwise than the true one: it stands for no answer.
-        found = [_with_known_date(entry) for entry in (in_file, stored) if entry and not entry.lacks_secret]
+        found = [self._with_known_date(entry) for entry in (in_file, stored) if entry and not entry.lacks_secret]
         counting = [entry for entry in found if entry.timestamp >= since]
         if found and not counting and -inf < since < self.started and not found[0].timestamp:
             self._undated.add((question.source.id, self.file_name(question)))
@@ -86,6 +86,16 @@ class SessionRecordings:
     def look_up(self, digests: Sequence[str]) -> None:
         """Find out in one query which of these the store has no reply to, so that `find` need not search for them."""
         self._absent = {*digests} - self.store.load(digests)
+
+    @cached_property
+    def started(self) -> float:
+        """Replies recorded since then are of this run, by the clock of the store."""
+        return self._began + self._ahead
+
+    @cached_property
+    def _ahead(self) -> float:
+        """The seconds by which the clock of the store is ahead of that of this host: those of hosts may differ."""
+        return self.store.now() - time.time() if self._server else 0.0
 
     @cached_property
     def since(self) -> float:
@@ -195,7 +205,7 @@ class SessionRecordings:
     def keep(self, replies: Iterable[NewReply]) -> None:
         """Record replies at once, as `record` does."""
         if self._record != "off":
-            self._pending.put([*replies])
+            self._pending.put([self._by_clock_of_store(reply) for reply in replies])
 
     def record_answers(self, replies: Iterable[tuple[Question, Reply]]) -> None:
         """Record the replies of models and apps. An app that ran on recordings alone has said nothing new."""
@@ -229,10 +239,23 @@ class SessionRecordings:
 
     @cached_property
     def store(self) -> ReplyStore:
-        """The local store; its file is made with the first reply."""
+        """The store, on a server or in a file, which is made with the first reply."""
         from pytest_fcall.backends.store import ReplyStore, store_path
 
-        return ReplyStore(store_path(self._root), self._secrets)
+        return ReplyStore(self._server or store_path(self._root), self._secrets)
+
+    def _with_known_date(self, entry: Recording) -> Recording:
+        """The recording, without a date that lies in the future: nobody knows how old it is."""
+        return entry if entry.timestamp <= time.time() + max(self._ahead, 0.0) else replace(entry, recorded="")
+
+    def _by_clock_of_store(self, reply: NewReply) -> NewReply:
+        """The reply, which was dated by the clock of this host, with the date that it has for all hosts."""
+        if not self._ahead:
+            return reply
+        from datetime import datetime, timedelta
+
+        moment = datetime.fromisoformat(reply.entry.recorded) + timedelta(seconds=self._ahead)
+        return reply._replace(entry=replace(reply.entry, recorded=moment.isoformat(timespec="milliseconds")))
 
     def _of_file(self, question: Question) -> Recordings:
         key = question.source.id, question.asker.file
@@ -280,8 +303,3 @@ class CaseRecordings(NamedTuple):
     def check(self) -> None:
         """Raise StoreError if an answer could not be recorded."""
         self.recordings.check()
-
-
-def _with_known_date(entry: Recording) -> Recording:
-    """The recording, without a date that lies in the future: nobody knows how old it is."""
-    return entry if entry.timestamp <= time.time() else replace(entry, recorded="")

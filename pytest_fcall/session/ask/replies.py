@@ -49,7 +49,7 @@ class Replies:
         self._settings = settings
         self._registry = registry
         self._recordings = SessionRecordings(settings)
-        self._spending = Spending(settings)
+        self._spending = Spending(settings, self._recordings)
         proxy = AppProxy(settings, self._recordings, self._spending, endpoint)
         self._variables = proxy.variables
         self._sources = Sources(settings, registry.backends, self._recordings, self._spending, self._variables)

@@ -301,16 +301,18 @@ class Transport:
         return self._dispatching().submit(job)
 
     def _claimed(self, backend: Backend, question: Question) -> Backend:
-        """Let only one of several workers ask for a reply: a case may move from one to another.
+        """Let only one of several workers, and of several hosts, ask for a reply: a case may move from one to another.
 
         Apps are left out: the worker that wants an app's reply must see the requests that the app sends meanwhile.
         """
         worker, live = self._settings.worker, question.source.named.live
-        if worker is None or not backend.ahead or not live or self._settings.record == "off":
+        is_alone = worker is None and self._settings.store is None
+        if is_alone or not backend.ahead or not live or self._settings.record == "off":
             return backend
         from pytest_fcall.backends.store.claiming_backend import ClaimingBackend
 
-        return ClaimingBackend(backend, question.digest, self._recordings.store, self._recordings.since, worker.id)
+        owner = worker.id if worker else "main"
+        return ClaimingBackend(backend, question.digest, self._recordings.store, self._recordings.since, owner)
 
     def _case_scoped(self, backend: Backend, question: Question) -> CaseScopedApp:
         """The app, asked so that its own requests are known to belong to the case."""
@@ -339,7 +341,7 @@ class Transport:
             from pytest_fcall.session.ask.limits import request_limits
 
             self._dispatcher = Dispatcher(
-                request_limits(self._settings), self._record, on_unpriced=self._count_unpriced
+                request_limits(self._settings, self._recordings), self._record, on_unpriced=self._count_unpriced
             )
             self._display = self._new_display(self._dispatcher.progress, self.expected)
         return self._dispatcher

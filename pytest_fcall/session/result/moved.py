@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import Case, Model
@@ -25,6 +25,9 @@ from pytest_fcall.tracking.question_digests import (
 )
 from pytest_fcall.tracking.renaming import renamed_parameters
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.store.address import StorePlace
 
 
 class _Place(NamedTuple):
@@ -103,7 +106,9 @@ def renamed_parameter_lines(baselines: Baselines, cases: Iterable[tuple[Path, Mo
     return [*lines]
 
 
-def renamed_model_line(root: Path, folder: str, model: Model, cases: Sequence[tuple[Path, Case]]) -> str:
+def renamed_model_line(
+    root: Path, store: StorePlace, folder: str, model: Model, cases: Sequence[tuple[Path, Case]]
+) -> str:
     """A line with a command, where the folder of another model holds answers to all of these cases; else nothing.
 
     What models are set to may differ, and is left out of the comparison.
@@ -114,7 +119,7 @@ def renamed_model_line(root: Path, folder: str, model: Model, cases: Sequence[tu
         before = _readable(known.of(path.parent / "__fcall__" / folder / f"{path.name}{SUFFIX}"), case.id)
         if before is None or _without_settings(before.digests) != _without_settings(now):
             return ""
-    old = _model_of(folder, paths, root)
+    old = _model_of(folder, paths, store)
     if old is None:
         return ""
     same = f"{model.id} has nothing accepted, and {old} has answers to all of its cases"
@@ -125,15 +130,15 @@ def _without_settings(digests: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in digests.items() if name not in (SETTINGS, EXPECTATION)}
 
 
-def _model_of(folder: str, baselines: Iterable[Path], root: Path) -> str | None:
+def _model_of(folder: str, baselines: Iterable[Path], place: StorePlace) -> str | None:
     """The id of the model that has this folder: as recordings tell it, or the name; None where neither does."""
     from pytest_fcall.backends.recordings.file import SUFFIX as REPLIES_SUFFIX
     from pytest_fcall.backends.recordings.file import read_recordings
-    from pytest_fcall.backends.store import ReplyStore, StoreError, store_path
+    from pytest_fcall.backends.store import ReplyStore, StoreError
 
     def candidates() -> Iterator[str | None]:
         yield from (read_recordings(path.with_suffix(REPLIES_SUFFIX)).model for path in baselines)
-        with suppress(StoreError), closing(ReplyStore(store_path(root))) as store:
+        with suppress(StoreError), closing(ReplyStore(place)) as store:
             yield from (model for model, _ in store.files())
         yield id_of_folder(folder)
 

@@ -20,6 +20,7 @@ def settings_of(root: Path) -> Settings:
         started=0.0,
         max_age=None,
         result_max_age=None,
+        store=None,
         concurrency=1,
         requests_per_minute=None,
         tokens_per_minute=None,

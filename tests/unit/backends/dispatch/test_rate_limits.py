@@ -14,13 +14,14 @@ import pytest
 
 from pytest_fcall.backends.dispatch.job import Limits, SystemClock
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
+from pytest_fcall.backends.processes.ledger import FileLedger
 
 
 def take_many(path: Path, rpm: int, tries: int) -> int:
     """Try to send so often without waiting; return how often that was allowed."""
-    rate_limits = RateLimits(Limits(rpm=rpm, shared=path), SystemClock())
+    rate_limits = RateLimits(Limits(rpm=rpm, shared=FileLedger(path)), SystemClock())
     try:
-        return sum(rate_limits.take("openai:exam", 0) == 0 for _ in range(tries))
+        return sum(rate_limits.take("openai:exam", 0).wait == 0 for _ in range(tries))
     finally:
         assert not rate_limits.warning
         rate_limits.close()
@@ -66,12 +67,11 @@ def test_a_process_that_is_killed_at_any_moment_leaves_the_file_whole(tmp_path: 
 
 
 def test_a_time_to_wait_holds_for_all_who_share_the_file_and_for_that_model_alone(tmp_path: Path) -> None:
-    limits = Limits(shared=tmp_path / "limits.db")
-    told, other = RateLimits(limits, SystemClock()), RateLimits(limits, SystemClock())
-    assert other.take("openai:exam", 0) == 0
+    told, other = (RateLimits(Limits(shared=FileLedger(tmp_path / "limits.db")), SystemClock()) for _ in range(2))
+    assert other.take("openai:exam", 0).wait == 0
     told.block("openai:exam", 500)
-    assert 400 < other.take("openai:exam", 0) <= 500
-    assert other.take("openai:other", 0) == 0
+    assert 400 < other.take("openai:exam", 0).wait <= 500
+    assert other.take("openai:other", 0).wait == 0
     told.close()
     other.close()
 
@@ -79,17 +79,17 @@ def test_a_time_to_wait_holds_for_all_who_share_the_file_and_for_that_model_alon
 def test_a_time_to_wait_holds_without_a_file_too() -> None:
     rate_limits = RateLimits(Limits(), SystemClock())
     rate_limits.block("openai:exam", 500)
-    assert 400 < rate_limits.take("openai:exam", 0) <= 500
+    assert 400 < rate_limits.take("openai:exam", 0).wait <= 500
 
 
 def test_tokens_are_settled_in_the_file(tmp_path: Path) -> None:
-    limits = Limits(tpm=1000, shared=tmp_path / "limits.db")
-    first, second = RateLimits(limits, SystemClock()), RateLimits(limits, SystemClock())
-    taken = time.time()
-    assert first.take("openai:exam", 10) == 0
+    ledgers = (FileLedger(tmp_path / "limits.db") for _ in range(2))
+    first, second = (RateLimits(Limits(tpm=1000, shared=ledger), SystemClock()) for ledger in ledgers)
+    wait, taken = first.take("openai:exam", 10)
+    assert wait == 0
     first.settle("openai:exam", taken, 990)
     first.settle("openai:exam", taken + 1, 990)
-    assert second.take("openai:exam", 1) > 0
+    assert second.take("openai:exam", 1).wait > 0
     first.close()
     second.close()
 
@@ -103,8 +103,8 @@ def test_a_file_that_cannot_be_used_leaves_each_process_its_own_limits_and_a_not
         path.mkdir()
     else:
         path.write_bytes(content)
-    rate_limits = RateLimits(Limits(rpm=3, shared=path), SystemClock())
-    assert [rate_limits.take("openai:exam", 0) == 0 for _ in range(4)] == [True, True, True, False]
+    rate_limits = RateLimits(Limits(rpm=3, shared=FileLedger(path)), SystemClock())
+    assert [rate_limits.take("openai:exam", 0).wait == 0 for _ in range(4)] == [True, True, True, False]
     assert str(path) in rate_limits.warning
     rate_limits.close()
     assert path.is_dir() or path.read_bytes() == content
@@ -114,6 +114,6 @@ def test_a_window_that_somebody_else_wrote_into_the_file_is_a_new_one(tmp_path: 
     path = tmp_path / "limits.db"
     assert take_many(path, 3, 5) == 3
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE windows SET window = 'nonsense'")
+        connection.execute("UPDATE texts SET text = 'nonsense'")
     connection.close()
     assert take_many(path, 3, 5) == 3

@@ -9,6 +9,7 @@ from pytest_fcall.backends.dispatch.job import Limits
 from pytest_fcall.backends.dispatch.outage import MOST_LOST
 from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS
 from pytest_fcall.backends.dispatch.sender import FIRST_WAIT
+from pytest_fcall.backends.processes.ledger import FileLedger
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
 from tests.unit.backends.dispatch.support import NOON, Run, Scripted, broken, busy, gone, job, jobs
@@ -306,7 +307,7 @@ def test_a_request_larger_than_all_tokens_of_a_minute_goes_alone(start: Start) -
 
 def test_a_shared_file_that_cannot_be_used_stops_nobody_and_is_told(start: Start, tmp_path: Path) -> None:
     (tmp_path / "limits.db").write_bytes(b"not a database" * 100)
-    run = start(Limits(rpm=5, shared=tmp_path / "limits.db"))
+    run = start(Limits(rpm=5, shared=FileLedger(tmp_path / "limits.db")))
     backend = scripted(run)
     assert len(run.ask(jobs(12, backend))) == 12
     assert most_in_a_minute(backend.times) == 5
@@ -314,7 +315,7 @@ def test_a_shared_file_that_cannot_be_used_stops_nobody_and_is_told(start: Start
 
 
 def test_the_shared_file_is_left_alone_while_there_is_nothing_to_share(start: Start, tmp_path: Path) -> None:
-    run = start(Limits(shared=tmp_path / "deep" / "limits.db"))
+    run = start(Limits(shared=FileLedger(tmp_path / "deep" / "limits.db", lambda: run.clock.now)))
     run.ask(jobs(5, scripted(run, broken())))
     assert not (tmp_path / "deep").exists()
     run.ask([job("busy", scripted(run, busy(retry_after=2)))])

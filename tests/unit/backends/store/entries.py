@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.store import ReplyStore
+from pytest_fcall.backends.store.address import StorePlace, server_address
 from pytest_fcall.core import RawCall, Reply, Request, Tool, Usage, request_digest
 
 MODEL = "openai:gpt-5.2"
@@ -15,6 +16,16 @@ TOOLS = (
     Tool("get_weather", "Tell the weather", {"type": "object", "properties": {"city": {"type": "string"}}}),
     Tool("add", "Add two numbers"),
 )
+
+
+def place_of(argument: str) -> StorePlace:
+    """The place that an argument names: an address as `fc_store` has it, or the path of a file."""
+    return server_address(argument, Path.cwd()) if "://" in argument else Path(argument)
+
+
+def argument_of(place: StorePlace) -> str:
+    """The argument that names a place to another process."""
+    return str(place) if isinstance(place, Path) else f"{place.url}?project={place.project}"
 
 
 def entry(
@@ -45,9 +56,9 @@ def put_replies(store: ReplyStore, replies: Sequence[Recording], file: str = FIL
         store.put(MODEL, file, reply)
 
 
-def found(path: Path, replies: Sequence[Recording]) -> int:
+def found(place: StorePlace, replies: Sequence[Recording]) -> int:
     """How many of the replies are there, all of them as they were kept."""
-    store = ReplyStore(path)
+    store = ReplyStore(place)
     there = [(store.find(reply.digest), reply) for reply in replies]
     store.close()
     assert all(kept in (None, reply) for kept, reply in there)

@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pytest_fcall.backends.store.address import StorePlace
+from tests.unit.backends.store.entries import argument_of
+
 ROOT = Path(__file__).parents[4]
 
 
@@ -20,6 +23,6 @@ def python(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def writer(path: Path, first: int, last: int, limit: str = "") -> subprocess.Popen[str]:
-    arguments = [str(path), str(first), str(last), *([limit] if limit else [])]
+def writer(place: StorePlace, first: int, last: int, limit: str = "") -> subprocess.Popen[str]:
+    arguments = [argument_of(place), str(first), str(last), *([limit] if limit else [])]
     return python("-m", "tests.unit.backends.store.writer", *arguments)

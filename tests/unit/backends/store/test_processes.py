@@ -13,8 +13,9 @@ import pytest
 
 from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.backends.store import ReplyStore, StoreError
-from pytest_fcall.backends.store.repair import set_aside
-from tests.unit.backends.store.entries import FILE, MODEL, entries, entry, found, put_replies
+from pytest_fcall.backends.store.address import StorePlace
+from pytest_fcall.backends.store.sqlite.repair import set_aside
+from tests.unit.backends.store.entries import FILE, MODEL, argument_of, entries, entry, found, put_replies
 from tests.unit.backends.store.processes import python, writer
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
@@ -25,25 +26,25 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "replies.db"
 
 
-def test_writers_at_the_same_time_lose_nothing(path: Path) -> None:
-    writers = [writer(path, first, first + 200) for first in (0, 200, 100)]
+def test_writers_at_the_same_time_lose_nothing(place: StorePlace) -> None:
+    writers = [writer(place, first, first + 200) for first in (0, 200, 100)]
     for each in writers:
         output, errors = each.communicate(timeout=60)
         assert (each.returncode, errors) == (0, "")
         assert len(output.splitlines()) == 200
-    assert found(path, entries(range(400), text="x" * 500)) == 400
+    assert found(place, entries(range(400), text="x" * 500)) == 400
 
 
 @pytest.mark.parametrize("kept", [1, 2, 37, 110])
-def test_a_writer_that_is_killed_loses_nothing_that_it_kept(path: Path, kept: int) -> None:
-    with writer(path, 0, 100_000) as process:
+def test_a_writer_that_is_killed_loses_nothing_that_it_kept(place: StorePlace, kept: int) -> None:
+    with writer(place, 0, 100_000) as process:
         assert process.stdout is not None
         for number in range(kept):
             assert process.stdout.readline() == f"{number}\n"
         process.send_signal(signal.SIGKILL)
         said = [*range(kept), *map(int, process.stdout.read().split())]
-    assert found(path, entries(said, text="x" * 500)) == len(said)
-    with closing(ReplyStore(path)) as store:
+    assert found(place, entries(said, text="x" * 500)) == len(said)
+    with closing(ReplyStore(place)) as store:
         store.put(MODEL, FILE, entry("next"))
         assert not store.faults
 
@@ -91,17 +92,17 @@ def test_once_there_is_room_again_replies_are_kept_again(small_disk: Path) -> No
 
 CLAIM = """
 import sys
-from pathlib import Path
 from pytest_fcall.backends.store import ReplyStore
-store = ReplyStore(Path(sys.argv[1]))
+from tests.unit.backends.store.entries import place_of
+store = ReplyStore(place_of(sys.argv[1]))
 print(store.claim("digest", "master"), flush=True)
 sys.stdin.read()
 store.close()
 """
 
 
-def test_one_process_asks_and_the_others_wait(path: Path) -> None:
-    with python("-c", CLAIM, str(path)) as asking, closing(ReplyStore(path)) as store:
+def test_one_process_asks_and_the_others_wait(place: StorePlace) -> None:
+    with python("-c", CLAIM, argument_of(place)) as asking, closing(ReplyStore(place)) as store:
         assert asking.stdout is not None
         assert asking.stdout.readline() == "True\n"
         assert not store.claim("digest", "master")
@@ -122,8 +123,8 @@ def test_the_claims_of_a_dead_process_lapse(path: Path) -> None:
     assert not list(path.parent.glob("*.alive"))
 
 
-def test_a_claim_is_for_one_owner_until_it_is_released_or_the_reply_is_kept(path: Path) -> None:
-    with closing(ReplyStore(path)) as store:
+def test_a_claim_is_for_one_owner_until_it_is_released_or_the_reply_is_kept(place: StorePlace) -> None:
+    with closing(ReplyStore(place)) as store:
         assert store.claim(entry().digest, "a")
         assert store.claim(entry().digest, "a")
         assert not store.claim(entry().digest, "b")
@@ -143,10 +144,9 @@ def test_who_cannot_tell_others_may_ask(tmp_path: Path) -> None:
 
 FORK = """
 import os, sys
-from pathlib import Path
 from pytest_fcall.backends.store import ReplyStore
-from tests.unit.backends.store.entries import FILE, MODEL, entry
-store = ReplyStore(Path(sys.argv[1]))
+from tests.unit.backends.store.entries import FILE, MODEL, entry, place_of
+store = ReplyStore(place_of(sys.argv[1]))
 store.put(MODEL, FILE, entry("parent"))
 child = os.fork()
 if not child:
@@ -159,10 +159,10 @@ store.close()
 """
 
 
-def test_a_forked_process_has_a_connection_of_its_own(path: Path) -> None:
-    output, errors = python("-c", FORK, str(path)).communicate(timeout=60)
+def test_a_forked_process_has_a_connection_of_its_own(place: StorePlace) -> None:
+    output, errors = python("-c", FORK, argument_of(place)).communicate(timeout=60)
     assert (output, errors) == ("0\n", "")
-    assert found(path, [entry("parent"), entry("child"), entry("parent again")]) == 3
+    assert found(place, [entry("parent"), entry("child"), entry("parent again")]) == 3
 
 
 def test_what_others_keep_while_a_damaged_file_is_mended_is_not_lost(path: Path) -> None:

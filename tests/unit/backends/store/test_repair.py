@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.store import ReplyStore, StoreError
-from pytest_fcall.backends.store.tables import migrate
+from pytest_fcall.backends.store.sqlite.tables import migrate
 from tests.unit.backends.store.entries import FILE, MODEL, entries, entry, found, put_replies
 
 LONG = "a long answer " * 500

@@ -68,7 +68,8 @@ def test_where_nothing_can_be_written_beside_it_they_go_among_temporary_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    rescued = rescue(tmp_path / "missing/replies.db")
+    (tmp_path / "file").touch()
+    rescued = rescue(tmp_path / "file/replies.db")
     assert (rescued.parent, is_rescued(rescued)) == (tmp_path, True)
     path = tmp_path / "replies.db"
     with closing(ReplyStore(path)) as store:

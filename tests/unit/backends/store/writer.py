@@ -1,4 +1,4 @@
-"""A process that keeps replies: `python -m tests.unit.backends.store.writer PATH FIRST LAST [LIMIT]`.
+"""A process that keeps replies: `python -m tests.unit.backends.store.writer PLACE FIRST LAST [LIMIT]`.
 
 It says each number once the reply is kept, and what went wrong where it is not. LIMIT is the largest file that it
 may write, in bytes.
@@ -7,18 +7,17 @@ may write, in bytes.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from pytest_fcall.backends.store import ReplyStore, StoreError
-from tests.unit.backends.store.entries import FILE, MODEL, entry
+from tests.unit.backends.store.entries import FILE, MODEL, entry, place_of
 
 
-def main(path: str, first: str, last: str, limit: str = "") -> None:
+def main(place: str, first: str, last: str, limit: str = "") -> None:
     if limit:
         import resource
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))
-    store = ReplyStore(Path(path))
+    store = ReplyStore(place_of(place))
     for number in range(int(first), int(last)):
         try:
             store.put(MODEL, FILE, entry(number, text="x" * 500))

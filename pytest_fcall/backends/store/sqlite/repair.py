@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
 
-from pytest_fcall.backends.store.tables import PUT_FIRST_USE, PUT_NEWER_REPLY, Row, from_row, read_catalogue, storable
-from pytest_fcall.core.json_fields import DamagedData
-
-Value: TypeAlias = "int | float | str | bytes | None"
+from pytest_fcall.backends.store.rows import CatalogueRow, SoundReply, Value, sound_rows
+from pytest_fcall.backends.store.sqlite.tables import PUT_FIRST_USE, PUT_NEWER_REPLY
 
 PAGE_SIZE = 4096
 _TABLE_LEAF = 13
@@ -65,11 +62,11 @@ def _move(path: Path, target: Path) -> None:
             _beside(path, suffix).rename(_beside(target, suffix))
 
 
-def copy_records(connection: sqlite3.Connection, records: Iterable[tuple[Value, ...]]) -> int:
+def copy_records(connection: sqlite3.Connection, records: Iterable[Sequence[Value]]) -> int:
     """Copy all records that are undamaged rows, or none if the disk is full, and return the number of replies."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        copied = {_copied(connection, record) for record in records}
+        copied = {_copied(connection, sound) for sound in sound_rows(records)}
         connection.execute("COMMIT")
     except BaseException:  # Ctrl+C, too
         with suppress(sqlite3.Error):
@@ -78,29 +75,16 @@ def copy_records(connection: sqlite3.Connection, records: Iterable[tuple[Value, 
     return len(copied - {None})
 
 
-def _copied(connection: sqlite3.Connection, record: tuple[Value, ...]) -> str | None:
-    """Write the record if it is an undamaged row; return the digest if it is a reply."""
-    match record:
-        case (str() as digest, bytes() as line):
-            with suppress(DamagedData):
-                read_catalogue(digest, line)
-                connection.execute("INSERT OR IGNORE INTO catalogues VALUES (?, ?)", (digest, line))
-        case (
-            str() as digest,
-            str() as model,
-            str() as file,
-            int() as sample,
-            int() | float() as recorded,
-            str() as catalogue,
-            bytes() as line,
-            int() as checksum,
-        ):
-            with suppress(DamagedData, OverflowError):
-                row = Row(digest, model, file, sample, float(recorded), catalogue, line, checksum)
-                entry = from_row(row, ())
-                connection.execute(PUT_NEWER_REPLY, row)
-                connection.execute(PUT_FIRST_USE, (model, file, storable(entry.case), digest))
-                return digest
+def _copied(connection: sqlite3.Connection, sound: CatalogueRow | SoundReply) -> str | None:
+    """Write the row; return the digest if it is a reply."""
+    if isinstance(sound, CatalogueRow):
+        connection.execute("INSERT OR IGNORE INTO catalogues VALUES (?, ?)", sound)
+        return None
+    row = sound.row
+    with suppress(OverflowError):  # a number that SQLite cannot hold
+        connection.execute(PUT_NEWER_REPLY, row)
+        connection.execute(PUT_FIRST_USE, (row.model, row.file, sound.case, row.digest, 0))
+        return row.digest
     return None
 
 

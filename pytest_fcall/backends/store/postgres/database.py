@@ -1,0 +1,253 @@
+"""The store's database on a server, for the processes of many hosts."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_fcall.backends.recordings.line import catalogue_line
+from pytest_fcall.backends.store.address import ServerAddress
+from pytest_fcall.backends.store.database import NewRows, StoreError
+from pytest_fcall.backends.store.postgres import tables
+from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection
+from pytest_fcall.backends.store.postgres.ledger import ServerLedger
+from pytest_fcall.backends.store.rescued import read_rescued, rescued_beside
+from pytest_fcall.backends.store.rows import CatalogueRow, Tools, read_catalogue, sound_rows
+from pytest_fcall.backends.store.selections import Selection
+from pytest_fcall.core.json_fields import DamagedData
+
+LEASE: Final = 30.0
+"""Seconds for which the claims of a process hold that says nothing any more."""
+_FILE: Final = "replies.db"
+"""What files of replies that the server did not take are named after."""
+
+
+class ServerDatabase:
+    """The tables of a project on a server. They are made by who comes first."""
+
+    def __init__(self, address: ServerAddress, on_fault: Callable[[str], None]) -> None:
+        self._address = address
+        self._on_fault = on_fault
+        self._server = ServerConnection(address, self._opened, self._say_alive_again)
+        self._tools: dict[str, Tools] = {}
+        self._process = ""
+        """The name under which this process claims requests; empty as long as it claims none."""
+        self._named_in = 0
+        self._alive_until = 0.0
+        """The monotonic time until which others know that this process is alive."""
+
+    @property
+    def place(self) -> str:
+        """The address, for people."""
+        return self._address.shown
+
+    @property
+    def folder(self) -> Path:
+        """The project's own folder."""
+        return self._address.folder
+
+    @property
+    def exists(self) -> bool:
+        """The server knows."""
+        return True
+
+    @property
+    def size(self) -> int:
+        """The bytes of the project's tables."""
+        return int(self._fetch(tables.SIZE, f'"{self._server.schema}"')[0][0])
+
+    def now(self) -> float:
+        """The time of the server."""
+        return self._server.now()
+
+    def select(self, selection: Selection, *values: object) -> list[tuple[Any, ...]]:
+        """Select rows."""
+        return self._fetch(tables.SELECTIONS[selection], *values)
+
+    def tools(self, catalogue: str) -> Tools:
+        """Read a catalogue, once."""
+        if catalogue not in self._tools:
+            rows = self._fetch(tables.GET_CATALOGUE, catalogue)
+            if not rows:
+                raise DamagedData("the tools of a reply are missing")
+            self._tools[catalogue] = read_catalogue(catalogue, rows[0][0])
+        return self._tools[catalogue]
+
+    def put(self, rows: NewRows) -> None:
+        """Write rows in one transaction, with one answer of the server."""
+        lines = _catalogue_lines(rows)
+        new = [each for each in lines if each.digest not in self._tools]
+
+        def work(connection: Connection) -> None:
+            with _pipelined(connection):
+                self._execute_many(connection, tables.PUT_CATALOGUE, new)
+                # In one order: transactions that wait for each other in a circle would be broken off.
+                self._execute_many(connection, tables.PUT_REPLY, sorted(rows.replies))
+                self._execute_many(connection, tables.PUT_USE, sorted(rows.uses))
+                self._execute(connection, tables.END_CLAIMS, sorted(rows.answered))
+            self._put_missing(connection, lines)
+
+        self._server.run(work)
+        self._tools.update(rows.catalogues)
+
+    def _put_missing(self, connection: Connection, lines: Sequence[CatalogueRow]) -> None:
+        """Write catalogues that another process has pruned meanwhile, before there was a reply that needed them."""
+        digests = [each.digest for each in lines]
+        while lines and (missing := {row[0] for row in self._execute(connection, tables.MISSING_CATALOGUES, digests)}):
+            with connection.transaction():
+                self._execute_many(connection, tables.PUT_CATALOGUE, [row for row in lines if row.digest in missing])
+
+    def put_newer(self, rows: NewRows) -> int:
+        """Write replies where they are newer."""
+        return self._server.run(lambda connection: self._put_newer(connection, rows, _catalogue_lines(rows)))
+
+    def _put_newer(self, connection: Connection, rows: NewRows, lines: Sequence[CatalogueRow]) -> int:
+        with connection.transaction(), connection.cursor() as cursor:
+            self._execute_many(connection, tables.PUT_CATALOGUE, lines)
+            written = 0
+            if rows.replies:
+                cursor.executemany(self._server.statement(tables.PUT_NEWER_REPLY).encode(), sorted(rows.replies))
+                written = cursor.rowcount
+            self._execute_many(connection, tables.PUT_FIRST_USE, sorted(rows.uses))
+        self._put_missing(connection, lines)
+        return written
+
+    def move(self, file: str, new_file: str, case: str | None, new_case: str | None) -> None:
+        """Rename in the uses."""
+        names = {"file": file, "new_file": new_file, "case": case, "new_case": new_case}
+
+        def work(connection: Connection) -> None:
+            with connection.transaction():
+                for statement in tables.MOVE_USES:
+                    connection.execute(self._server.statement(statement).encode(), names)
+
+        self._server.run(work)
+
+    def prune(self, wanted: Callable[[str], bool], before: float | None) -> int:
+        """Delete uses, and what nobody uses then."""
+
+        def work(connection: Connection) -> int:
+            with connection.transaction():
+                self._execute(connection, tables.LOCK_OUT_WRITERS)
+                files = [file for (file,) in self._execute(connection, tables.FILES_IN_USE)]
+                self._execute(connection, tables.FORGET_FILES, [file for file in files if not wanted(file)])
+                if before is None:
+                    self._execute(connection, tables.FORGET_EARLIER_RUNS)
+                else:
+                    connection.execute(self._server.statement(tables.FORGET_UNUSED).encode(), {"before": before})
+                deleted = connection.execute(self._server.statement(tables.FORGET_REPLIES).encode()).rowcount
+                self._execute(connection, tables.FORGET_CATALOGUES)
+            return int(deleted)
+
+        deleted = self._server.run(work)
+        self._tools.clear()
+        return deleted
+
+    def claim(self, digest: str, owner: str) -> bool:
+        """Claim a request, unless a process has that was alive a short time ago."""
+
+        def work(connection: Connection) -> bool:
+            if not self._process or self._named_in != os.getpid():
+                self._process, self._named_in, self._alive_until = uuid.uuid4().hex, os.getpid(), 0.0
+            if time.monotonic() > self._alive_until:  # as in a process that slept with its machine
+                self._say_alive(connection)
+            with _pipelined(connection, durable=False):
+                claimed = connection.execute(
+                    self._server.statement(tables.CLAIM).encode(), [digest, owner, self._process]
+                )
+            return claimed.fetchone() is not None
+
+        return self._server.run(work)
+
+    def release(self, digest: str, owner: str) -> None:
+        """Release a claim."""
+        if self._process:
+            self._server.run(
+                lambda connection: self._execute(connection, tables.END_CLAIM, digest, owner, self._process)
+            )
+
+    def _say_alive_again(self) -> None:
+        if self._process and self._named_in == os.getpid():
+            self._server.run(self._say_alive)
+
+    def _say_alive(self, connection: Connection) -> None:
+        self._alive_until = time.monotonic() + LEASE / 2
+        self._execute(connection, tables.IS_ALIVE, self._process, LEASE)
+
+    def try_out(self) -> None:
+        """Connect, and write: what dead processes and runs have left is deleted."""
+
+        def work(connection: Connection) -> None:
+            with _pipelined(connection):
+                for statement in tables.FORGET_OLD:
+                    self._execute(connection, statement)
+                self._execute(connection, tables.MAKE_TEXT, "")
+                self._execute(connection, tables.PUT_TEXT, "", "")
+
+        self._server.run(work)
+
+    def take_in(self, rescued: Path) -> int:
+        """Take in a file of replies."""
+        return self._server.run(lambda connection: self._take_in(connection, rescued))
+
+    def _take_in(self, connection: Connection, rescued: Path) -> int:
+        replies, lines = [], []
+        for sound in sound_rows(read_rescued(rescued)):
+            if isinstance(sound, CatalogueRow):
+                lines.append(sound)
+            else:
+                replies.append(sound)
+        uses = [(row.model, row.file, case, row.digest, 0) for row, case in replies]
+        self._put_newer(connection, NewRows([row for row, _ in replies], {}, uses), lines)
+        rescued.unlink(missing_ok=True)  # the process that wrote it may have written them meanwhile
+        return len({row.digest for row, _ in replies})
+
+    def _opened(self, connection: Connection) -> None:
+        """Take in what the server did not take when it was there last."""
+        for rescued in rescued_beside(self.folder / _FILE):
+            with suppress(OSError):  # it waits for the next time
+                self._take_in(connection, rescued)
+
+    def ledger(self, _: str, /) -> ServerLedger:
+        """The ledger of the project, which all of its runs share."""
+        return ServerLedger(self._server)
+
+    def close(self) -> None:
+        """End the claims, and close the connection."""
+        if self._process and self._named_in == os.getpid():
+            with suppress(StoreError):  # they end by themselves
+                self._server.run(
+                    lambda connection: [self._execute(connection, each, self._process) for each in tables.END_PROCESS]
+                )
+        self._process = ""
+        self._server.close()
+
+    def _fetch(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._server.run(lambda connection: self._execute(connection, statement, *values).fetchall())
+
+    def _execute(self, connection: Connection, statement: str, *values: object) -> Any:
+        return connection.execute(self._server.statement(statement).encode(), values)
+
+    def _execute_many(self, connection: Connection, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        if rows:
+            with connection.cursor() as cursor:
+                cursor.executemany(self._server.statement(statement).encode(), rows)
+
+
+@contextmanager
+def _pipelined(connection: Connection, *, durable: bool = True) -> Iterator[None]:
+    """A transaction that waits for the server once, at its end; `durable` if it must outlive a crash of the server."""
+    with connection.pipeline(), connection.transaction():
+        if not durable:
+            connection.execute("SET LOCAL synchronous_commit = off")
+        yield
+
+
+def _catalogue_lines(rows: NewRows) -> list[CatalogueRow]:
+    found = rows.catalogues.items()
+    return sorted(CatalogueRow(digest, catalogue_line(digest, tools).encode()) for digest, tools in found)

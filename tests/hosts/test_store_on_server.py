@@ -1,0 +1,152 @@
+"""The store on a server: what no file has, such as leases, a server that crashes, and one that does not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from pytest_fcall.backends.store import NewReply, ReplyStore, StoreError
+from pytest_fcall.backends.store.address import ServerAddress
+from pytest_fcall.backends.store.postgres import connection, database
+from tests.hosts.conftest import PROJECT
+from tests.servers.postgres import Postgres
+from tests.unit.backends.store.entries import FILE, MODEL, entries, entry, found
+
+
+@pytest.fixture
+def address(server_of_store: Postgres, tmp_path: Path) -> ServerAddress:
+    return server_of_store.address(PROJECT, tmp_path, connect_timeout="2")
+
+
+@pytest.fixture
+def store(address: ServerAddress) -> Iterator[ReplyStore]:
+    with closing(ReplyStore(address)) as store:
+        yield store
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits long for a server, and hosts say often that they are alive."""
+    monkeypatch.setattr(connection, "RETURN_SECONDS", 0.0)
+    monkeypatch.setattr(connection, "PATIENCE", 0.2)
+    monkeypatch.setattr(connection, "_BEAT", 0.02)
+
+
+def test_what_was_written_outlives_a_server_that_is_killed(
+    store: ReplyStore, address: ServerAddress, server_of_store: Postgres
+) -> None:
+    for number in range(40):
+        store.put(MODEL, FILE, entry(number))
+    server_of_store.kill()
+    server_of_store.start()
+    assert found(address, entries(range(40))) == 40
+    store.put(MODEL, FILE, entry(40))
+    assert found(address, entries(range(41))) == 41
+
+
+def test_a_server_that_does_not_answer_is_given_up(
+    quick: None, store: ReplyStore, address: ServerAddress, server_of_store: Postgres
+) -> None:
+    store.put(MODEL, FILE, entry("a"))
+    server_of_store.pause()
+    with pytest.raises(
+        StoreError, match=r"recorded replies in postgresql://127\.0\.0\.1:\d+/postgres \(project shop\)"
+    ):
+        store.put(MODEL, FILE, entry("b"))
+    server_of_store.resume()
+    assert found(address, [entry("a")]) == 1
+
+
+def test_the_claims_of_a_host_that_says_nothing_any_more_lapse(
+    store: ReplyStore, address: ServerAddress, server_of_store: Postgres
+) -> None:
+    silent = ReplyStore(address)
+    assert silent.claim("digest", "gw0")
+    assert not store.claim("digest", "gw0")
+    server_of_store.execute(
+        "UPDATE our.processes SET until = now() WHERE name IN (SELECT process FROM our.claims)", PROJECT
+    )
+    assert store.claim("digest", "gw0")
+    assert not silent.claim("digest", "gw0")
+    silent.put(MODEL, FILE, entry("late"))
+    silent.close()
+    assert not server_of_store.execute("SELECT * FROM our.claims WHERE digest <> 'digest'", PROJECT)
+
+
+def test_a_host_at_work_says_that_it_is_alive(
+    quick: None, store: ReplyStore, server_of_store: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beats = [Event() for _ in range(3)]
+    waiting = iter(beats)
+    beat = database.ServerDatabase._say_alive
+
+    def counted(self: database.ServerDatabase, over: connection.Connection) -> None:
+        beat(self, over)
+        if (event := next(waiting, None)) is not None:
+            event.set()
+
+    monkeypatch.setattr(database.ServerDatabase, "_say_alive", counted)
+    assert store.claim("digest", "gw0")
+    first = server_of_store.execute("SELECT until FROM our.processes", PROJECT)
+    assert all(event.wait(10) for event in beats)
+    assert first < server_of_store.execute("SELECT until FROM our.processes", PROJECT)
+
+
+def test_what_the_server_did_not_take_is_taken_in_by_the_next_run(
+    quick: None, address: ServerAddress, server_of_store: Postgres
+) -> None:
+    server_of_store.stop()
+    with closing(ReplyStore(address)) as store:
+        with pytest.raises(StoreError):
+            store.try_out()
+        rescued = store.rescue(NewReply(MODEL, FILE, each) for each in entries(range(20)))
+        assert rescued.parent == address.folder == store.folder
+        assert (store.find(entry(1).digest), len(store.faults)) == (None, 1)
+    server_of_store.start()
+    with closing(ReplyStore(address)) as store:
+        assert sorted(each.entry.case for each in store.replies(MODEL, FILE)) == sorted(map(str, range(20)))
+    assert not rescued.exists()
+
+
+def test_tools_that_are_pruned_while_a_reply_with_them_is_written_are_written_again(
+    store: ReplyStore, address: ServerAddress
+) -> None:
+    store.put(MODEL, FILE, entry("a"))
+    with closing(ReplyStore(address)) as other:
+        other.prune(lambda _: False)
+    store.put(MODEL, FILE, entry("b"))
+    assert (store.find(entry("b").digest), store.faults) == (entry("b"), ())
+
+
+def test_a_row_that_was_changed_on_the_server_is_no_reply(store: ReplyStore, server_of_store: Postgres) -> None:
+    store.put(MODEL, FILE, entry("a"))
+    server_of_store.execute("UPDATE our.replies SET checksum = 1", PROJECT)
+    assert store.find(entry("a").digest) is None
+    assert "was changed" in store.faults[0].message
+
+
+def test_what_dead_hosts_and_old_runs_have_left_is_deleted(store: ReplyStore, server_of_store: Postgres) -> None:
+    store.try_out()
+    server_of_store.execute(
+        "INSERT INTO our.processes VALUES ('dead', now() - interval '2 days'), ('alive', now());"
+        "INSERT INTO our.claims VALUES ('a', 'gw0', 'dead'), ('b', 'gw0', 'alive');"
+        "INSERT INTO our.texts VALUES ('budget of old', '', now() - interval '2 days')",
+        PROJECT,
+    )
+    store.try_out()
+    assert server_of_store.execute("SELECT digest FROM our.claims", PROJECT) == [("b",)]
+    assert server_of_store.execute("SELECT name FROM our.processes", PROJECT) == [("alive",)]
+    assert server_of_store.execute("SELECT name FROM our.texts", PROJECT) == [("",)]
+
+
+def test_a_process_has_one_connection(store: ReplyStore, server_of_store: Postgres) -> None:
+    ledger = store.ledger("run")
+    ledger.change("count", lambda text, _: (text, None))
+    store.put(MODEL, FILE, entry("a"))
+    assert store.claim("digest", "gw0")
+    count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pytest-fcall'"
+    assert server_of_store.execute(count) == [(1,)]
