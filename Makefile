@@ -38,6 +38,9 @@ BROWSER := .venv-browser
 # Linters of workflows and shell scripts.
 WORKFLOWS := .venv-workflows
 
+# Several hosts, and a database server that they share.
+STORE := .venv-store
+
 # Logs of inspect_ai are written and read by its own library.
 INSPECT := .venv-inspect
 
@@ -49,7 +52,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows test-inspect nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows test-inspect test-store nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -58,10 +61,10 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 	$(LOCAL)/bin/python -m pytest cases --fc-live --fc-record=off
 
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
-	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows
+	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts
 
 nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect ## run all of it with all of the data, and try properties on many examples
-	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows
+	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai<2'
@@ -81,6 +84,10 @@ test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflow
 
 test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own library
 	$(INSPECT)/bin/python -m pytest --timeout=300 -k 'inspect or eval or packed or log_of' tests/unit/reporting/reports/test_inspect_log.py tests/unit/session/result/test_report_files.py tests/unit/traces/test_exports.py tests/integration/test_command_score_own_cases.py tests/integration/test_option_fc_report.py
+
+test-store: $(STORE)/.ready ## keep replies on a PostgreSQL server, for runs on several hosts
+	[ -n "$$(command -v postgres || ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || { apt-get update -qq && apt-get install -qq -y postgresql >/dev/null; }
+	$(STORE)/bin/python -m pytest tests/hosts tests/unit/backends/store --timeout=300
 
 test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
 	$(BIN)/python -m pytest tests/independent
@@ -171,7 +178,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) .venv-frameworks
+	rm -rf dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -230,6 +237,11 @@ $(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt
 $(WORKFLOWS)/.ready: tests/workflows/requirements.txt
 	$(PYTHON) -m venv $(WORKFLOWS)
 	$(WORKFLOWS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+$(STORE)/.ready: pyproject.toml tests/hosts/requirements.txt
+	$(PYTHON) -m venv $(STORE)
+	$(STORE)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r tests/hosts/requirements.txt --editable '.[postgres]'
 	touch $@
 
 $(INSPECT)/.ready: pyproject.toml

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -63,6 +65,18 @@ def test_hosts_that_run_at_the_same_time_ask_each_question_once(shared: Exam, en
         ended += [Run(folder, [*QUIET, shared.model, "--fc-concurrency=16"]) for folder in folders]
     assert [run.ended() for run in ended] == [0, 0]
     assert sorted(shared.asked()) == sorted(map(called, towns(60)))
+
+
+def test_hosts_keep_to_one_rate(shared: Exam, ended: list[Run]) -> None:
+    shared.cities(*towns(20))
+    other = checkout(shared, "elsewhere")
+    ended += [Run(folder, [*QUIET, shared.model, "--fc-rpm=6"]) for folder in (shared.path, other)]
+    shared.server.wait_for(6)
+    for run in ended:
+        run.has_written("collected 20 items")
+        os.killpg(run.pid, signal.SIGINT)
+    assert [run.ended() for run in ended] == [pytest.ExitCode.INTERRUPTED] * 2
+    assert len(shared.asked()) == 6
 
 
 def test_projects_do_not_mix(shared: Exam, server_of_store: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:

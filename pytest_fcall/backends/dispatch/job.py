@@ -12,6 +12,18 @@ from pytest_fcall.backends.processes.ledger import Ledger
 from pytest_fcall.core import Backend, Reply, Request
 
 
+class Claim(Protocol):
+    """The right to send a request, which one of several processes has."""
+
+    async def reply(self) -> Reply | None:
+        """Wait while another process sends the request. Return its reply; None where it is now ours to send."""
+        ...
+
+    def release(self) -> None:
+        """Let another process send it: there was no reply."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
     """A request, and the backend that answers it."""
@@ -21,6 +33,8 @@ class Job:
     request: Request
     digest: str
     """The digest of model and request. Jobs with the same digest are answered once."""
+    claim: Claim | None = None
+    """None where no other process may want the reply."""
 
 
 AnsweredJob: TypeAlias = tuple[Job, Reply]

@@ -68,7 +68,21 @@ class Sender:
         self._on_unpriced = on_unpriced
 
     async def answer(self, job: Job) -> Reply:
-        """Return the reply. Raises the backend's error if a retry cannot help or has not helped."""
+        """Return the reply. Raises the backend's error if a retry cannot help or has not helped.
+
+        Who waits for the reply of another process takes no turn meanwhile, and nothing from the rates.
+        """
+        if job.claim is None:
+            return await self._answer(job)
+        if (reply := await job.claim.reply()) is not None:
+            return reply
+        try:
+            return await self._answer(job)
+        except BaseException:  # cancellation, too
+            job.claim.release()
+            raise
+
+    async def _answer(self, job: Job) -> Reply:
         queue = self.queues.of(job.model_id)
         tokens = self._estimated_tokens(job.request)
         retries: Retries | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from contextlib import closing
@@ -81,7 +80,7 @@ def _run_on_store(parser: ArgumentParser, options: Namespace) -> int:
                 case "load":
                     load_replies(store, scope)
                 case "prune":
-                    prune_store(store, scope.root, None if options.older is None else time.time() - options.older)
+                    prune_store(store, scope.root, None if options.older is None else store.now() - options.older)
                 case _:
                     show_stats(store, scope)
         except StoreError as error:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
-    from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Progress
+    from pytest_fcall.backends.dispatch.job import AnsweredJob, Claim, Job, Progress
     from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.session.ask.active_run import ActiveRun
     from pytest_fcall.session.ask.recordings import SessionRecordings
@@ -296,23 +296,30 @@ class Transport:
         if question.source.id not in self._sent_to:
             self._sent_to.add(question.source.id)
             self._proxy.variables.restore()  # some libraries read their addresses with the first request
-        wrapped = self._case_scoped if question.source.asks_models else self._claimed
-        job = Job(question.source.id, wrapped(backend, question), question.request, question.digest)
+        claim = self._claim(backend, question)
+        if question.source.asks_models:
+            backend = self._case_scoped(backend, question)
+        job = Job(question.source.id, backend, question.request, question.digest, claim)
         return self._dispatching().submit(job)
 
-    def _claimed(self, backend: Backend, question: Question) -> Backend:
+    def _claim(self, backend: Backend, question: Question) -> Claim | None:
         """Let only one of several workers, and of several hosts, ask for a reply: a case may move from one to another.
 
         Apps are left out: the worker that wants an app's reply must see the requests that the app sends meanwhile.
         """
-        worker, live = self._settings.worker, question.source.named.live
+        source, worker = question.source, self._settings.worker
         is_alone = worker is None and self._settings.store is None
-        if is_alone or not backend.ahead or not live or self._settings.record == "off":
-            return backend
-        from pytest_fcall.backends.store.claiming_backend import ClaimingBackend
+        if (
+            is_alone
+            or source.asks_models
+            or not (backend.ahead and source.named.live)
+            or self._settings.record == "off"
+        ):
+            return None
+        from pytest_fcall.backends.store.request_claim import RequestClaim
 
         owner = worker.id if worker else "main"
-        return ClaimingBackend(backend, question.digest, self._recordings.store, self._recordings.since, owner)
+        return RequestClaim(question.digest, self._recordings.store, self._recordings.since, owner)
 
     def _case_scoped(self, backend: Backend, question: Question) -> CaseScopedApp:
         """The app, asked so that its own requests are known to belong to the case."""

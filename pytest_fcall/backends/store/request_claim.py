@@ -1,4 +1,4 @@
-"""A backend that sends a request only if no other process of the run is sending it."""
+"""A claim to a request: of all processes that want the reply, one asks, and the others wait for it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from pytest_fcall.backends.store import ReplyStore, StoreError
-from pytest_fcall.backends.wrapper import POLL_SECONDS, BackendWrapper
-from pytest_fcall.core import Reply, Request
+from pytest_fcall.backends.wrapper import POLL_SECONDS
+from pytest_fcall.core import Reply
+
+_LONGEST_PAUSE = 0.5
+"""Seconds until who waits looks again: a server has many that do."""
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimingBackend(BackendWrapper):
-    """Sends one request once it holds the claim to it. The claim ends when the reply is put into the store.
+class RequestClaim:
+    """The claim of one request. It ends when the reply is put into the store.
 
     A reply that another process stored after the time `since` is used instead of a new one.
     """
@@ -26,21 +29,19 @@ class ClaimingBackend(BackendWrapper):
     owner: str
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
-    async def complete(self, request: Request) -> Reply:
-        """Return the backend's reply, or the reply that another process received meanwhile."""
+    async def reply(self) -> Reply | None:
+        """Wait while another process asks. Return its reply; None where the request is now ours to send."""
+        pause = POLL_SECONDS
         while not self.store.claim(self.digest, self.owner):
-            await self.sleep(POLL_SECONDS)
+            await self.sleep(pause)
+            pause = min(1.5 * pause, _LONGEST_PAUSE)
         # Another process may have stored the reply just before this one got the claim.
         if stored := self.store.find(self.digest, self.since):
-            self._release()
+            self.release()
             return stored.reply
-        try:
-            return await self.backend.complete(request)
-        except BaseException:  # cancellation, too
-            self._release()
-            raise
+        return None
 
-    def _release(self) -> None:
-        """Release the claim. If the store cannot be written, the claim ends with this process."""
+    def release(self) -> None:
+        """Let others ask. If the store cannot be written, the claim ends with this process."""
         with suppress(StoreError):
             self.store.release(self.digest, self.owner)
