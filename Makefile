@@ -38,7 +38,8 @@ BROWSER := .venv-browser
 # Linters of workflows and shell scripts.
 WORKFLOWS := .venv-workflows
 
-# Several hosts, and a database server that they share.
+# Several hosts, and a database server that they share. The driver is in a folder of its own: without it, the same tests
+# of the store need no server.
 STORE := .venv-store
 
 # Logs of inspect_ai are written and read by its own library.
@@ -85,9 +86,9 @@ test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflow
 test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own library
 	$(INSPECT)/bin/python -m pytest --timeout=300 -k 'inspect or eval or packed or log_of' tests/unit/reporting/reports/test_inspect_log.py tests/unit/session/result/test_report_files.py tests/unit/traces/test_exports.py tests/integration/test_command_score_own_cases.py tests/integration/test_option_fc_report.py
 
-test-store: $(STORE)/.ready ## keep replies on a PostgreSQL server, for runs on several hosts
+test-store: $(READY) $(STORE)/.ready ## keep replies on a PostgreSQL server, for runs on several hosts
 	[ -n "$$(command -v postgres || ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || { apt-get update -qq && apt-get install -qq -y postgresql >/dev/null; }
-	$(STORE)/bin/python -m pytest tests/hosts tests/unit/backends/store --timeout=300
+	PYTHONPATH=$(abspath $(STORE)) $(BIN)/python -m pytest tests/hosts tests/unit/backends/store --timeout=300
 
 test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
 	$(BIN)/python -m pytest tests/independent
@@ -239,9 +240,8 @@ $(WORKFLOWS)/.ready: tests/workflows/requirements.txt
 	$(WORKFLOWS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
-$(STORE)/.ready: pyproject.toml tests/hosts/requirements.txt
-	$(PYTHON) -m venv $(STORE)
-	$(STORE)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r tests/hosts/requirements.txt --editable '.[postgres]'
+$(STORE)/.ready: $(READY) tests/hosts/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target $(STORE) -r tests/hosts/requirements.txt
 	touch $@
 
 $(INSPECT)/.ready: pyproject.toml

@@ -59,12 +59,12 @@ def test_workers_share_the_server(shared: Exam) -> None:
 
 
 def test_hosts_that_run_at_the_same_time_ask_each_question_once(shared: Exam, ended: list[Run]) -> None:
-    shared.cities(*towns(60))
+    shared.cities(*towns(24))
     folders = shared.path, checkout(shared, "elsewhere")
-    with shared.answered_from(16):
-        ended += [Run(folder, [*QUIET, shared.model, "--fc-concurrency=16"]) for folder in folders]
+    with shared.answered_from(8):
+        ended += [Run(folder, [*QUIET, shared.model, "--fc-concurrency=8"]) for folder in folders]
     assert [run.ended() for run in ended] == [0, 0]
-    assert sorted(shared.asked()) == sorted(map(called, towns(60)))
+    assert sorted(shared.asked()) == sorted(map(called, towns(24)))
 
 
 def test_hosts_keep_to_one_rate(shared: Exam, ended: list[Run]) -> None:

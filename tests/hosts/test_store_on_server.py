@@ -143,10 +143,10 @@ def test_what_dead_hosts_and_old_runs_have_left_is_deleted(store: ReplyStore, se
     assert server_of_store.execute("SELECT name FROM our.texts", PROJECT) == [("",)]
 
 
-def test_a_process_has_one_connection(store: ReplyStore, server_of_store: Postgres) -> None:
-    ledger = store.ledger("run")
-    ledger.change("count", lambda text, _: (text, None))
-    store.put(MODEL, FILE, entry("a"))
-    assert store.claim("digest", "gw0")
-    count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pytest-fcall'"
-    assert server_of_store.execute(count) == [(1,)]
+def test_a_process_has_one_connection(server_of_store: Postgres, tmp_path: Path) -> None:
+    with closing(ReplyStore(server_of_store.address(PROJECT, tmp_path, application_name="one"))) as store:
+        store.ledger("run").change("count", lambda text, _: (text, None))
+        store.put(MODEL, FILE, entry("a"))
+        assert store.claim("digest", "gw0")
+        count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'one'"
+        assert server_of_store.execute(count) == [(1,)]

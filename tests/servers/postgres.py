@@ -68,6 +68,8 @@ class Postgres:
         with (self._data / "postgresql.conf").open("a") as settings:
             settings.write(
                 f"listen_addresses = '{self.host}'\nport = {self.port}\nunix_socket_directories = ''\n"
+                # What a killed process has written is there without: only a crash of the machine would lose it.
+                "fsync = off\nfull_page_writes = off\n"
                 f"ssl = on\nssl_cert_file = '{certificate}'\nssl_key_file = '{certificate}'\n"
             )
         with (self._data / "pg_hba.conf").open("a") as access:
