@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -110,6 +113,21 @@ def test_what_the_server_did_not_take_is_taken_in_by_the_next_run(
     with closing(ReplyStore(address)) as store:
         assert sorted(each.entry.case for each in store.replies(MODEL, FILE)) == sorted(map(str, range(20)))
     assert not rescued.exists()
+
+
+def test_a_file_that_the_server_refuses_stops_nobody_and_is_told(address: ServerAddress) -> None:
+    with closing(ReplyStore(address)) as store:
+        rescued = store.rescue([NewReply(MODEL, FILE, entry("a"))])
+    catalogue, reply = rescued.read_text().splitlines()
+    names, line = json.loads(reply)[:6], json.loads(reply)[6]
+    names[3] = 2**70  # no number of the server, in a row that is whole by its checksum
+    checksum = zlib.crc32(base64.b64decode(line[0]), zlib.crc32(repr(names).encode()))
+    rescued.write_text(f"{catalogue}\n{json.dumps([*names, line, checksum])}\n")
+    with closing(ReplyStore(address)) as store:
+        store.put(MODEL, FILE, entry("b"))
+        (fault,) = store.faults
+        assert fault.message.startswith(f"the replies in {rescued} still wait for postgresql://127.0.0.1:")
+    assert rescued.exists()
 
 
 def test_tools_that_are_pruned_while_a_reply_with_them_is_written_are_written_again(

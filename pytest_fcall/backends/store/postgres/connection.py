@@ -30,7 +30,7 @@ _TRIES: Final = 5
 """Of a transaction that another one got in the way of."""
 _DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
     {
-        "application_name": "pytest-fcall",
+        "fallback_application_name": "pytest-fcall",
         "connect_timeout": 10,
         "client_encoding": "UTF8",
         "keepalives_idle": 10,
@@ -85,14 +85,22 @@ class ServerConnection:
         self._over: Event | None = None
 
     def run(self, work: Work[Result]) -> Result:
-        """Do `work`. It is done once more if the connection is lost meanwhile. Raises StoreError."""
+        """Do `work`, which takes a short time. It is done once more if the connection is lost. Raises StoreError."""
+
+        def watched(connection: Connection) -> Result:
+            with self._watched():
+                return work(connection)
+
+        return self.run_for_long(watched)
+
+    def run_for_long(self, work: Work[Result]) -> Result:
+        """Do `work`, however long it takes. It is done once more if the connection is lost. Raises StoreError."""
         self._leave_parent_alone()
         with self._lock, self._errors_in_words():
             for left in reversed(range(_TRIES)):
                 connection = self._connected()
                 try:
-                    with self._watched():
-                        return work(connection)
+                    return work(connection)
                 except self._psycopg().Error as error:
                     lost = bool(connection.closed)
                     if lost:
@@ -109,6 +117,12 @@ class ServerConnection:
             self._connected()
             told, at = self._time
             return told + time.monotonic() - at
+
+    @property
+    def error(self) -> type[Exception]:
+        """What statements raise."""
+        kind: type[Exception] = self._psycopg().Error
+        return kind
 
     def statement(self, statement: str) -> str:
         """The statement for the tables of the project."""
@@ -171,7 +185,7 @@ class ServerConnection:
                     before = time.monotonic()
                     row = connection.execute(tables.NOW).fetchone()
                     self._time = row[0] if row else 0.0, (before + time.monotonic()) / 2
-                    self._on_open(connection)
+                self._on_open(connection)
             except BaseException:  # Ctrl+C, too
                 connection.close()
                 self._let_go()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -90,21 +90,23 @@ class ServerDatabase:
                 self._execute_many(connection, tables.PUT_REPLY, sorted(rows.replies))
                 self._execute_many(connection, tables.PUT_USE, sorted(rows.uses))
                 self._execute(connection, tables.END_CLAIMS, sorted(rows.answered))
-            self._put_missing(connection, lines)
+                missing = self._execute(connection, tables.MISSING_CATALOGUES, [each.digest for each in lines])
+            self._put_missing(connection, lines, {digest for (digest,) in missing})
 
         self._server.run(work)
         self._tools.update(rows.catalogues)
 
-    def _put_missing(self, connection: Connection, lines: Sequence[CatalogueRow]) -> None:
+    def _put_missing(self, connection: Connection, lines: Sequence[CatalogueRow], missing: Collection[str]) -> None:
         """Write catalogues that another process has pruned meanwhile, before there was a reply that needed them."""
-        digests = [each.digest for each in lines]
-        while lines and (missing := {row[0] for row in self._execute(connection, tables.MISSING_CATALOGUES, digests)}):
+        while missing:
             with connection.transaction():
                 self._execute_many(connection, tables.PUT_CATALOGUE, [row for row in lines if row.digest in missing])
+            found = self._execute(connection, tables.MISSING_CATALOGUES, [row.digest for row in lines])
+            missing = {digest for (digest,) in found}
 
     def put_newer(self, rows: NewRows) -> int:
         """Write replies where they are newer."""
-        return self._server.run(lambda connection: self._put_newer(connection, rows, _catalogue_lines(rows)))
+        return self._server.run_for_long(lambda connection: self._put_newer(connection, rows, _catalogue_lines(rows)))
 
     def _put_newer(self, connection: Connection, rows: NewRows, lines: Sequence[CatalogueRow]) -> int:
         with connection.transaction(), connection.cursor() as cursor:
@@ -114,7 +116,8 @@ class ServerDatabase:
                 cursor.executemany(self._server.statement(tables.PUT_NEWER_REPLY).encode(), sorted(rows.replies))
                 written = cursor.rowcount
             self._execute_many(connection, tables.PUT_FIRST_USE, sorted(rows.uses))
-        self._put_missing(connection, lines)
+            missing = self._execute(connection, tables.MISSING_CATALOGUES, [each.digest for each in lines])
+        self._put_missing(connection, lines, {digest for (digest,) in missing})
         return written
 
     def move(self, file: str, new_file: str, case: str | None, new_case: str | None) -> None:
@@ -144,7 +147,7 @@ class ServerDatabase:
                 self._execute(connection, tables.FORGET_CATALOGUES)
             return int(deleted)
 
-        deleted = self._server.run(work)
+        deleted = self._server.run_for_long(work)
         self._tools.clear()
         return deleted
 
@@ -193,7 +196,7 @@ class ServerDatabase:
 
     def take_in(self, rescued: Path) -> int:
         """Take in a file of replies."""
-        return self._server.run(lambda connection: self._take_in(connection, rescued))
+        return self._server.run_for_long(lambda connection: self._take_in(connection, rescued))
 
     def _take_in(self, connection: Connection, rescued: Path) -> int:
         replies, lines = [], []
@@ -208,10 +211,12 @@ class ServerDatabase:
         return len({row.digest for row, _ in replies})
 
     def _opened(self, connection: Connection) -> None:
-        """Take in what the server did not take when it was there last."""
+        """Take in what the server did not take when it was there last. What it refuses again goes on waiting."""
         for rescued in rescued_beside(self.folder / _FILE):
-            with suppress(OSError):  # it waits for the next time
+            try:
                 self._take_in(connection, rescued)
+            except (self._server.error, OSError) as error:
+                self._on_fault(f"the replies in {rescued} still wait for {self.place}: {' '.join(str(error).split())}")
 
     def ledger(self, _: str, /) -> ServerLedger:
         """The ledger of the project, which all of its runs share."""

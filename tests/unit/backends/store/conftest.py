@@ -25,6 +25,12 @@ def new_place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     return lambda: server.address(f"store-{next(_NUMBERS)}", tmp_path_factory.mktemp("project"))
 
 
+@pytest.fixture(scope="module")
+def used_place(new_place: Callable[[], StorePlace]) -> StorePlace:
+    """A place that may have anything in it: to make one takes longer than to use it."""
+    return new_place()
+
+
 @pytest.fixture
 def place(new_place: Callable[[], StorePlace]) -> StorePlace:
     """A place with nothing in it."""
