@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -18,6 +19,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.traces.drafts import CaseDraft, DraftCall, DraftTurn
 from pytest_fcall.traces.record import SkippedEntry
 from pytest_fcall.traces.request_parts import is_instruction
+from pytest_fcall.traces.spool import Spool
 from pytest_fcall.traces.values import read_json
 
 _REVIEW_MARK: Final = "# review"
@@ -33,6 +35,8 @@ class NamedDraft:
 
     name: str
     draft: CaseDraft
+    earlier: str = ""
+    """The name of an earlier case that is nearly the same; empty without one."""
 
 
 class WrittenFile(NamedTuple):
@@ -44,39 +48,47 @@ class WrittenFile(NamedTuple):
     """The number of cases that have no expectation yet."""
 
 
-def write_case_files(cases: Sequence[NamedDraft], folder: Path, stem: str) -> Iterator[WrittenFile | SkippedEntry]:
+def write_case_files(cases: Iterable[NamedDraft], folder: Path, stem: str) -> Iterator[WrittenFile | SkippedEntry]:
     """Write files for each catalogue of tools. Cases that a case file cannot express are skipped entries.
 
-    Raises FileExistsError before a case file would be overwritten.
+    A file is written when all cases are there; until then they wait on the disk. Raises FileExistsError before a case
+    file would be overwritten, and what reading the cases raises.
     """
     number = 0
-    for tools, own in _by_tools(cases):
+    drafts = Spool[NamedDraft]()
+    for tools, places in _by_tools(cases, drafts):
         folder.mkdir(parents=True, exist_ok=True)
         name = f"tools-{catalogue_digest(tools)[:8]}.tools.yaml" if tools else ""
         if tools and not (folder / name).exists():  # an existing one holds the same tools, or was edited by hand
             replace_file(folder / name, [_tools_text(tools).encode()])
-        for start in range(0, len(own), _MOST_CASES):
+        for start in range(0, len(places), _MOST_CASES):
             number += 1
             path = folder / f"{stem}{f'_{number}' if number > 1 else ''}.fc.yaml"
-            yield from _write_file(path, own[start : start + _MOST_CASES], name)
+            yield from _write_file(path, [*map(drafts.get, places[start : start + _MOST_CASES])], name)
 
 
-def _by_tools(cases: Sequence[NamedDraft]) -> Iterator[tuple[tuple[Tool, ...], list[NamedDraft]]]:
-    """The cases of each catalogue. Cases without known tools share a catalogue of all tools that they call."""
-    groups: dict[str, list[NamedDraft]] = {}
+def _by_tools(
+    cases: Iterable[NamedDraft], drafts: Spool[NamedDraft]
+) -> Iterator[tuple[tuple[Tool, ...], Sequence[int]]]:
+    """Each catalogue, and the places of its cases. Those without known tools share one of all tools that they call."""
+    groups: dict[str, tuple[tuple[Tool, ...], array[int]]] = {}
+    called: dict[str, None] = {}
     for case in cases:
-        tools = case.draft.record.tools
-        groups.setdefault(catalogue_digest(tools) if tools else "", []).append(case)
-    for key, group in groups.items():
-        yield group[0].draft.record.tools if key else _called_tools(group), group
+        record = case.draft.record
+        if not record.tools:
+            called |= dict.fromkeys((*(each.call.name for each in case.draft.calls), *record.named_tools))
+        key = catalogue_digest(record.tools) if record.tools else ""
+        if key not in groups:
+            groups[key] = record.tools, array("Q")
+            drafts.share(record.tools)
+        groups[key][1].append(drafts.add(case))
+    for tools, places in groups.values():
+        yield tools or tuple(map(_unknown_tool, called)), places
 
 
-def _called_tools(cases: Iterable[NamedDraft]) -> tuple[Tool, ...]:
-    """All tools that are called or expected, with parameters that allow any arguments."""
-    names: dict[str, None] = {}
-    for case in cases:
-        names |= dict.fromkeys((*(each.call.name for each in case.draft.calls), *case.draft.record.named_tools))
-    return tuple(Tool(name, parameters={"type": "object", "additionalProperties": True}) for name in names)
+def _unknown_tool(name: str) -> Tool:
+    """A tool of which only the name is known, with parameters that allow any arguments."""
+    return Tool(name, parameters={"type": "object", "additionalProperties": True})
 
 
 def _tools_text(tools: Iterable[Tool]) -> str:

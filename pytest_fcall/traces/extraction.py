@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, deque
+from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-from pytest_fcall.core import Json, Message, digest
+from pytest_fcall.core import Json, Message, Tool, catalogue_digest, digest
 from pytest_fcall.core.readable_json import readable_json
 from pytest_fcall.traces.case_files import NamedDraft
 from pytest_fcall.traces.drafts import CaseDraft, draft_of
 from pytest_fcall.traces.files import records_of
 from pytest_fcall.traces.masking import Masker, masked_record
-from pytest_fcall.traces.record import Record, SkippedEntry, ToolRun, UnreadableTrace, UnusableRecord
+from pytest_fcall.traces.record import Record, SkippedEntry, ToolRun, TraceEntry, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.request_parts import is_instruction
+from pytest_fcall.traces.spool import Spool
 from pytest_fcall.traces.tool_runs import ToolRuns
 from pytest_fcall.traces.values import items, mapping, parsed
 
@@ -31,92 +33,96 @@ _LEAST_OVERLAP: Final = 0.8
 """The part of all words of two questions that near duplicates have in common."""
 
 
-class NearDuplicate(NamedTuple):
-    """A case that is nearly the same as an earlier one."""
+class Extraction:
+    """The drafts of cases in some files. Records wait on the disk until `cases` makes drafts of them, once."""
 
-    case: NamedDraft
-    earlier_name: str
+    def __init__(self, files: Iterable[Path], masker: Masker) -> None:
+        self._masker = masker
+        self._conversations = JoinedConversations()
+        self._runs = ToolRuns()
+        self.skipped: list[SkippedEntry] = []
+        """What was left out so far."""
+        for path in files:
+            try:
+                for each in records_of(path):
+                    self._add(each)
+            except UnreadableTrace as problem:
+                self.skipped.append(SkippedEntry(path.name, str(problem)))
+        self.repeated_answers = self._conversations.repeated_answers
+        """The number of answers that were given to the same question before."""
 
+    def _add(self, entry: TraceEntry) -> None:
+        if isinstance(entry, SkippedEntry):
+            self.skipped.append(entry)
+        elif isinstance(entry, ToolRun):
+            self._runs.add(entry)
+        else:
+            try:
+                self._conversations.add(entry)
+            except UnusableRecord as problem:
+                self.skipped.append(SkippedEntry(entry.place, str(problem)))
 
-class Extraction(NamedTuple):
-    """The drafts of cases in some files, and what was left out."""
-
-    cases: list[NamedDraft]
-    near_duplicates: list[NearDuplicate]
-    """Those of the cases that are nearly the same as an earlier case."""
-    repeated_answers: int
-    """The number of answers that were given to the same question before."""
-    skipped: list[SkippedEntry]
-
-
-def extract_drafts(files: Iterable[Path], masker: Masker) -> Extraction:
-    """Read all files, join the records of a conversation, mask them, and name the drafts."""
-    conversations, runs = JoinedConversations(), ToolRuns()
-    skipped: list[SkippedEntry] = []
-    for path in files:
-        try:
-            for each in records_of(path):
-                if isinstance(each, SkippedEntry):
-                    skipped.append(each)
-                elif isinstance(each, ToolRun):
-                    runs.add(each)
-                else:
-                    conversations.add(each)
-        except UnreadableTrace as problem:
-            skipped.append(SkippedEntry(path.name, str(problem)))
-    cases: list[NamedDraft] = []
-    near_duplicates: list[NearDuplicate] = []
-    names, finder = CaseNames(), NearDuplicateFinder()
-    for record in conversations:
-        try:
-            draft = draft_of(masked_record(runs.marked(record), masker))
-        except UnusableRecord as problem:
-            skipped.append(SkippedEntry(record.place, str(problem)))
-            continue
-        tools = (each.call.name for each in draft.calls)
-        case = NamedDraft(names.new_name(draft.question_text, tools, record.case_id), draft)
-        cases.append(case)
-        if (earlier := finder.find_or_remember(draft, case.name)) is not None:
-            near_duplicates.append(NearDuplicate(case, earlier))
-    return Extraction(cases, near_duplicates, conversations.repeated_answers, skipped)
+    def cases(self) -> Iterator[NamedDraft]:
+        """Join the records of a conversation, mask them, and name the drafts, one by one."""
+        names, finder = CaseNames(), NearDuplicateFinder()
+        for record in self._conversations:
+            try:
+                draft = draft_of(masked_record(self._runs.marked(record), self._masker))
+            except UnusableRecord as problem:
+                self.skipped.append(SkippedEntry(record.place, str(problem)))
+                continue
+            tools = (each.call.name for each in draft.calls)
+            name = names.new_name(draft.question_text, tools, record.case_id)
+            yield NamedDraft(name, draft, finder.find_or_remember(draft, name) or "")
 
 
 class JoinedConversations:
-    """The longest of records that continue each other.
+    """The longest of records that continue each other, which wait on the disk.
 
     A request repeats all earlier messages, so a record that begins with all messages of another one contains it.
     System messages are ignored, since they may hold the time. Records may come in any order.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[bytes, Record] = {}
+        self._records = Spool[Record]()
+        self._catalogues: dict[str, tuple[Tool, ...]] = {}
+        """The tools of the records by their digest: most records of a log have the same."""
+        self._kept: dict[bytes, int] = {}
         self._contained: set[bytes] = set()
         """Digests of the beginnings of longer records."""
-        self._by_id: dict[str, Record] = {}
+        self._by_id: dict[str, int] = {}
         self.repeated_answers = 0
         """The number of answers that were given to the same question before."""
 
     def add(self, record: Record) -> None:
-        """Add a record."""
+        """Add a record. Raises UnusableRecord for one that is nested too deeply to wait."""
         if record.previous_id in self._by_id:
             # Providers that keep the conversation are sent new messages only, but all instructions.
             new = (message for message in record.messages if not is_instruction(message))
-            messages = (*self._by_id[record.previous_id].messages, *new)
+            messages = (*self._records.get(self._by_id[record.previous_id]).messages, *new)
             record = replace(record, messages=messages, previous_id="")
-        if record.id:
-            self._by_id[record.id] = record
         *beginnings, whole = _prefix_digests(record.messages)
         if asked := _expectations(record):  # the same question with another expectation is another case
-            whole += asked.encode("utf-8", "surrogatepass")
+            whole = sha256(whole + asked.encode("utf-8", "surrogatepass")).digest()
+        place = self._records.add(self._with_shared_tools(record) if record.tools else record)
+        if record.id:
+            self._by_id[record.id] = place
         self.repeated_answers += whole in self._kept
         if whole not in self._contained:
-            self._kept[whole] = record
+            self._kept[whole] = place
         for beginning in beginnings:
             self._kept.pop(beginning, None)
             self._contained.add(beginning)
 
     def __iter__(self) -> Iterator[Record]:
-        return iter(self._kept.values())
+        return map(self._records.get, self._kept.values())
+
+    def _with_shared_tools(self, record: Record) -> Record:
+        key = catalogue_digest(record.tools)
+        if key not in self._catalogues:
+            self._catalogues[key] = record.tools
+            self._records.share(record.tools)
+        return replace(record, tools=self._catalogues[key])
 
 
 def _prefix_digests(messages: tuple[Message, ...]) -> list[bytes]:
@@ -179,17 +185,23 @@ class NearDuplicateFinder:
     """Finds earlier cases that are nearly the same."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, deque[tuple[frozenset[str], str]]] = {}
+        self._words: dict[str, int] = {}
+        """The number of each word: sets of words would take ten times the memory."""
+        self._seen: dict[bytes, tuple[tuple[bytes, str], ...]] = {}
+        """The words and names of the cases with the same calls, oldest first."""
 
     def find_or_remember(self, draft: CaseDraft, name: str) -> str | None:
         """The name of a case that is nearly the same. Without one, the case is remembered by its name."""
-        words = frozenset(_WORD.findall(f"{draft.system} {draft.question_text}".lower()))
-        seen = self._seen.setdefault(_expectation_digest(draft), deque(maxlen=_MOST_COMPARED))
-        for other_words, other in reversed(seen):
-            common = len(words & other_words)
+        found = _WORD.findall(f"{draft.system} {draft.question_text}".lower())
+        words = {self._words.setdefault(word, len(self._words)) for word in found}
+        key = bytes.fromhex(_expectation_digest(draft))
+        seen = self._seen.get(key, ())
+        for packed, other in reversed(seen):
+            other_words = array("I", packed)
+            common = len(words.intersection(other_words))
             if common >= _LEAST_OVERLAP * (len(words) + len(other_words) - common):
                 return other
-        seen.append((words, name))
+        self._seen[key] = (*seen[-_MOST_COMPARED + 1 :], (array("I", words).tobytes(), name))
         return None
 
 

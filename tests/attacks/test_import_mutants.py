@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.core import Json
 from pytest_fcall.traces.case_files import WrittenFile, write_case_files
-from pytest_fcall.traces.extraction import extract_drafts
+from pytest_fcall.traces.extraction import Extraction
 from pytest_fcall.traces.masking import Masker
 from tests.attacks.mutants import mutant, mutant_text
 from tests.unit.traces.formats import test_datasets as datasets
@@ -121,8 +121,8 @@ NOTHING_EXPECTED: Final = ("the case has no `expect`", "no turn expects anything
 def fault_of(path: Path) -> str:
     """Import a file as the command does. What is wrong with what was written; nothing else may go wrong."""
     out = path.parent / "out"
-    found = extract_drafts([path], Masker())
-    for each in write_case_files(found.cases, out, "made"):
+    found = Extraction([path], Masker())
+    for each in write_case_files(found.cases(), out, "made"):
         if isinstance(each, WrittenFile):
             faults = read_case_file(each.path, root=out).faults
             left = [fault for fault in faults if not any(said in fault.message for said in NOTHING_EXPECTED)]

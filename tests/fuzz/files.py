@@ -24,7 +24,7 @@ from pytest_fcall.core import Model, RawCall, Reply, Request, Usage
 from pytest_fcall.core.digests import request_digest
 from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.traces.case_files import WrittenFile, write_case_files
-from pytest_fcall.traces.extraction import extract_drafts
+from pytest_fcall.traces.extraction import Extraction
 from pytest_fcall.traces.masking import Masker
 from pytest_fcall.traces.record import UnreadableTrace
 from pytest_fcall.tracking.baseline_content import UnreadableStanza
@@ -234,7 +234,7 @@ def _traces(content: bytes, folder: Path) -> None:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
     with suppress(UnreadableTrace):
-        extraction = extract_drafts([path], Masker())
-        for written in write_case_files(extraction.cases, out, "log"):
+        extraction = Extraction([path], Masker())
+        for written in write_case_files(extraction.cases(), out, "log"):
             if isinstance(written, WrittenFile):
                 assert len(read_case_file(written.path, root=out).faults) <= written.without_expectation

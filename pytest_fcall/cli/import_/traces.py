@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.traces.case_files import WrittenFile, write_case_files
-from pytest_fcall.traces.extraction import NearDuplicate, extract_drafts
+from pytest_fcall.traces.case_files import NamedDraft, WrittenFile, write_case_files
+from pytest_fcall.traces.extraction import Extraction
 from pytest_fcall.traces.files import trace_files
 from pytest_fcall.traces.masking import Masker
 from pytest_fcall.traces.record import SkippedEntry
@@ -26,13 +26,12 @@ def import_traces(parser: ArgumentParser, options: Namespace) -> int:
     source = Path(options.source)
     patterns = [_pattern(parser, text) for text in options.mask]
     masker = Masker(patterns, usual=not options.no_mask, known=machine_secrets().values)
-    extraction = extract_drafts(trace_files(source), masker)
-    near = extraction.near_duplicates
-    dropped = {each.case.name for each in near} if options.near else frozenset()
-    cases = [case for case in extraction.cases if case.name not in dropped]
-    skipped = list(extraction.skipped)
+    extraction = Extraction(trace_files(source), masker)
+    near: list[tuple[str, str]] = []
+    skipped: list[SkippedEntry] = []
     any_written = False
     try:
+        cases = _wanted(extraction.cases(), near, drop_near=options.near)
         for each in write_case_files(cases, options.out, _file_stem(source)):
             if isinstance(each, SkippedEntry):
                 skipped.append(each)
@@ -41,6 +40,7 @@ def import_traces(parser: ArgumentParser, options: Namespace) -> int:
                 _print_written(each)
     except FileExistsError as error:
         parser.error(f"{error.filename} exists: move it away, or choose another folder with --out")
+    skipped = [*extraction.skipped, *skipped]
     if masker.counts:
         print(f"masked: {', '.join(f'{kind} ({number})' for kind, number in masker.counts.items())}")
     if extraction.repeated_answers:
@@ -50,6 +50,15 @@ def import_traces(parser: ArgumentParser, options: Namespace) -> int:
     for line in (*_near_duplicate_lines(near, dropped=options.near), *_left_out_lines(skipped)):
         print(safe_line(line), file=sys.stderr)
     return 0 if any_written else 1
+
+
+def _wanted(cases: Iterable[NamedDraft], near: list[tuple[str, str]], *, drop_near: bool) -> Iterator[NamedDraft]:
+    """The cases that are to be written. The names of near duplicates, and of what they repeat, are added to `near`."""
+    for case in cases:
+        if case.earlier:
+            near.append((case.name, case.earlier))
+        if not (case.earlier and drop_near):
+            yield case
 
 
 def _pattern(parser: ArgumentParser, text: str) -> re.Pattern[str]:
@@ -73,9 +82,9 @@ def _print_written(written: WrittenFile) -> None:
         print(safe_line(f"  {without} of them without an expectation; to add one: fcall fill {written.path}"))
 
 
-def _near_duplicate_lines(near: Sequence[NearDuplicate], *, dropped: bool) -> Iterator[str]:
-    for each in near[: None if dropped else _MOST_NAMED]:
-        yield f"{each.case.name} is nearly the same as {each.earlier_name}" + (": left out" if dropped else "")
+def _near_duplicate_lines(near: Sequence[tuple[str, str]], *, dropped: bool) -> Iterator[str]:
+    for name, earlier_name in near[: None if dropped else _MOST_NAMED]:
+        yield f"{name} is nearly the same as {earlier_name}" + (": left out" if dropped else "")
     if near and not dropped:
         yield f"{plural_text(len(near), 'near duplicate')}: --near leaves them out"
 

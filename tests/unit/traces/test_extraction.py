@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import gc
 import random
+from itertools import islice
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Message
+from pytest_fcall.traces.case_files import WrittenFile, write_case_files
 from pytest_fcall.traces.drafts import CaseDraft, draft_of
-from pytest_fcall.traces.extraction import CaseNames, JoinedConversations, NearDuplicateFinder
+from pytest_fcall.traces.extraction import CaseNames, Extraction, JoinedConversations, NearDuplicateFinder
+from pytest_fcall.traces.masking import Masker
 from pytest_fcall.traces.record import Record
-from tests.unit.traces.support import OSLO, calling, chat_call, giving, saying, user
+from tests.unit.traces.support import OSLO, calling, chat_call, chat_log, giving, saying, user, write_lines
 
 WHOLE: tuple[Message, ...] = (
     user("Oslo?"),
@@ -112,6 +117,33 @@ def test_many_equal_questions_are_numbered_in_no_time() -> None:
 )
 def test_a_case_that_had_an_id_keeps_it_if_it_can(own: str, name: str) -> None:
     assert CaseNames().new_name("Oslo?", [], own) == name
+
+
+def alive(kind: type) -> int:
+    """The number of objects of a class that somebody holds."""
+    gc.collect()
+    return sum(type(each) is kind for each in gc.get_objects())
+
+
+def many_requests(folder: Path, count: int) -> Extraction:
+    rows = [chat_log([user(f"City {n}?")], calling(chat_call({"city": f"City {n}"}))) for n in range(count)]
+    return Extraction([write_lines(folder / "log.jsonl", *rows)], Masker())
+
+
+def test_records_and_drafts_do_not_wait_in_memory(tmp_path: Path) -> None:
+    others = alive(Record) + alive(CaseDraft)
+    extraction = many_requests(tmp_path, 60)
+    held = [alive(Record) + alive(CaseDraft) - others for _ in islice(extraction.cases(), 0, 60, 20)]
+    assert len(held) == 3
+    assert max(held) <= 4
+
+
+def test_no_more_cases_are_held_than_a_file_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_fcall.traces.case_files._MOST_CASES", 10)
+    cases = many_requests(tmp_path, 40).cases()
+    written = [(each, alive(CaseDraft)) for each in write_case_files(cases, tmp_path / "out", "log")]
+    assert [each.cases for each, _ in written if isinstance(each, WrittenFile)] == [10, 10, 10, 10]
+    assert max(held for _, held in written) <= 20
 
 
 def question(text: str, arguments: Json = OSLO) -> CaseDraft:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.core import Json
 from pytest_fcall.traces.case_files import WrittenFile, write_case_files
-from pytest_fcall.traces.extraction import extract_drafts
+from pytest_fcall.traces.extraction import Extraction
 from pytest_fcall.traces.masking import Masker
 from tests.unit.traces.support import CHAT_TOOL, calling, chat_log, giving, saying, user, write_lines
 
@@ -104,8 +104,8 @@ def test_whatever_stands_in_a_log_what_is_written_lints_clean(data: st.DataObjec
         log = changed(log, data.draw(st.sampled_from(places(log))), data.draw(ANYTHING))
     with TemporaryDirectory() as name:
         folder = Path(name)
-        found = extract_drafts([write_lines(folder / "log.jsonl", json.loads(json.dumps(log)))], Masker())
-        for written in write_case_files(found.cases, folder, "log"):
+        found = Extraction([write_lines(folder / "log.jsonl", json.loads(json.dumps(log)))], Masker())
+        for written in write_case_files(found.cases(), folder, "log"):
             if isinstance(written, WrittenFile):
                 assert read_case_file(written.path, root=folder).faults == ()
 
@@ -123,6 +123,6 @@ def test_arguments_that_are_nested_without_end_are_told(tmp_path: Path, depth: i
     asked: Json = [user("Oslo?"), calling(call), giving("3")]
     told: Json = {"gen_ai.input.messages": asked, "gen_ai.output.messages": [saying("Cold.")]}
     path = write_lines(tmp_path / "log.jsonl", failed, {"name": "s", "traceId": "t", "attributes": told})
-    found = extract_drafts([path], Masker())
-    assert not found.cases
+    found = Extraction([path], Masker())
+    assert not [*found.cases()]
     assert len(found.skipped) == 1

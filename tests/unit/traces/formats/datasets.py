@@ -15,8 +15,9 @@ from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.traces.case_files import WrittenFile, write_case_files
-from pytest_fcall.traces.extraction import extract_drafts
+from pytest_fcall.traces.extraction import Extraction
 from pytest_fcall.traces.masking import Masker
+from pytest_fcall.traces.record import SkippedEntry
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
 
@@ -38,17 +39,18 @@ class Imported(NamedTuple):
 def imported(path: Path) -> Imported:
     """Import a file or a folder, as `fcall import` does."""
     files = sorted(each for each in path.iterdir() if each.is_file()) if path.is_dir() else [path]
-    extraction = extract_drafts(files, Masker([], usual=False))
+    extraction = Extraction(files, Masker([], usual=False))
     out = path.parent / f"{path.name}.out"
-    told = [f"{each.place}: {each.reason}" for each in extraction.skipped]
+    left_out: list[SkippedEntry] = []
     written: dict[str, Any] = {"cases": []}
     cases: dict[str, Case | FaultyCase] = {}
-    for each in write_case_files(extraction.cases, out, "made"):
+    for each in write_case_files(extraction.cases(), out, "made"):
         if isinstance(each, WrittenFile):
             written = yaml.safe_load(each.path.read_text(encoding="utf-8"))
             cases |= {entry.id: entry for entry in read_case_file(each.path, root=out).entries}
         else:
-            told.append(f"{each.place}: {each.reason}")
+            left_out.append(each)
+    told = [f"{each.place}: {each.reason}" for each in (*extraction.skipped, *left_out)]
     return Imported(written, cases, told)
 
 
