@@ -72,6 +72,11 @@ class Dispatcher:
             thread.loop.call_soon_threadsafe(self._begin, job, future)
             return future
 
+    def forget(self, digest: str) -> None:
+        """Let go of a reply, which whoever wants it again finds elsewhere: a job with its digest would be sent."""
+        with self._lock:
+            self._replies.pop(digest, None)
+
     def run(self, work: Coroutine[object, None, _T]) -> Future[_T]:
         """Run other work in the event loop, such as a conversation that submits jobs on its way."""
         with self._lock:

@@ -35,6 +35,8 @@ class Job:
     """The digest of model and request. Jobs with the same digest are answered once."""
     claim: Claim | None = None
     """None where no other process may want the reply."""
+    owner: object = None
+    """Whatever the job is known by to those who are handed it back with its reply."""
 
 
 AnsweredJob: TypeAlias = tuple[Job, Reply]

@@ -237,11 +237,17 @@ class AppProxy:
                     del self._active[origin]
                     self._endpoint.runs.remove(active.token)
                     if active.run:
-                        self.unpriced[question.asker.nodeid] += active.run.unpriced
-                        broken = (("broken", fault) for fault in active.run.faults)
-                        self.remarks[question.asker.nodeid] += [*active.run.remarks, *broken]
-                        self.left_out[question.asker.nodeid].update(active.run.left_out)
+                        self._note(question.asker.nodeid, active.run)
         _raise_failures(active)
+
+    def _note(self, test: str, run: AppRun) -> None:
+        """Note what is to be told of the requests of a test; nothing is kept of most."""
+        if run.unpriced:
+            self.unpriced[test] += run.unpriced
+        if found := [*run.remarks, *(("broken", fault) for fault in run.faults)]:
+            self.remarks[test] += found
+        if run.left_out:
+            self.left_out[test].update(run.left_out)
 
     def _begin(self, question: Question, origin: tuple[str, str, str, int], group: str) -> ActiveRun:
         with self._lock:

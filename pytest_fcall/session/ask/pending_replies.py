@@ -23,14 +23,14 @@ class PendingReplies:
         self._lock = Lock()
         self._tried_out = False
         self._waiting: list[NewReply] = []
-        self._fault: StoreError | None = None
+        self.fault: StoreError | None = None
         """Why the store takes nothing; None while it does, as far as that is known."""
         self._rescued: Path | None = None
         """The file with what waits."""
 
     def check(self) -> None:
         """Raise StoreError if the store takes nothing. It is tried out once, before anything is asked for."""
-        if self._tried_out and self._fault is None:
+        if self._tried_out and self.fault is None:
             return
         from pytest_fcall.backends.store import StoreError
 
@@ -40,9 +40,9 @@ class PendingReplies:
                 try:
                     self._store().try_out()
                 except StoreError as error:
-                    self._fault = error
-            if self._fault is not None:
-                raise self._fault
+                    self.fault = error
+            if self.fault is not None:
+                raise self.fault
 
     def put(self, replies: Sequence[NewReply]) -> None:
         """Write replies into the store, or else let them wait."""
@@ -52,7 +52,7 @@ class PendingReplies:
             try:
                 self._store().put_all([*self._waiting, *replies])
             except StoreError as error:
-                self._fault = error
+                self.fault = error
                 self._waiting += replies
                 if replies or self._rescued is None:
                     self._rescue()
@@ -66,8 +66,8 @@ class PendingReplies:
             return []
         count = f"{len(self._waiting):,} {'reply waits' if len(self._waiting) == 1 else 'replies wait'}"
         if self._rescued is None:
-            return [f"{self._fault}; {count} for it in vain, as no other file could be written, and will be lost"]
-        return [f"{self._fault}; {count} for it in {self._rescued}: {self._way_back()}"]
+            return [f"{self.fault}; {count} for it in vain, as no other file could be written, and will be lost"]
+        return [f"{self.fault}; {count} for it in {self._rescued}: {self._way_back()}"]
 
     def close(self) -> None:
         """Try once more to write what waits."""
@@ -78,7 +78,7 @@ class PendingReplies:
             self.put(())
 
     def _taken(self) -> None:
-        self._waiting, self._fault = [], None
+        self._waiting, self.fault = [], None
         if self._rescued is not None:
             self._rescued.unlink(missing_ok=True)
             self._rescued = None

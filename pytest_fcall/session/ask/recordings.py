@@ -189,6 +189,11 @@ class SessionRecordings:
         if self._record != "off":
             self._pending.check()
 
+    @property
+    def takes_replies(self) -> bool:
+        """Whether every reply so far that was to be recorded is in the store."""
+        return self._record != "off" and not self._replay and self._pending.fault is None
+
     def record(self, replies: Iterable[tuple[Question, Reply]]) -> None:
         """Record replies at once, or keep them until they can be recorded."""
         from datetime import UTC, datetime

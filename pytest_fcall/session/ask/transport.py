@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter, deque
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar, cast
 
 from pytest_fcall.core import Backend, Reply, Request, Usage, app_note
 from pytest_fcall.session.ask.app_proxy import AppProxy
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
+_MOST_HELD: Final = 1000
+"""So many replies are held for those who ask the same once more, before the first of them is let go."""
 _IN_ASYNC_TEST = "fc_model(…) cannot wait inside an async test: write `await fc_model.ask(…)`"
 
 
@@ -75,7 +77,10 @@ class Transport:
         self._recordings = recordings
         self._proxy = proxy
         self._new_display = new_display
-        self._questions: dict[str, Question] = {}
+        self._first_askers: dict[str, Asker] = {}
+        """The tests for which replies were asked, by the digests of the questions."""
+        self._answered: deque[str] = deque()
+        """The digests of questions whose replies may be let go, oldest first."""
         self._unpriced: Counter[str] = Counter()
         """Requests that may be billed although there was no reply, by the node id of the test."""
         self._ahead: dict[str, Future[Reply]] = {}
@@ -129,9 +134,7 @@ class Transport:
             with self._proxy.in_process(question) as active:
                 reply = self._called(backend, question)
             return self._received(question, self._proxy.with_spans(question, active, reply), active)
-        reply = self.wait(self._submit(backend, question))
-        self._mark_use(question)
-        return ReceivedReply(reply, self._trace(backend, question))
+        return self._taken(backend, question, self.wait(self._submit(backend, question)))
 
     async def ask_async(self, backend: Backend, question: Question) -> ReceivedReply:
         """Do what `ask` does, in the event loop of an async test."""
@@ -143,9 +146,26 @@ class Transport:
             return self._received(question, await self._proxy.with_spans_async(question, active, reply), active)
         from asyncio import wrap_future
 
-        reply = await wrap_future(self._submit(backend, question))
+        return self._taken(backend, question, await wrap_future(self._submit(backend, question)))
+
+    def _taken(self, backend: Backend, question: Question, reply: Reply) -> ReceivedReply:
+        """The reply that a test takes."""
         self._mark_use(question)
-        return ReceivedReply(reply, self._trace(backend, question))
+        received = ReceivedReply(reply, self._trace(backend, question))
+        # An app's reply belongs to one test; any other is in the store, unless that is not to have it or could not.
+        if question.source.asks_models or self._recordings.takes_replies:
+            self._answered.append(question.digest)
+            if len(self._answered) > _MOST_HELD:
+                self._let_go(self._answered.popleft())
+        return received
+
+    def _let_go(self, digest: str) -> None:
+        """Let go of a reply: those of thousands of cases would pile up."""
+        self._first_askers.pop(digest, None)
+        if self._dispatcher is not None:
+            self._dispatcher.forget(digest)
+        for app in self._remote_apps.values():
+            app.traces.pop(digest, None)
 
     def _check_store(self, question: Question) -> None:
         """Raise StoreError if the reply could not be recorded, unless it is on its way already."""
@@ -292,14 +312,14 @@ class Transport:
 
         if future := self._ahead.pop(question.digest, None):
             return future
-        self._questions.setdefault(question.digest, question)
+        self._first_askers.setdefault(question.digest, question.asker)
         if question.source.id not in self._sent_to:
             self._sent_to.add(question.source.id)
             self._proxy.variables.restore()  # some libraries read their addresses with the first request
         claim = self._claim(backend, question)
         if question.source.asks_models:
             backend = self._case_scoped(backend, question)
-        job = Job(question.source.id, backend, question.request, question.digest, claim)
+        job = Job(question.source.id, backend, question.request, question.digest, claim, question)
         return self._dispatching().submit(job)
 
     def _claim(self, backend: Backend, question: Question) -> Claim | None:
@@ -339,7 +359,7 @@ class Transport:
 
     def _mark_use(self, question: Question) -> None:
         """A reply is recorded for the test that asked first; mark it as used by others that asked the same."""
-        if question.asker != self._questions[question.digest].asker:
+        if question.asker != self._first_askers.get(question.digest):
             self._recordings.mark_used(question)
 
     def _dispatching(self) -> Dispatcher:
@@ -358,14 +378,14 @@ class Transport:
 
         Those of apps that rest on an answer that was none are left out.
         """
-        asked = ((self._questions[job.digest], reply) for job, reply in arrivals)
+        asked = ((cast("Question", job.owner), reply) for job, reply in arrivals)
         self._recordings.record_answers([each for each in asked if not self._rests_on_fault(each[0])])
         if self._display:
             for job, reply in arrivals:
                 self._display.paid(job.model_id, reply.usage)
 
     def _count_unpriced(self, job: Job) -> None:
-        self._unpriced[self._questions[job.digest].asker.nodeid] += 1
+        self._unpriced[cast("Question", job.owner).asker.nodeid] += 1
 
     def _loop(self) -> AbstractEventLoop:
         """The event loop in which apps are awaited, and which lasts as long as the session."""

@@ -88,6 +88,15 @@ def test_the_same_request_is_asked_once_from_many_threads_before_and_after_its_r
     assert run.dispatcher.progress().submitted == 10
 
 
+def test_a_reply_that_is_let_go_is_asked_for_anew(run: Run) -> None:
+    backend = Scripted()
+    run.ask(jobs(2, backend))
+    run.dispatcher.forget(job("0", backend).digest)
+    run.dispatcher.forget("never submitted")
+    assert run.ask(jobs(2, backend)) == ["0", "1"]
+    assert backend.asked == ["0", "1", "0"]
+
+
 def test_what_failed_is_asked_anew_when_it_is_submitted_again(run: Run) -> None:
     backend = Scripted(CaseRefused("too long"))
     [error] = run.ask([job("x", backend)])
