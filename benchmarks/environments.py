@@ -31,15 +31,16 @@ class Environment:
 
     def pytest(self, *arguments: str) -> list[str]:
         """A pytest run that finds this environment's packages, whatever PYTHONPATH says."""
-        return self._python("pytest", *QUIET, *arguments)
+        return self.python("-m", "pytest", *QUIET, *arguments)
 
     def pip(self, *arguments: str) -> str:
         """Run pip; its output."""
-        command = self._python("pip", *arguments)
+        command = self.python("-m", "pip", *arguments)
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
-    def _python(self, module: str, *arguments: str) -> list[str]:
-        return [str(self.folder / "bin" / "python"), "-I", "-m", module, *arguments]
+    def python(self, *arguments: str) -> list[str]:
+        """This environment's Python."""
+        return [str(self.folder / "bin" / "python"), "-I", *arguments]
 
 
 def of_checkout() -> Environment:

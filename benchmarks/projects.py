@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 FLOOR = """
@@ -48,23 +49,34 @@ def test_nothing(number):
 def write_cases(folder: Path, count: int) -> None:
     """Write cases for pytest-fcall, and the app that answers them."""
     (folder / "app.py").write_text(APP)
-    tools = json.dumps([tool(n) for n in range(3)])
-    (folder / "many.fc.yaml").write_text(f"tools: {tools}\n{_cases(count)}")
+    (folder / "many.fc.yaml").write_text(f"tools: {_tools()}\n{_cases(range(count))}")
+
+
+def write_case_files(folder: Path, count: int, of: int) -> None:
+    """Write the same cases in files of `of` cases."""
+    (folder / "app.py").write_text(APP)
+    for start in range(0, count, of):
+        cases = _cases(range(start, start + of))
+        (folder / f"cases_{start // of}.fc.yaml").write_text(f"tools: {_tools()}\n{cases}")
 
 
 def write_collector(folder: Path, count: int) -> None:
     """Write the same cases for a collector of fifteen lines."""
     (folder / "conftest.py").write_text(FLOOR)
-    (folder / "many.floor.yaml").write_text(_cases(count))
+    (folder / "many.floor.yaml").write_text(_cases(range(count)))
 
 
-def _cases(count: int) -> str:
+def _tools() -> str:
+    return json.dumps([tool(n) for n in range(3)])
+
+
+def _cases(numbers: Iterable[int]) -> str:
     return "cases:\n" + "".join(
         f"  - id: case_{n}\n"
         f"    prompt: What is the weather going to be in number {n}\n"
         f"    expect:\n"
         f"      - tool_{n % 3}: {{city: City {n}, days: {n % 9}, unit: celsius}}\n"
-        for n in range(count)
+        for n in numbers
     )
 
 
@@ -80,7 +92,7 @@ def write_spelt_out(folder: Path, count: int) -> None:
         f"      - tool_{n % 3}: {{city: City {n}, days: {n % 9}}}\n"
         for n in range(count)
     )
-    (folder / "spelt.fc.yaml").write_text(f"tools: {json.dumps([tool(n) for n in range(3)])}\ncases:\n{cases}")
+    (folder / "spelt.fc.yaml").write_text(f"tools: {_tools()}\ncases:\n{cases}")
 
 
 def write_conversations(folder: Path, count: int, steps: int) -> None:
@@ -94,7 +106,7 @@ def write_conversations(folder: Path, count: int, steps: int) -> None:
         "    return json.loads(said) if said.startswith('[') else f'You said: {said}'\n"
     )
     cases = "".join(_conversation(number, steps) for number in range(count))
-    (folder / "spelt.fc.yaml").write_text(f"tools: {json.dumps([tool(n) for n in range(3)])}\ncases:\n{cases}")
+    (folder / "spelt.fc.yaml").write_text(f"tools: {_tools()}\ncases:\n{cases}")
 
 
 def _conversation(number: int, steps: int) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fcall.core import Model, Outcome
+from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.leftovers import Leftovers, find_leftovers, leftovers_from
 from pytest_fcall.plugin.session import session_of
@@ -121,7 +122,8 @@ class BaselineWriter:
             self._leftovers = find_leftovers(session)
         settings = session_of(self._config).settings.baseline
         if settings.accept:
-            self.lines += self._accept(results, settings.accept, started)
+            with gc_paused():  # stanzas and lines of files hold no cycles
+                self.lines += self._accept(results, settings.accept, started)
         if any(result.outcome for result in results) and not settings.accept:
             from pytest_fcall.session.result.moved import renamed_tool_lines
 
@@ -147,37 +149,35 @@ class BaselineWriter:
         run = RunFile(run_id(started), "", rows, provenance=acceptance.provenance)
         measurement = RunMeasurement(root, run, session_of(self._config).doubt.history)
         written = same = measured = 0
-        for path, stanzas in self._chosen(results, which).items():
+        for path, stanzas in self._chosen(results, which):
+            cases = {stanza.case for stanza in stanzas}
             try:
                 changed = accept(path, stanzas, acceptance)
-                measured += measurement.add_to(path, {stanza.case for stanza in stanzas})
+                stanzas.clear()  # of a file of 100,000 cases they take as much as all results
+                measured += measurement.add_to(path, cases)
             except (DamagedBaseline, OSError) as error:
                 self.failed = True
                 yield safe_line(f"not accepted: {path.name}: {error}")
                 continue
-            written, same = written + len(changed), same + len(stanzas) - len(changed)
+            written, same = written + len(changed), same + len(cases) - len(changed)
         yield f"accepted: {written:,} {'case' if written == 1 else 'cases'}, {same:,} unchanged"
         if measured:
             yield f"measured: {plural_text(measured, 'case')} (bookkeeping, which needs no review)"
         yield from _not_accepted(results, which)
 
-    def _chosen(self, results: Sequence[Result], which: Accept) -> dict[Path, list[Stanza]]:
-        """The stanzas to be written, by file. Files may have none, whose cases are measured alone."""
+    def _chosen(self, results: Sequence[Result], which: Accept) -> Iterator[tuple[Path, list[Stanza]]]:
+        """The stanzas to be written, file by file. Files may have none, whose cases are measured alone."""
         from pytest_fcall.tracking.baseline_file import baseline_path
-        from pytest_fcall.tracking.stanza import parse_stanza
 
-        chosen: dict[Path, list[Stanza]] = {}
+        by_file: dict[Path, list[Result]] = {}
         for result in results:
-            stanza = parse_stanza(result.stanza) if result.stanza else None
-            if (
-                stanza
-                and (stanza.valid or which == "all")
-                and not (stanza.has_forbidden_call or result.has_forbidden_call)
-                and not lacks_secret(result)
-            ):
+            if result.stanza:
                 path = baseline_path(self._config.rootpath / result.file, Model.by_id(result.model))
-                chosen.setdefault(path, []).extend([] if _is_chance(result) else [stanza])
-        return chosen
+                by_file.setdefault(path, []).append(result)
+        for path, own in by_file.items():
+            acceptable = [(result, stanza) for result in own if (stanza := _acceptable(result, which))]
+            if acceptable:
+                yield path, [stanza for result, stanza in acceptable if not _is_chance(result)]
 
     def _prune(self, session: pytest.Session) -> Iterator[str]:
         from pytest_fcall.session.result.stale import forget_beside
@@ -212,6 +212,16 @@ class BaselineWriter:
         for stale in self._stale or ():
             yield f"accepted, and gone: {_listed(stale.cases)} ({safe_line(stale.path)}); --fc-prune forgets them"
         yield from self._leftovers.lines()
+
+
+def _acceptable(result: Result, which: Accept) -> Stanza | None:
+    """The stanza of a result, if it may be accepted."""
+    from pytest_fcall.tracking.stanza import parse_stanza
+
+    stanza = parse_stanza(result.stanza) if result.stanza else None
+    if stanza is None or not (stanza.valid or which == "all") or lacks_secret(result):
+        return None
+    return None if stanza.has_forbidden_call or result.has_forbidden_call else stanza
 
 
 def _not_accepted(results: Sequence[Result], which: Accept) -> Iterator[str]:

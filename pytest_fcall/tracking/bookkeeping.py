@@ -221,8 +221,12 @@ def bookkeeping_lines(kept: Bookkeeping) -> list[bytes]:
     """The lines of a file; equal content gives equal bytes. Raises ValueError, TypeError or RecursionError."""
     shared: dict[str, Json] = {}
     cases = sorted({*kept.measured, *kept.accepted})
-    rows = [row for case in cases for row in _case_rows(case, kept, shared)]
-    return [f"{canonical(row)}\n".encode() for row in (*(shared[id_] for id_ in sorted(shared)), *rows)]
+    own = [_line(row) for case in cases for row in _case_rows(case, kept, shared)]
+    return [*(_line(shared[id_]) for id_ in sorted(shared)), *own]
+
+
+def _line(row: Json) -> bytes:
+    return f"{canonical(row)}\n".encode()
 
 
 def write_bookkeeping(path: Path, kept: Bookkeeping) -> None:
