@@ -112,6 +112,12 @@ def traced(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Traced:
     return Traced(shop)
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exporter that leads to nowhere would try again for ten seconds, and the process would wait for it."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.5")
+
+
 @pytest.mark.parametrize("app", ["answer", "in_thread", "answer_async"])
 def test_what_ran_inside_the_app_is_judged_live_and_replayed(traced: Traced, app: str) -> None:
     traced.expect(RIGHT)
@@ -194,6 +200,7 @@ def test_arguments_that_no_span_tells_are_an_error_where_they_are_expected(trace
     traced.run().assert_outcomes(failed=1)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_variables_that_a_person_has_set_stay_unless_the_setting_says_always(
     traced: Traced, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +239,7 @@ def test_what_cannot_be_read_in_the_configuration_is_told(traced: Traced, lines:
     traced.run().stderr.fnmatch_lines([told])
 
 
+@pytest.mark.usefixtures("impatient")
 def test_an_exporter_may_be_made_where_a_conftest_file_is_imported_if_the_setting_says_so(traced: Traced) -> None:
     traced.shop.file("conftest.py", "import traced")
     traced.expect(RIGHT)
