@@ -13,7 +13,7 @@ from tests.suite_tools import WITHOUT_TOOLS, distributions_with_plugins
 pytest_plugins = ["pytester", "tests.servers.fixture"]
 
 # How long an example takes depends on who else uses the machine.
-settings.register_profile("patient", deadline=None, max_examples=50)
+settings.register_profile("patient", deadline=None, max_examples=25)
 settings.register_profile("nightly", deadline=None, max_examples=1_000)
 settings.load_profile("patient")
 

@@ -138,7 +138,7 @@ def test_a_mistake_is_seen_where_a_test_fails_or_does_not_end(
         from tests.mutants.trial import Workplace
 
         project, room = Path("project").resolve(), Room("shop", "shop_tests")
-        workplace = Workplace(project, Path("copy").resolve(), seconds_a_test=3)
+        workplace = Workplace(project, Path("copy").resolve(), seconds_a_test=3, imported_before=["anyio", "syrupy"])
         coverage = workplace.measured(room)
         wanted = {"pass", "paid -= prices.pop()", "return 2"}
         for mutant in room.mutants(project):

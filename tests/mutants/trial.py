@@ -42,7 +42,14 @@ _MOST_SECONDS = 600
 class Workplace:
     """A copy of the project, and this process set up to import from it."""
 
-    def __init__(self, project: Path, folder: Path, *, seconds_a_test: int = 30) -> None:
+    def __init__(
+        self,
+        project: Path,
+        folder: Path,
+        *,
+        seconds_a_test: int = 30,
+        imported_before: Sequence[str] = _IMPORTED_BEFORE,
+    ) -> None:
         for each in project.iterdir():
             if not each.name.startswith("."):
                 copy = shutil.copytree if each.is_dir() else shutil.copy2
@@ -55,9 +62,14 @@ class Workplace:
         sys.path.insert(0, str(folder))
         os.environ |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "", "OPENBLAS_NUM_THREADS": "1"}
         settings.register_profile(
-            "mutants", deadline=None, database=None, derandomize=True, phases=(Phase.explicit, Phase.generate)
+            "mutants",
+            deadline=None,
+            database=None,
+            derandomize=True,
+            max_examples=25,  # as many as in `make test`
+            phases=(Phase.explicit, Phase.generate),
         )
-        for name in _IMPORTED_BEFORE:
+        for name in imported_before:
             importlib.import_module(name)
 
     def is_seen(self, mutant: Mutant, coverage: Coverage) -> bool:
