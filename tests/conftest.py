@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 from hypothesis import settings
 
-from tests.suite_tools import WITHOUT_TOOLS, distributions_with_plugins
+from tests.suite_tools import NAMES_FIXTURES, WITHOUT_TOOLS, distributions_with_plugins, fixtures_found_once
 
 pytest_plugins = ["pytester", "tests.servers.fixture"]
 
@@ -34,6 +34,8 @@ def pytester(forked: ModuleType | None, pytester: pytest.Pytester, monkeypatch: 
     monkeypatch.delenv("CI", raising=False)
     with_plugins = distributions_with_plugins()
     monkeypatch.setattr("importlib.metadata.distributions", lambda: with_plugins)
+    if NAMES_FIXTURES:
+        monkeypatch.setattr("_pytest.fixtures.FixtureManager.pytest_plugin_registered", fixtures_found_once())
     if forked is not None:
         monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", forked.Worker)
         monkeypatch.setattr(pytester, "runpytest_subprocess", partial(forked.run_pytest, pytester))

@@ -5,11 +5,15 @@ from __future__ import annotations
 from importlib import import_module, metadata
 
 from _pytest.config import default_plugins
+from _pytest.fixtures import FixtureManager
 
-from tests.suite_tools import distributions_with_plugins
+from tests.suite_tools import NAMES_FIXTURES, distributions_with_plugins, fixtures_found_once
 
 for name in (
     *(f"_pytest.{plugin}" for plugin in default_plugins),
+    "openai",
+    "opentelemetry.exporter.otlp.proto.http.trace_exporter",
+    "opentelemetry.sdk.trace.export",
     "pytest_fcall.conversation.environments.mcp",
     "pytest_fcall.schema.sources.mcp_server",
     "pytest_fcall.plugin",
@@ -24,3 +28,5 @@ for name in (
 
 with_plugins = distributions_with_plugins()
 metadata.distributions = lambda: with_plugins  # type: ignore[assignment]
+if NAMES_FIXTURES:
+    FixtureManager.pytest_plugin_registered = fixtures_found_once()  # type: ignore[assignment,method-assign]

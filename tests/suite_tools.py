@@ -1,22 +1,102 @@
-"""The plugins of pytest that serve the tests, and that runs inside tests do without.
+"""What runs inside tests do without: plugins of pytest that serve the tests, and looking up again what never changes.
 
-A run inside a test is over sooner than they are imported. Where a test is about one of them, it says `-p NAME`.
+A run inside a test is over sooner than these plugins are imported. Where a test is about one of them, it says
+`-p NAME`.
 """
 
 from __future__ import annotations
 
+import inspect
+import os
+from collections.abc import Callable
 from functools import cache
-from importlib import metadata
+from importlib.metadata import Distribution, EntryPoints, PackagePath, distributions
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeAlias
+from weakref import WeakKeyDictionary
+
+import pytest
+from _pytest.fixtures import FixtureManager
+
+if TYPE_CHECKING:
+    from importlib.metadata._meta import PackageMetadata, SimplePath
 
 TOOLS = "anyio", "asyncio", "hypothesispytest", "platformdirs", "pytest_cov", "randomly", "rerunfailures", "timeout"
 WITHOUT_TOOLS = " ".join(f"-p no:{name}" for name in TOOLS)
 
+NAMES_FIXTURES = pytest.version_tuple >= (8, 4)
+"""Whether fixtures have a type of their own, by which they are known without pytest."""
+
+Registered: TypeAlias = Callable[[FixtureManager, object, str], None]
+
+_NO_FIXTURES = ModuleType("no_fixtures")
+
 
 @cache
-def distributions_with_plugins() -> tuple[metadata.Distribution, ...]:
+def distributions_with_plugins() -> tuple[Distribution, ...]:
     """Stands in for `importlib.metadata.distributions`: pytest reads the files of each one twice, in every run."""
     return tuple(
-        distribution
-        for distribution in metadata.distributions()
+        ReadDistribution(distribution)
+        for distribution in distributions()
         if any(entry.group == "pytest11" for entry in distribution.entry_points)
     )
+
+
+class ReadDistribution(Distribution):
+    """A distribution of which everything is read and parsed once: what is listed in its folder, name and version."""
+
+    def __init__(self, original: Distribution) -> None:
+        self._original = original
+        self._metadata = original.metadata
+        self._entry_points = original.entry_points
+        self._files = original.files and [file for file in original.files if len(file.parts) <= 2]
+
+    @property
+    def metadata(self) -> PackageMetadata:
+        return self._metadata
+
+    @property
+    def entry_points(self) -> EntryPoints:
+        return self._entry_points
+
+    @property
+    def files(self) -> list[PackagePath] | None:
+        """Those that say which modules there are at the top, which is all that pytest looks for."""
+        return self._files
+
+    def read_text(self, filename: str) -> str | None:
+        return self._original.read_text(filename)
+
+    def locate_file(self, path: str | os.PathLike[str]) -> SimplePath:
+        return self._original.locate_file(path)
+
+
+@cache
+def fixtures_found_once() -> Registered:
+    """Stands in for `FixtureManager.pytest_plugin_registered`: in every run, it looks at all names of all plugins.
+
+    Of a module it is shown nothing but the fixtures, and of other plugins only those whose class has one.
+    """
+    original: Registered = FixtureManager.pytest_plugin_registered
+    known: WeakKeyDictionary[object, ModuleType] = WeakKeyDictionary()
+
+    def pytest_plugin_registered(self: FixtureManager, plugin: object, plugin_name: str) -> None:
+        if not plugin_name.endswith("conftest.py"):
+            owner = plugin if isinstance(plugin, ModuleType) else type(plugin)
+            if owner not in known:
+                known[owner] = _only_fixtures(owner)
+            if owner is plugin or known[owner] is _NO_FIXTURES:
+                plugin = known[owner]
+        original(self, plugin, plugin_name)
+
+    return pytest_plugin_registered
+
+
+def _only_fixtures(owner: ModuleType | type) -> ModuleType:
+    members = {name: inspect.getattr_static(owner, name) for name in dir(owner)}
+    fixtures = {name: each for name, each in members.items() if type(each).__name__ == "FixtureFunctionDefinition"}
+    if not fixtures:
+        return _NO_FIXTURES
+    found = ModuleType(owner.__name__)
+    vars(found).update(fixtures)
+    return found
