@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import sys
 from functools import partial
 from importlib import import_module
@@ -16,6 +17,12 @@ pytest_plugins = ["pytester", "tests.servers.fixture"]
 settings.register_profile("patient", deadline=None, max_examples=25)
 settings.register_profile("nightly", deadline=None, max_examples=1_000)
 settings.load_profile("patient")
+
+
+def pytest_collection_finish() -> None:
+    """Take all tests and all that was imported from the collector: it would go through millions of objects again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

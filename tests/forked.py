@@ -6,7 +6,6 @@ They are forked from one process that has imported everything.
 from __future__ import annotations
 
 import faulthandler
-import gc
 import multiprocessing
 import os
 import resource
@@ -153,7 +152,6 @@ def _run(
     _begin(folder, (output, output), environment)
     if largest_file is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, resource.RLIM_INFINITY))
-    _spare_imported_from_collection()
     sys.exit(pytest.main([*args]))
 
 
@@ -164,8 +162,6 @@ def _complete(
     sys.path.insert(0, str(folder))
     execnet.gateway_io.Popen2IOMaster = Worker  # type: ignore[misc,assignment]
     _forget_tests()
-    if program == "pytest":
-        _spare_imported_from_collection()
     sys.exit(_PROGRAMS[program]([*arguments]))
 
 
@@ -177,7 +173,6 @@ def _work(folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, 
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
     _write_to_descriptors("utf-8")
     _forget_tests()
-    _spare_imported_from_collection()
     exec(eval(sys.stdin.readline()))  # noqa: S102, S307 - this is how execnet has a worker begin
 
 
@@ -185,11 +180,6 @@ def _forget_tests() -> None:
     """The folder of a run may have tests of its own."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
         del sys.modules[name]
-
-
-def _spare_imported_from_collection() -> None:
-    """At its end pytest collects garbage, and would look through all that was imported here."""
-    gc.freeze()
 
 
 def _begin(folder: Path, written: tuple[Path, Path], environment: Mapping[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module, metadata
 
 from _pytest.config import default_plugins
@@ -30,3 +31,5 @@ with_plugins = distributions_with_plugins()
 metadata.distributions = lambda: with_plugins  # type: ignore[assignment]
 if NAMES_FIXTURES:
     FixtureManager.pytest_plugin_registered = fixtures_found_once()  # type: ignore[assignment,method-assign]
+gc.collect()
+gc.freeze()  # at its end pytest collects garbage, and would look through, and copy, all that was imported here

@@ -6,12 +6,16 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_MANY = 10_000
+"""Fewer objects are looked at sooner than those are counted that somebody took from the collector."""
+
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
     """Pause garbage collection while many lasting objects are made: the collector would scan them again and again.
 
-    They count as old from the start, so that the collector need not look at each twice before it takes them for old.
+    Where they are many they count as old from the start, so that the collector need not look at each twice before it
+    takes them for old.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -19,7 +23,7 @@ def gc_paused() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if not gc.get_freeze_count():
+            if gc.get_count()[0] > _MANY and not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

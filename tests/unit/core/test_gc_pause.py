@@ -1,10 +1,18 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 
 from pytest_fcall.core.gc_pause import gc_paused
+
+
+@pytest.fixture(autouse=True)
+def _nothing_taken_from_the_collector() -> Iterator[None]:
+    gc.unfreeze()
+    yield
+    gc.freeze()
 
 
 def test_garbage_is_looked_for_again_when_all_is_done() -> None:
@@ -21,17 +29,23 @@ def test_garbage_is_looked_for_again_after_a_failure() -> None:
     assert gc.isenabled()
 
 
-def test_what_was_made_meanwhile_counts_as_old() -> None:
+@pytest.mark.parametrize(("count", "old"), [(20_000, True), (20, False)])
+def test_much_that_was_made_meanwhile_counts_as_old(count: int, old: bool) -> None:
+    gc.collect()
     with gc_paused():
-        made: list[object] = [[]]
-    assert not any(each is made for each in gc.get_objects(generation=0))
+        made: list[object] = [[] for _ in range(count)]
+    assert old is not any(each is made for each in gc.get_objects(generation=0))
 
 
 def test_what_others_took_from_the_collector_stays_taken() -> None:
     gc.freeze()
-    try:
-        with gc_paused():
-            pass
-        assert gc.get_freeze_count()
-    finally:
-        gc.unfreeze()
+    with gc_paused():
+        _made: list[object] = [[] for _ in range(20_000)]
+    assert gc.get_freeze_count()
+
+
+def test_what_others_took_is_not_counted_for_a_few_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To count them takes milliseconds a million."""
+    monkeypatch.setattr(gc, "get_freeze_count", pytest.fail)
+    with gc_paused():
+        pass
