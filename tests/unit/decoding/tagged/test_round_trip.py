@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Json, Tool
@@ -60,7 +60,6 @@ def calls(draw: st.DrawFn) -> Call:
     ("name", "encode"),
     [pytest.param(name, each, id=f"{name}-{n}") for name, all_ in ENCODERS.items() for n, each in enumerate(all_)],
 )
-@settings(max_examples=40)
 @given(made=st.lists(calls(), max_size=3))
 def test_calls_survive_the_way_through_text(name: str, encode: Encoder, made: list[Call]) -> None:
     text = encode(made)

@@ -251,7 +251,7 @@ EXAMPLES: Mapping[str, st.SearchStrategy[Example]] = {
 def test_nothing_passes_that_the_system_would_fail(system: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     passed = Counter[bool]()
 
-    @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+    @settings(suppress_health_check=[HealthCheck.too_slow])
     @given(EXAMPLES[system], st.lists(ANSWERS, max_size=5))
     def check(example: Example, answers: Sequence[tuple[Calls, str]]) -> None:
         made = imported_json(tmp_path_factory.mktemp("set", numbered=True), example.data)
