@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from contextlib import suppress
 from importlib import import_module, metadata
 
 from _pytest.config import default_plugins
@@ -13,8 +14,6 @@ from tests.suite_tools import NAMES_FIXTURES, distributions_with_plugins, fixtur
 for name in (
     *(f"_pytest.{plugin}" for plugin in default_plugins),
     "openai",
-    "opentelemetry.exporter.otlp.proto.http.trace_exporter",
-    "opentelemetry.sdk.trace.export",
     "pytest_fcall.conversation.environments.mcp",
     "pytest_fcall.schema.sources.mcp_server",
     "pytest_fcall.plugin",
@@ -26,6 +25,9 @@ for name in (
     "xdist.workermanage",
 ):
     import_module(name)
+with suppress(ModuleNotFoundError):  # not installed beside the lowest versions of all libraries
+    import_module("opentelemetry.sdk.trace.export")
+    import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
 
 with_plugins = distributions_with_plugins()
 metadata.distributions = lambda: with_plugins  # type: ignore[assignment]
