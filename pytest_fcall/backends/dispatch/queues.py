@@ -51,7 +51,7 @@ class Turn:
     tokens: int
     admitted: asyncio.Future[float]
     """The time at which the request was admitted, for `RateLimits.settle`."""
-    retry: bool = False
+    retry: bool
     """Whether it was sent before."""
 
 
