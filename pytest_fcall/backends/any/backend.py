@@ -9,13 +9,16 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from inspect import isawaitable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from pytest_fcall.backends.answer_body import TooLong, UnreadableBody
+from pytest_fcall.backends.any.provider import GOOGLE, Provider, provider_of
+from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
 from pytest_fcall.backends.failure_kinds import LOST_BY_REDIRECT, NOT_SENT, TOO_LONG
 from pytest_fcall.backends.openai import settings as openai_settings
 from pytest_fcall.backends.openai.chat import CHAT
@@ -32,14 +35,16 @@ from pytest_fcall.backends.provider_failures import (
 from pytest_fcall.backends.redaction import secrets_of_request
 from pytest_fcall.backends.redirects import RedirectError
 from pytest_fcall.backends.settings import ModelEntry, Option, SettingsError
-from pytest_fcall.core import CaseRefused, Interface, Json, Model, ModelUnavailable, Reply, Request
-from pytest_fcall.core.json_fields import optional_field
-from pytest_fcall.schema.value_text import did_you_mean
+from pytest_fcall.core import CaseRefused, Interface, Json, Model, ModelUnavailable, Reply, Request, Unanswered
+from pytest_fcall.core.offline import OfflineBody
 
 if TYPE_CHECKING:
     from any_llm import AnyLLM
     from any_llm.exceptions import AnyLLMError
+    from httpx import AsyncClient
     from pydantic import ValidationError
+
+    from pytest_fcall.backends.any.offline import Exchange, OfflineClient
 
 _OPENAI_ONLY = ("api", "serve", "serve_timeout")
 OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
@@ -47,13 +52,11 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
 )
 """The settings of `openai:`, as far as other providers have an equivalent."""
 
-_GOOGLE = ("gemini", "vertexai")
-"""Their arguments travel as a `Struct` of protobuf, which has no integers."""
 _ANTHROPIC = ("anthropic", "azureanthropic", "vertexaianthropic")
 _INTERFACES: Final[Mapping[str, Interface]] = MappingProxyType(
     {
         **dict.fromkeys(_ANTHROPIC, "anthropic"),
-        **dict.fromkeys(_GOOGLE, "google"),
+        **dict.fromkeys(GOOGLE, "google"),
         "mistral": "mistral",
         "cohere": "cohere",
         "bedrock": "amazon",
@@ -61,8 +64,8 @@ _INTERFACES: Final[Mapping[str, Interface]] = MappingProxyType(
     }
 )
 """By provider, the interface for which a benchmark's wording writes; all others are asked as OpenAI is."""
-_NO_KEY = "none"
-"""Sent to a server that needs no key, since most libraries always send one."""
+_BATCHES: Final[Mapping[str, BatchInterface]] = MappingProxyType({"anthropic": "anthropic", "gemini": "gemini"})
+"""By provider, the interface for batches; requests of these are known without sending them."""
 
 
 class AnyBackend:
@@ -78,29 +81,103 @@ class AnyBackend:
         self._provider, _, self._name = entry.name.partition("/")
         if not (self._provider and self._name):
             raise SettingsError(f"{model.id}: write any:provider/model, such as any:anthropic/claude-sonnet-5")
-        self._clients: dict[asyncio.AbstractEventLoop, tuple[Provider, AnyLLM]] = {}
+        self._clients: dict[asyncio.AbstractEventLoop, tuple[Provider, AnyLLM, AsyncClient | None]] = {}
+        self._offline: tuple[Provider, OfflineClient] | None = None
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request`; the reply's time is that of the provider's library."""
-        provider, client = self._client_of_loop()
+        provider, client, _ = self._client_of_loop()
         settings, wire = self._prepare(request)
         arguments = self._arguments(wire, settings, provider)
         started = time.perf_counter()
         answer = await _complete(client, arguments, settings.timeout)
         seconds = time.perf_counter() - started
+        return replace(self._reply(answer, settings, wire, provider), seconds=seconds)
+
+    async def offline_body(self, request: Request) -> OfflineBody:
+        """The request as the provider would get it. Raises CaseRefused and ModelUnavailable."""
+        exchange = await self._exchange(request)
+        body = json.loads(exchange.body)
+        return OfflineBody(urlsplit(exchange.url).path, body)
+
+    async def offline_reply(self, request: Request, status: int, body: bytes) -> Reply:
+        """The reply in the provider's answer to `offline_body`. Raises as `complete` does."""
+        from pytest_fcall.backends.any.offline import Exchange
+
+        settings, wire = self._prepare(request)
+        provider, client = self._offline_client()
+        client.expect(Exchange(answer=(status, body)))
+        answer = await _complete(client.client, self._arguments(wire, settings, provider), settings.timeout)
+        return self._reply(answer, settings, wire, provider)
+
+    async def batch_server(self, request: Request) -> BatchServer:
+        """The server that would get the request. Raises as `offline_body` does."""
+        exchange = await self._exchange(request)
+        provider, _ = self._offline_client()
+        interface = _BATCHES[self._provider]
+        url = exchange.url.partition("/v1/messages" if interface == "anthropic" else "/models/")[0]
+        settings, _ = self._prepare(request)
+        secrets = long_secrets([provider.key() or "", *secrets_of_request(url, exchange.headers, settings.extra_body)])
+        return BatchServer(interface, url, exchange.headers, secrets, provider.key_variable)
+
+    def _reply(
+        self,
+        answer: Mapping[str, Json] | ProviderFailure,
+        settings: RequestSettings,
+        wire: WireRequest,
+        provider: Provider,
+    ) -> Reply:
+        """The reply in an answer. Raises as `complete` does."""
         reply = (
             answer
             if isinstance(answer, ProviderFailure)
             else CHAT.read_reply(answer, wire.wire_tools) or ProviderFailure("the answer is empty")
         )
         if isinstance(reply, ProviderFailure):
-            sent = secrets_of_request(provider.url or "", settings.headers, [settings.sampling, settings.extra_body])
-            secrets = long_secrets([provider.key() or "", *sent])
-            reply = reply_or_raise(reply, Redactor(self._model.id, secrets, provider.key_variable))
+            reply = reply_or_raise(reply, self._redactor(settings, provider))
         engine: dict[str, Json] = {"provider": self._provider, **reply.engine}
-        if effects := [*wire.wire_tools.effects, *(["floats"] if self._provider in _GOOGLE else [])]:
+        if effects := [*wire.wire_tools.effects, *(["floats"] if self._provider in GOOGLE else [])]:
             engine["wire"] = effects
-        return replace(reply, decoder=wire.decoder, seconds=seconds, engine=engine)
+        return replace(reply, decoder=wire.decoder, engine=engine)
+
+    def _redactor(self, settings: RequestSettings, provider: Provider) -> Redactor:
+        sent = secrets_of_request(provider.url or "", settings.headers, [settings.sampling, settings.extra_body])
+        return Redactor(self._model.id, long_secrets([provider.key() or "", *sent]), provider.key_variable)
+
+    async def _exchange(self, request: Request) -> Exchange:
+        """What the library would send. Raises CaseRefused where it refuses the request, and ModelUnavailable."""
+        from pytest_fcall.backends.any.offline import Exchange
+
+        settings, wire = self._prepare(request)
+        provider, client = self._offline_client()
+        exchange = Exchange()
+        client.expect(exchange)
+        answer = await _complete(client.client, self._arguments(wire, settings, provider), settings.timeout)
+        if exchange.body:
+            return exchange
+        refusal = answer if isinstance(answer, ProviderFailure) else ProviderFailure("the library sends nothing")
+        try:
+            reply_or_raise(refusal, self._redactor(settings, provider))
+        except Unanswered as error:  # nothing was sent, and nothing ever will be
+            raise CaseRefused(str(error)) from None
+        raise CaseRefused(f"{self._model.id}: the provider's library sends nothing for this request")
+
+    def _offline_client(self) -> tuple[Provider, OfflineClient]:
+        """The client that sends nothing. Raises ModelUnavailable for a provider whose batches are not known."""
+        if self._offline is None:
+            from pytest_fcall.backends.any.offline import OfflineClient
+
+            if self._provider not in _BATCHES:
+                raise ModelUnavailable(
+                    f"{self._model.id}: batches are known for any:anthropic/… and any:gemini/…; for a server that "
+                    "speaks /v1/files and /v1/batches, as OpenAI does, write openai:NAME, and its address as `base_url`"
+                )
+            try:
+                provider = provider_of(self._provider, self._entry.settings)
+                self._offline = provider, OfflineClient(provider)
+            except ValueError as error:
+                raise ModelUnavailable(Redactor(self._model.id).message(str(error))) from None
+        return self._offline
 
     def check(self) -> None:
         """Raise ModelUnavailable where a library or the key is missing.
@@ -123,20 +200,22 @@ class AnyBackend:
     async def close(self) -> None:
         """Close all connections. Those of a closed event loop are gone already."""
         while self._clients:
-            _, (_, client) = self._clients.popitem()
+            _, (_, client, inner) = self._clients.popitem()
             with suppress(RuntimeError):
                 await _close_client(client)
+                if inner is not None:
+                    await inner.aclose()
 
-    def _client_of_loop(self) -> tuple[Provider, AnyLLM]:
+    def _client_of_loop(self) -> tuple[Provider, AnyLLM, AsyncClient | None]:
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
             self._clients[loop] = self._provider_and_client()
         return self._clients[loop]
 
-    def _provider_and_client(self) -> tuple[Provider, AnyLLM]:
+    def _provider_and_client(self) -> tuple[Provider, AnyLLM, AsyncClient | None]:
         try:
             provider = provider_of(self._provider, self._entry.settings)
-            return provider, provider.open_client()
+            return (provider, *provider.open_client())
         except ValueError as error:
             raise ModelUnavailable(Redactor(self._model.id).message(str(error))) from None
 
@@ -156,7 +235,7 @@ class AnyBackend:
         except (ValueError, OSError, RecursionError) as error:
             raise CaseRefused(f"{self._model.id}: {error}") from None
         extra = {**settings.extra_body}
-        if wire.wire_tools.worded_names and self._provider in _GOOGLE:
+        if wire.wire_tools.worded_names and self._provider in GOOGLE:
             body["tools"] = _google_tools(wire.wire_tools.tools)
         elif wire.wire_tools.worded_names and self._provider in _ANTHROPIC:
             del body["tools"]
@@ -198,77 +277,6 @@ async def _complete(
         return failure_of(error)
     data: Mapping[str, Json] = answer.model_dump(mode="json", warnings="none")
     return data
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """A provider: any-llm's class for it, its address, and the environment variable with the key."""
-
-    name: str
-    llm_class: type[AnyLLM]
-    url: str | None
-    key_variable: str
-
-    def key(self) -> str | None:
-        """The key, read from the environment; None if the library finds it itself.
-
-        Raises ValueError if `api_key_env` names a variable that is not set.
-        """
-        key = os.environ.get(self.key_variable, "").strip()
-        if key or self.key_variable == self.llm_class.ENV_API_KEY_NAME:
-            return key or (_NO_KEY if self.url else None)
-        raise ValueError(f"the variable {self.key_variable}, which `api_key_env` names, is not set")
-
-    def open_client(self) -> AnyLLM:
-        """A client that makes no second attempts. Raises ValueError where the key or the library is missing."""
-        from any_llm.exceptions import AnyLLMError, MissingApiKeyError
-
-        from pytest_fcall.backends.any.http_client import bounded_client
-
-        try:
-            with suppress(TypeError):  # of a library that takes no client of httpx
-                return self._client(http_client=bounded_client())
-            return self._client()
-        except MissingApiKeyError as error:
-            variable = error.env_var_name
-            message = (
-                f"the variable {variable} is not set; export {variable}=…, or name another variable with `api_key_env`"
-            )
-        except ImportError:
-            message = _not_installed(self.name)
-        except (AnyLLMError, TypeError, OSError) as error:
-            message = f"no client for {self.name}: {error}"
-        raise ValueError(message)
-
-    def _client(self, **options: Any) -> AnyLLM:
-        from any_llm import AnyLLM
-
-        retries: dict[str, Any] = {} if self.llm_class.MAX_RETRIES_SUPPORT == "unsupported" else {"max_retries": 0}
-        return AnyLLM.create(self.name, self.key(), self.url, unified_exceptions=True, **retries, **options)
-
-
-def provider_of(name: str, settings: Mapping[str, Json]) -> Provider:
-    """The provider of this name. Raises ValueError for an unknown name, and where the library for it is missing."""
-    try:
-        from any_llm import AnyLLM
-    except ImportError:
-        raise ValueError('any-llm is not installed; pip install "pytest-fcall[any]"') from None
-    from any_llm.exceptions import UnsupportedProviderError
-
-    try:
-        llm_class = AnyLLM.get_provider_class(name)
-    except UnsupportedProviderError as error:
-        known = error.supported_providers
-        hint = did_you_mean(name, known) or f"available: {', '.join(sorted(known))}"
-        raise ValueError(f"no any-llm provider {name!r:.60}; {hint}") from None
-    except ImportError:
-        raise ValueError(_not_installed(name)) from None
-    url, variable = optional_field(settings, "base_url", str), optional_field(settings, "api_key_env", str)
-    return Provider(name, llm_class, url, variable or llm_class.ENV_API_KEY_NAME)
-
-
-def _not_installed(name: str) -> str:
-    return f'the library for {name} is not installed; pip install "any-llm-sdk[{name}]"'
 
 
 async def _close_client(client: AnyLLM) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Final
 
-from httpx import AsyncByteStream, AsyncClient, Limits, Response
+from httpx import AsyncBaseTransport, AsyncByteStream, AsyncClient, Limits, Response
 from yarl import URL
 
 from pytest_fcall.backends.answer_body import (
@@ -25,9 +25,10 @@ class NoAnswer(Exception):
     """An answer that is not JSON. The text says what it is instead."""
 
 
-def bounded_client() -> AsyncClient:
+def bounded_client(transport: AsyncBaseTransport | None = None) -> AsyncClient:
     """A client that raises UnreadableBody, TooLong, NoAnswer or RedirectError for what would do harm."""
     return AsyncClient(
+        transport=transport,
         headers={"accept-encoding": ACCEPTED_ENCODINGS},
         limits=Limits(max_connections=_MOST_CONNECTIONS, max_keepalive_connections=_MOST_CONNECTIONS),
         follow_redirects=True,

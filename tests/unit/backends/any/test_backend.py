@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from any_llm import AnyLLM
+from any_llm.exceptions import ProviderError
 
 from pytest_fcall.backends.any import any_backend
 from pytest_fcall.backends.settings import SettingsError
@@ -399,3 +401,19 @@ def test_what_shapes_the_answer_is_told() -> None:
     )
     assert backend.settings == {"temperature": 0}
     assert (backend.reusable, backend.ahead) == (True, True)
+
+
+def test_a_library_that_takes_no_client_of_ours_makes_its_own(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """any-llm wraps what the constructor of a provider's client raises."""
+    create, tried = AnyLLM.create, []
+
+    def picky(*arguments: Any, http_client: object = None, **options: Any) -> AnyLLM:
+        tried.append(http_client)
+        if http_client is not None:
+            raise ProviderError("no such argument", TypeError("unexpected keyword argument 'http_client'"))
+        return create(*arguments, **options)
+
+    monkeypatch.setattr(AnyLLM, "create", picky)
+    server.script(chat("Hello."))
+    assert answered("openai/exam", server.url).text == "Hello."
+    assert tried[1:] == [None]
