@@ -19,5 +19,7 @@ class BatchServer:
     """What comes before the paths of the interface, such as `https://api.openai.com/v1`."""
     headers: Mapping[str, str] = field(repr=False)
     """The key, and what the model's entry or the case adds."""
+    query: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What the address of the model brings along, such as the version of an API."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     key_variable: str = "that holds it"

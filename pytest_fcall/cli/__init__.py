@@ -33,7 +33,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "plan": "say what a run sees of a drop, and how many cases and answers it takes",
         "prompt": "show what a model is sent for a case",
         "proxy": "start an app so that test runs record its model requests",
-        "record": "export, load, prune and count recorded replies",
+        "record": "export, load, prune and count recorded replies, and have them made elsewhere",
         "report": "write files about a run: a page, Markdown, JUnit and others",
         "report-bug": "pack a case, its reply and the verdict for a report about pytest-fcall",
         "schema": "write the JSON Schema of case files, for editors, or of run files",

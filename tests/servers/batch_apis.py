@@ -223,6 +223,7 @@ class OpenAIBatchApi(BatchApi):
 
     def _written(self, batch: Batch, status: str) -> Mapping[str, Any]:
         """The files of answers and of errors."""
+        answers = self.lines(batch)
         rows = [
             {
                 "id": "r",
@@ -230,10 +231,10 @@ class OpenAIBatchApi(BatchApi):
                 "response": {"status_code": code, "request_id": "q", "body": body},
                 "error": None,
             }
-            for name, code, body in self.lines(batch)
+            for name, code, body in answers
         ]
-        good = [row for row in rows if row["response"]["status_code"] == 200]  # type: ignore[index]
-        bad: list[Any] = [row for row in rows if row not in good]
+        good: list[Any] = [row for row, (_, code, _) in zip(rows, answers, strict=True) if code == 200]
+        bad: list[Any] = [row for row, (_, code, _) in zip(rows, answers, strict=True) if code != 200]
         word = {"expired": "batch_expired", "cancelled": "batch_cancelled"}.get(status, "")
         if word:
             error = {"code": word, "message": "This request could not be executed before the completion window."}
@@ -426,7 +427,9 @@ class GeminiBatchApi(BatchApi):
                 return self.refusal(400, "The upload protocol is not known")
             number = self.new_id("upload")
             self._begun[number] = asked.json["file"]["displayName"]
-            where = {"x-goog-upload-url": f"http://{asked.headers['host']}{asked.path}?upload_id={number}"}
+            where = {
+                "x-goog-upload-url": f"http://{asked.headers['host']}{urlsplit(asked.path).path}?upload_id={number}"
+            }
             return data({}, headers=where)
         if (
             asked.headers.get("x-goog-upload-command") != "upload, finalize"

@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 from pytest_fcall.backends.answer_body import TooLong, UnreadableBody
 from pytest_fcall.backends.any.provider import GOOGLE, Provider, provider_of
-from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
 from pytest_fcall.backends.failure_kinds import LOST_BY_REDIRECT, NOT_SENT, TOO_LONG
 from pytest_fcall.backends.openai import settings as openai_settings
 from pytest_fcall.backends.openai.chat import CHAT
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
     from pytest_fcall.backends.any.offline import Exchange, OfflineClient
+    from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
 
 _OPENAI_ONLY = ("api", "serve", "serve_timeout")
 OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
@@ -112,13 +112,15 @@ class AnyBackend:
 
     async def batch_server(self, request: Request) -> BatchServer:
         """The server that would get the request. Raises as `offline_body` does."""
+        from pytest_fcall.backends.batch_server import BatchServer
+
         exchange = await self._exchange(request)
         provider, _ = self._offline_client()
         interface = _BATCHES[self._provider]
         url = exchange.url.partition("/v1/messages" if interface == "anthropic" else "/models/")[0]
         settings, _ = self._prepare(request)
         secrets = long_secrets([provider.key() or "", *secrets_of_request(url, exchange.headers, settings.extra_body)])
-        return BatchServer(interface, url, exchange.headers, secrets, provider.key_variable)
+        return BatchServer(interface, url, exchange.headers, {}, secrets, provider.key_variable)
 
     def _reply(
         self,

@@ -14,6 +14,7 @@ from pytest_fcall.backends.settings import PYPROJECT, project_tables
 from pytest_fcall.core import Model, Usage
 
 if TYPE_CHECKING:
+    from genai_prices import Usage as Counted
     from genai_prices.types import ModelInfo, Provider
 
 
@@ -64,12 +65,36 @@ class ListPrice:
 
     def cost(self, input_tokens: int, output_tokens: int, cached_tokens: int) -> float | None:
         """The dollars for these tokens; None if the list names the model without a price."""
-        from genai_prices import Usage as Counted
-
-        counted = Counted(input_tokens=input_tokens, output_tokens=output_tokens, cache_read_tokens=cached_tokens)
-        priced = self.model.calc_price(counted, self.provider)
+        priced = self.model.calc_price(_counted(input_tokens, output_tokens, cached_tokens), self.provider)
         known = priced.model_price.input_mtok is not None and priced.model_price.output_mtok is not None
         return float(priced.total_price) if known else None
+
+    def batch_cost(self, input_tokens: int, output_tokens: int, cached_tokens: int) -> float | None:
+        """The dollars in a batch: no less than `cost` where the list names no price of batches; None of older lists."""
+        counted = _counted(input_tokens, output_tokens, cached_tokens)
+        try:
+            priced = self.model.calc_price(counted, self.provider, price_context={"processing": "batch"})
+        except TypeError:
+            return None
+        return float(priced.total_price)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPrice:
+    """The price of a model in batches: that of the list, where it names one, else a share of the usual price."""
+
+    usual: Price
+    share: float
+
+    def cost(self, input_tokens: int, output_tokens: int, cached_tokens: int) -> float | None:
+        """The dollars for these tokens."""
+        usual = self.usual.cost(input_tokens, output_tokens, cached_tokens)
+        if usual is None:
+            return None
+        listed = None
+        if isinstance(self.usual, ListPrice):
+            listed = self.usual.batch_cost(input_tokens, output_tokens, cached_tokens)
+        return listed if listed is not None and listed < usual else usual * self.share
 
 
 def own_prices(root: Path) -> dict[str, OwnPrice]:
@@ -117,6 +142,12 @@ def cost_of(price: Price | None, usage: Usage | None) -> float | None:
     except (ArithmeticError, ValueError):
         return None
     return dollars if dollars is not None and isfinite(dollars) else None
+
+
+def _counted(input_tokens: int, output_tokens: int, cached_tokens: int) -> Counted:
+    from genai_prices import Usage
+
+    return Usage(input_tokens=input_tokens, output_tokens=output_tokens, cache_read_tokens=cached_tokens)
 
 
 def _listed(name: str, *, provider: str | None = None, url: str | None = None) -> ListPrice | None:

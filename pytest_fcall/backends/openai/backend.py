@@ -21,6 +21,7 @@ from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.core.offline import OfflineBody
 
 if TYPE_CHECKING:
+    from pytest_fcall.backends.batch_server import BatchServer
     from pytest_fcall.backends.openai.client import Client
     from pytest_fcall.backends.openai.server_answer import ServerAnswer
     from pytest_fcall.backends.servers.command import Command
@@ -84,6 +85,21 @@ class OpenAIBackend:
     def prompt(self, request: Request) -> str:
         """The body that is sent. Raises CaseRefused."""
         return pretty_json(json.loads(self._prepare(request).body))
+
+    async def batch_server(self, request: Request) -> BatchServer:
+        """The server that would get the request. Raises CaseRefused and ModelUnavailable."""
+        from urllib.parse import parse_qsl
+
+        from pytest_fcall.backends.batch_server import BatchServer
+
+        if self._shared_server is not None:
+            raise ModelUnavailable(f"{self._model.id}: a server that is started for a run takes no batches")
+        settings = self._prepare(request).settings
+        key, headers = self._key_and_headers()
+        secrets = self._server.secrets(settings.headers, [settings.sampling, settings.extra_body])
+        sent = {"authorization": f"Bearer {key}", **headers, **settings.headers}
+        url, _, query = self._server.url.partition("?")
+        return BatchServer("openai", url.rstrip("/"), sent, dict(parse_qsl(query)), secrets, self._server.key_variable)
 
     async def close(self) -> None:
         """Close all connections, and leave the shared server."""

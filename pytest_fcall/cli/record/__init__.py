@@ -27,6 +27,9 @@ examples:
   fcall record --from replies.jsonl --plan next.jsonl
   fcall record --rounds                             show the plans so far, and the replies to them
 
+  fcall record --engine=batch cases/ --fc-model=openai:gpt-5.2      submit, or go on
+  fcall record --resume --wait                      go on with all that is under way, to the end
+
 pytest records replies when it asks a model, in .fcall/replies.db below the root folder, or on the server that fc_store
 names. The exported files are in __fcall__/MODEL/ beside the case file. Commit them: other machines then need no API
 key.
@@ -48,6 +51,13 @@ def run(arguments: Sequence[str]) -> int:
     own, for_pytest = _split(arguments)
     options = parser.parse_args(own)
     _check_together(parser, options, for_pytest)
+    if _is_batch(options):
+        from pytest_fcall.cli.record.batch import record_in_batches
+
+        existing_paths(parser, [path.partition("::")[0] for path in options.paths])
+        cap = [] if options.fc_max_cost is None else [f"--fc-max-cost={options.fc_max_cost}"]
+        options.pytest = [*(f"--fc-model={model}" for model in options.fc_model), *for_pytest, *cap]
+        return record_in_batches(options)
     if options.action is None:
         from pytest_fcall.cli.record.offline import plan_requests, take_replies
 
@@ -59,6 +69,10 @@ def run(arguments: Sequence[str]) -> int:
 
         return show_rounds(options.paths)
     return _run_on_store(parser, options)
+
+
+def _is_batch(options: Namespace) -> bool:
+    return bool(options.engine or options.resume or options.cancel)
 
 
 def _run_on_store(parser: ArgumentParser, options: Namespace) -> int:
@@ -101,10 +115,11 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 def _check_together(parser: ArgumentParser, options: Namespace, for_pytest: Sequence[str]) -> None:
     """End the program through `parser` where options do not go together."""
     offline = options.plan is not None or bool(options.origins)
+    _check_engine(parser, options, is_alone=not offline and options.action is None)
+    if _is_batch(options):
+        return
     if offline == (options.action is not None):
-        if offline:
-            parser.error(f"--{options.action} goes with neither --plan nor --from")
-        parser.error(f"name what to do: {', '.join(f'--{name}' for name in _ACTIONS)}, --plan FILE or --from FILE")
+        _refuse_actions(parser, options, offline=offline)
     if options.older is not None and options.action != "prune":
         parser.error("--older can only be used with --prune")
     if options.models and options.action != "export":
@@ -120,8 +135,31 @@ def _check_together(parser: ArgumentParser, options: Namespace, for_pytest: Sequ
             parser.error(f"--from: no such file: {path}")
 
 
+def _refuse_actions(parser: ArgumentParser, options: Namespace, *, offline: bool) -> None:
+    """End the program through `parser`: there are two things to do, or none."""
+    if offline:
+        parser.error(f"--{options.action} goes with neither --plan nor --from")
+    names = ", ".join(f"--{name}" for name in _ACTIONS)
+    parser.error(f"name what to do: {names}, --plan FILE or --from FILE, or an --engine")
+
+
+def _check_engine(parser: ArgumentParser, options: Namespace, *, is_alone: bool) -> None:
+    """End the program through `parser` where options of engines do not go together."""
+    if not _is_batch(options):
+        if given := [name for name in ("yes", "wait", "fc_max_cost") if getattr(options, name)]:
+            parser.error(f"--{given[0].replace('_', '-')} can only be used with --engine and --resume")
+        return
+    if not is_alone:
+        parser.error("--engine, --resume and --cancel go with no other thing to do")
+    if options.resume and options.cancel:
+        parser.error("--resume goes on with batches, and --cancel ends them: name one")
+
+
 def _parser() -> ArgumentParser:
-    usage = "fcall record (--export | --load | --prune | --stats | --plan FILE | --from FILE | --rounds) [PATH …]"
+    usage = (
+        "fcall record (--export | --load | --prune | --stats | --plan FILE | --from FILE | --rounds | --engine=batch | "
+        "--resume | --cancel) [PATH …]"
+    )
     parser = command_parser(
         "record", "Move recorded replies into files and back, or have them made elsewhere.", _EXAMPLES, usage
     )
@@ -168,7 +206,20 @@ def _parser() -> ArgumentParser:
         action="append",
         default=[],
         metavar="KIND:NAME",
-        help="with --plan and --from: the model (repeatable; default: the configured ones)",
+        help="with --plan, --from and --engine: the model (repeatable; default: the configured ones)",
+    )
+    engines = parser.add_argument_group("requests that an engine answers")
+    engines.add_argument(
+        "--engine",
+        choices=("batch",),
+        help="have what is open answered by the batches of OpenAI, Anthropic or Gemini, within a day and for less",
+    )
+    engines.add_argument("--yes", action="store_true", help="submit without a question")
+    engines.add_argument("--wait", action="store_true", help="wait for all answers instead of going away")
+    engines.add_argument("--resume", action="store_true", help="go on with the batches under way, whoever began them")
+    engines.add_argument("--cancel", action="store_true", help="have the batches under way be answered no further")
+    engines.add_argument(
+        "--fc-max-cost", metavar="DOLLARS", help="submit nothing that could cost more, with what is under way"
     )
     return parser
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Final, NamedTuple
 
@@ -75,6 +75,16 @@ class Intake:
         """Take one reply."""
         self._taken[request.first.digest] = ""
         self._record([(request, reply)])
+
+    def put_all(self, answered: Sequence[tuple[OpenRequest, Reply]]) -> None:
+        """Take replies, which are in the store afterwards. Raises StoreError."""
+        self._taken.update({request.first.digest: "" for request, _ in answered})
+        self._record(answered)
+        self._recordings.check()
+
+    def is_recorded(self, digest: str) -> bool:
+        """Whether there is a reply to the request with this digest."""
+        return digest in self._taken or self._recordings.has_reply(digest)
 
     def close(self) -> list[str]:
         """Write what is still to be written; sentences on what went wrong."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.costs.prices import NoPriceList, OwnPrice, cost_of, own_prices, price_of
+from pytest_fcall.backends.costs.prices import BatchPrice, NoPriceList, OwnPrice, cost_of, own_prices, price_of
 from pytest_fcall.core import Model, Usage
 
 GPT = Model("openai", "gpt-5.2")
@@ -214,6 +214,19 @@ def test_an_alias_has_its_own_price_or_that_of_the_model_behind_it(tmp_path: Pat
     assert price_of(alias, written(tmp_path, ALIAS + OWN)) == PRICE
     other = '[tool.fcall.prices."openai:fast"]\ninput = 1\noutput = 1\n'
     assert price_of(alias, written(tmp_path, ALIAS + OWN + other)) == OwnPrice(1, 1, 1)
+
+
+def test_batches_cost_what_the_list_says_or_a_share_of_the_usual_price() -> None:
+    usage = Usage(1_000_000, 1_000_000)
+    own = OwnPrice(2, 8, 1)
+    assert cost_of(BatchPrice(own, 0.5), usage) == 5
+    assert cost_of(BatchPrice(own, 0.5), Usage(1_000_000, 0, 1_000_000)) == 0.5
+    assert LISTED is not None
+    listed, usual = cost_of(BatchPrice(LISTED, 0.5), usage), cost_of(LISTED, usage)
+    assert listed is not None
+    assert usual is not None
+    assert 0 < listed < usual
+    assert cost_of(BatchPrice(LISTED, 0.5), Usage(None, 1)) is None
 
 
 COUNTS = st.none() | st.integers()

@@ -1,0 +1,215 @@
+"""Portions of what is open, a batch each: how far each is, in files that outlive the process."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+
+from pytest_fcall.backends.batch_server import BatchInterface
+from pytest_fcall.backends.processes.locks import locked
+from pytest_fcall.core import Json
+from pytest_fcall.core.json_fields import (
+    DamagedData,
+    as_mapping,
+    optional_field,
+    optional_list_of_strings,
+    optional_number,
+    required_field,
+)
+from pytest_fcall.core.json_reading import read_own_json
+from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder
+from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.whole_file import replace_file
+
+Stage: TypeAlias = Literal["planned", "uploading", "uploaded", "submitting", "submitted", "ended", "taken"]
+"""`uploading` and `submitting` are written before the server is asked: who finds them first asks what it has done."""
+
+Word = TypeVar("Word", bound=str)
+
+_STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
+_INTERFACES: Final[tuple[BatchInterface, ...]] = get_args(BatchInterface)
+_VERSION: Final = 1
+_STATE: Final = ".json"
+_REQUESTS: Final = ".requests"
+_RESULTS: Final = ".results.jsonl"
+
+
+class Selection(NamedTuple):
+    """The arguments of a command, which select cases and models."""
+
+    digest: str
+    arguments: tuple[str, ...] | None
+    """None where they hold a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Requests to one model by one endpoint, as many as one batch takes."""
+
+    name: str
+    """Its name at the server, too, where batches and files have names."""
+    model: str
+    interface: BatchInterface
+    server: str
+    """A digest of the server's address, which may be secret."""
+    host: str
+    path: str
+    """The path of the endpoint."""
+    digests: tuple[str, ...]
+    """The keys of the requests, in the order of the file."""
+    bytes: int
+    """The length of the file."""
+    most: float | None = None
+    """The dollars that it costs at most; None where that is not known."""
+    selection: str = ""
+    """A digest of the arguments of the command that made it."""
+    arguments: tuple[str, ...] | None = None
+    """These arguments; None where they hold a secret."""
+    stage: Stage = "planned"
+    since: float = 0.0
+    """When it was submitted first, in seconds since 1970."""
+    mark: str = ""
+    """The newest batch of the server before, where batches have no names."""
+    file_id: str = ""
+    batch: str = ""
+    """The id of the batch."""
+    is_proven: bool = False
+    """Whether the batch is known to be ours, and no other one of the same length."""
+    not_ours: tuple[str, ...] = ()
+    """Batches of the same length whose results are of other requests."""
+    outcome: str = ""
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """What the server found wrong with the file, by the number of the request; `-1` for the whole."""
+    answered: int = 0
+    unasked: int = 0
+    """Answers that nobody wants any more. The file with them is kept."""
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether its requests wait for answers."""
+        return self.stage != "taken"
+
+
+class PortionFolder:
+    """The folder `.fcall/batches` of a project."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / NAME / "batches"
+
+    @contextmanager
+    def alone(self, timeout: float = 0.0) -> Iterator[None]:
+        """Be the only process that works here. Raises OSError, and OperationalError where another one does."""
+        make_private_folder(self.path)
+        with locked(self.path / "lock", timeout):
+            yield
+
+    def portions(self) -> tuple[Sequence[Portion], Sequence[str]]:
+        """All portions, the oldest first, and what is wrong with files that cannot be read."""
+        found, faults = [], []
+        for path in sorted(self.path.glob(f"*{_STATE}")):
+            try:
+                found.append(_portion(path.name.removesuffix(_STATE), read_own_json(read_regular(path))))
+            except (OSError, ValueError) as error:
+                faults.append(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
+        return found, faults
+
+    def save(self, portion: Portion) -> Portion:
+        """Write the state of a portion."""
+        data = {"version": _VERSION, **{each.name: getattr(portion, each.name) for each in fields(portion)}}
+        replace_file(self.state_file(portion.name), [json.dumps(data, indent=1).encode()], FILE_MODE)
+        return portion
+
+    def state_file(self, name: str) -> Path:
+        """The file that says how far a portion is."""
+        return self.path / f"{name}{_STATE}"
+
+    def requests_file(self, name: str) -> Path:
+        """The file that is sent."""
+        return self.path / f"{name}{_REQUESTS}"
+
+    def results_file(self, name: str) -> Path:
+        """The results as they came."""
+        return self.path / f"{name}{_RESULTS}"
+
+    def forget(self, portion: Portion) -> None:
+        """Remove a portion of which no server has anything that counts."""
+        self.state_file(portion.name).unlink(missing_ok=True)
+        self.requests_file(portion.name).unlink(missing_ok=True)
+
+    def finish(self, portion: Portion, answered: int, unasked: int) -> Portion:
+        """Note that the answers of a portion are taken, and remove its files."""
+        taken = replace(portion, stage="taken", answered=answered, unasked=unasked, digests=(), faults={})
+        self.save(taken)
+        self.remove_remains([taken])
+        return taken
+
+    def remove_remains(self, portions: Sequence[Portion]) -> None:
+        """Remove what nobody needs of portions whose answers are taken."""
+        for portion in portions:
+            if not portion.is_under_way:
+                self.requests_file(portion.name).unlink(missing_ok=True)
+                if not portion.unasked:
+                    self.results_file(portion.name).unlink(missing_ok=True)
+
+    def remove_strays(self, portions: Sequence[Portion]) -> None:
+        """Remove files of processes that were killed while they wrote, or before they noted what they had written."""
+        noted = {self.requests_file(portion.name) for portion in portions}
+        for path in [*self.path.glob(".*"), *(each for each in self.path.glob(f"*{_REQUESTS}") if each not in noted)]:
+            path.unlink(missing_ok=True)
+
+
+def _portion(name: str, data: Json) -> Portion:
+    """The portion in a file. Raises DamagedData."""
+    fields_ = as_mapping(data, "the file")
+    if fields_.get("version") != _VERSION:
+        raise DamagedData("it is of another version of pytest-fcall")
+    if required_field(fields_, "name", str) != name:
+        raise DamagedData(f"it is the file of {fields_['name']!r:.60}, and was renamed")
+    arguments = fields_.get("arguments")
+    faults = optional_field(fields_, "faults", dict) or {}
+    return Portion(
+        name=name,
+        model=required_field(fields_, "model", str),
+        interface=_known(fields_, "interface", _INTERFACES),
+        server=required_field(fields_, "server", str),
+        host=required_field(fields_, "host", str),
+        path=required_field(fields_, "path", str),
+        digests=tuple(optional_list_of_strings(fields_, "digests")),
+        bytes=required_field(fields_, "bytes", int),
+        most=optional_number(fields_, "most"),
+        selection=optional_field(fields_, "selection", str) or "",
+        arguments=None if arguments is None else tuple(optional_list_of_strings(fields_, "arguments")),
+        stage=_known(fields_, "stage", _STAGES),
+        since=optional_number(fields_, "since") or 0.0,
+        mark=_id(fields_, "mark"),
+        file_id=_id(fields_, "file_id"),
+        batch=_id(fields_, "batch"),
+        is_proven=fields_.get("is_proven") is True,
+        not_ours=tuple(optional_list_of_strings(fields_, "not_ours")),
+        outcome=optional_field(fields_, "outcome", str) or "",
+        faults={key: str(text) for key, text in faults.items()},
+        answered=optional_field(fields_, "answered", int) or 0,
+        unasked=optional_field(fields_, "unasked", int) or 0,
+    )
+
+
+def _id(data: Mapping[str, Json], key: str) -> str:
+    """An id of the server, which goes into addresses. Raises DamagedData."""
+    found = optional_field(data, key, str) or ""
+    if not re.fullmatch(r"(\w+/)?(\w[\w.~-]*)?", found, re.ASCII):
+        raise DamagedData(f"`{key}` is no id: {found!r:.60}")
+    return found
+
+
+def _known(data: Mapping[str, Json], key: str, words: tuple[Word, ...]) -> Word:
+    """The field, which is one of these words. Raises DamagedData."""
+    found = required_field(data, key, str)
+    for word in words:
+        if word == found:
+            return word
+    raise DamagedData(f"`{key}` is not one of {', '.join(words)}")
