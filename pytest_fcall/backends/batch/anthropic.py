@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.backends.batch.road import Body, Road, Unclear, id_in
+from pytest_fcall.backends.batch.client import Body, Client, Unclear, id_in
 from pytest_fcall.backends.batch.service import BatchState, Frame, ResultRow
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
@@ -42,8 +42,8 @@ class AnthropicBatches:
     takes_files = False
     names_batches = False
 
-    def __init__(self, road: Road, url: str) -> None:
-        self.road = road
+    def __init__(self, client: Client, url: str) -> None:
+        self.client = client
         self._url = f"{url}/v1/messages/batches"
 
     def line(self, digest: str, offline: OfflineBody) -> Json:
@@ -62,7 +62,7 @@ class AnthropicBatches:
         """Send all requests at once."""
         task = "submit a batch"
         body = Body.of_file(file, "application/json")
-        return id_in((await self.road.ask(task, "POST", self._url, body=body)).data(task), task)
+        return id_in((await self.client.ask(task, "POST", self._url, body=body)).data(task), task)
 
     async def mark(self) -> str:
         """The newest batch. The server lists those that were made later before it."""
@@ -85,19 +85,19 @@ class AnthropicBatches:
         task = "list batches"
         after: dict[str, str] = {}
         for _ in range(_MOST_PAGES):
-            data = (await self.road.ask(task, "GET", self._url, query={"limit": "100", **after})).data(task)
+            data = (await self.client.ask(task, "GET", self._url, query={"limit": "100", **after})).data(task)
             listed = [as_mapping(each, "a batch") for each in optional_field(data, "data", list) or []]
             for each in listed:
                 yield each
             if not (listed and data.get("has_more")):
                 return
             after = {"after_id": id_in(listed[-1], task)}
-        raise Unclear(self.road.message(task, f"there are more than {_MOST_PAGES} pages"))
+        raise Unclear(self.client.message(task, f"there are more than {_MOST_PAGES} pages"))
 
     async def state(self, batch: str) -> BatchState:
         """How far it is, and what it counts."""
         task = f"look at batch {batch}"
-        data = (await self.road.ask(task, "GET", f"{self._url}/{batch}")).data(task)
+        data = (await self.client.ask(task, "GET", f"{self._url}/{batch}")).data(task)
         status, counts = required_field(data, "processing_status", str), _counts(data)
         told = [f"{number} {name}" for name, number in counts.items() if number]
         words = ", ".join([status.replace("_", " "), *told])
@@ -111,7 +111,7 @@ class AnthropicBatches:
 
     async def cancel(self, batch: str) -> None:
         """Cancel it; what is done by then is kept."""
-        await self.road.ask(f"cancel batch {batch}", "POST", f"{self._url}/{batch}/cancel", body=b"{}")
+        await self.client.ask(f"cancel batch {batch}", "POST", f"{self._url}/{batch}/cancel", body=b"{}")
 
     def result(self, row: Mapping[str, Json]) -> ResultRow:
         """A line of the results."""

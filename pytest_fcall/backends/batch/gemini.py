@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from yarl import URL
 
-from pytest_fcall.backends.batch.road import Body, Refused, Road, Unclear, id_in
+from pytest_fcall.backends.batch.client import Body, Client, Refused, Unclear, id_in
 from pytest_fcall.backends.batch.service import BatchState, Frame, Outcome, ResultRow
 from pytest_fcall.backends.redirects import RedirectError, redirect_target
 from pytest_fcall.core import Json
@@ -38,8 +38,8 @@ class GeminiBatches:
     takes_files = True
     names_batches = True
 
-    def __init__(self, road: Road, url: str) -> None:
-        self.road = road
+    def __init__(self, client: Client, url: str) -> None:
+        self.client = client
         self._url = url
         before, _, self._version = url.rpartition("/")
         self._host = before
@@ -58,14 +58,14 @@ class GeminiBatches:
             "x-goog-upload-header-content-type": "application/jsonl",
         }
         named = json.dumps({"file": {"displayName": portion.name, "mimeType": "application/jsonl"}}).encode()
-        begun = await self.road.ask(task, "POST", start, body=named, headers=headers)
+        begun = await self.client.ask(task, "POST", start, body=named, headers=headers)
         try:
             address = redirect_target(URL(start), begun.headers.get("x-goog-upload-url", ""))
         except RedirectError as error:
-            raise Refused(self.road.message(task, str(error))) from None
+            raise Refused(self.client.message(task, str(error))) from None
         headers = {"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
         body = Body.of_file(file, "application/jsonl")
-        data = (await self.road.ask(task, "POST", str(address), body=body, headers=headers)).data(task)
+        data = (await self.client.ask(task, "POST", str(address), body=body, headers=headers)).data(task)
         return id_in(as_mapping(data.get("file"), "`file`"), task, "name", "files/")
 
     async def find_upload(self, portion: Portion) -> str | None:
@@ -81,7 +81,7 @@ class GeminiBatches:
         model = portion.path.partition("/models/")[2].removesuffix(":generateContent")
         data = {"batch": {"displayName": portion.name, "inputConfig": {"fileName": portion.file_id}}}
         address = f"{self._url}/models/{model}:batchGenerateContent"
-        answer = (await self.road.ask(task, "POST", address, body=json.dumps(data).encode())).data(task)
+        answer = (await self.client.ask(task, "POST", address, body=json.dumps(data).encode())).data(task)
         return id_in(answer, task, "name", "batches/")
 
     async def mark(self) -> str:
@@ -99,25 +99,25 @@ class GeminiBatches:
     async def state(self, batch: str) -> BatchState:
         """How far it is, and its file."""
         task = f"look at {batch}"
-        data = (await self.road.ask(task, "GET", f"{self._url}/{batch}")).data(task)
+        data = (await self.client.ask(task, "GET", f"{self._url}/{batch}")).data(task)
         about = _about(data)
         state = required_field(about, "state", str).removeprefix("BATCH_STATE_").removeprefix("JOB_STATE_")
         words = f"{state.lower()}{_counted(about)}"
         if state in _STAGES:
             return BatchState(words)
         if state not in _OUTCOMES:
-            raise Unclear(self.road.message(task, f"the server calls it {state!r:.40}, which is not known"))
+            raise Unclear(self.client.message(task, f"the server calls it {state!r:.40}, which is not known"))
         error = optional_field(data, "error", dict) or {}
         output = optional_field(about, "output", dict) or optional_field(data, "response", dict) or {}
         file = optional_field(output, "responsesFile", str)
         before = f"{self._host}/download/{self._version}"
         sources = (f"{before}/{id_in({'name': file}, task, 'name', 'files/')}:download?alt=media",) if file else ()
-        faults = {-1: self.road.shortened(str(error["message"]))} if error.get("message") else {}
+        faults = {-1: self.client.shortened(str(error["message"]))} if error.get("message") else {}
         return BatchState(words, _OUTCOMES[state], sources, faults)
 
     async def cancel(self, batch: str) -> None:
         """Cancel it. What is done by then is not given out."""
-        await self.road.ask(f"cancel {batch}", "POST", f"{self._url}/{batch}:cancel", body=b"{}")
+        await self.client.ask(f"cancel {batch}", "POST", f"{self._url}/{batch}:cancel", body=b"{}")
 
     def result(self, row: Mapping[str, Json]) -> ResultRow:
         """A line of the results."""
@@ -133,13 +133,13 @@ class GeminiBatches:
         task, token = f"list {what}", ""
         for _ in range(_MOST_PAGES):
             query = {"pageSize": "100", **({"pageToken": token} if token else {})}
-            data = (await self.road.ask(task, "GET", f"{self._url}/{what}", query=query)).data(task)
+            data = (await self.client.ask(task, "GET", f"{self._url}/{what}", query=query)).data(task)
             for each in optional_field(data, items, list) or []:
                 yield as_mapping(each, f"an item of {what}")
             token = optional_field(data, "nextPageToken", str) or ""
             if not token:
                 return
-        raise Unclear(self.road.message(task, f"there are more than {_MOST_PAGES} pages"))
+        raise Unclear(self.client.message(task, f"there are more than {_MOST_PAGES} pages"))
 
 
 def _about(operation: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.backends.batch.road import Body, Road, Unclear, id_in
+from pytest_fcall.backends.batch.client import Body, Client, Unclear, id_in
 from pytest_fcall.backends.batch.service import BatchState, Frame, Outcome, ResultRow
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
@@ -35,8 +35,8 @@ class OpenAIBatches:
     takes_files = True
     names_batches = True
 
-    def __init__(self, road: Road, url: str) -> None:
-        self.road = road
+    def __init__(self, client: Client, url: str) -> None:
+        self.client = client
         self._url = url
 
     def line(self, digest: str, offline: OfflineBody) -> Json:
@@ -54,7 +54,7 @@ class OpenAIBatches:
         form = f"multipart/form-data; boundary={edge}"
         body = Body.of_file(file, form, f"{purpose}{head}".encode(), f"\r\n--{edge}--\r\n".encode())
         task = "upload requests"
-        return id_in((await self.road.ask(task, "POST", f"{self._url}/files", body=body)).data(task), task)
+        return id_in((await self.client.ask(task, "POST", f"{self._url}/files", body=body)).data(task), task)
 
     async def find_upload(self, portion: Portion) -> str | None:
         """The id of the file with the name and the length of the portion's."""
@@ -73,7 +73,7 @@ class OpenAIBatches:
         }
         task = "submit a batch"
         body = json.dumps(data).encode()
-        return id_in((await self.road.ask(task, "POST", f"{self._url}/batches", body=body)).data(task), task)
+        return id_in((await self.client.ask(task, "POST", f"{self._url}/batches", body=body)).data(task), task)
 
     async def mark(self) -> str:
         """Batches have names."""
@@ -91,20 +91,20 @@ class OpenAIBatches:
     async def state(self, batch: str) -> BatchState:
         """How far it is, what it counts, and its files."""
         task = f"look at batch {batch}"
-        data = (await self.road.ask(task, "GET", f"{self._url}/batches/{batch}")).data(task)
+        data = (await self.client.ask(task, "GET", f"{self._url}/batches/{batch}")).data(task)
         status = required_field(data, "status", str)
         words = f"{status.replace('_', ' ')}{_counted(data)}"
         if status in _STAGES:
             return BatchState(words)
         if status not in _OUTCOMES:
-            raise Unclear(self.road.message(task, f"the server calls it {status!r:.40}, which is not known"))
+            raise Unclear(self.client.message(task, f"the server calls it {status!r:.40}, which is not known"))
         keys = [key for key in ("output_file_id", "error_file_id") if data.get(key)]
         sources = tuple(f"{self._url}/files/{id_in(data, task, key)}/content" for key in keys)
         return BatchState(words, _OUTCOMES[status], sources, dict(self._faults(data)))
 
     async def cancel(self, batch: str) -> None:
         """Cancel it; what is done by then is kept."""
-        await self.road.ask(f"cancel batch {batch}", "POST", f"{self._url}/batches/{batch}/cancel", body=b"{}")
+        await self.client.ask(f"cancel batch {batch}", "POST", f"{self._url}/batches/{batch}/cancel", body=b"{}")
 
     def result(self, row: Mapping[str, Json]) -> ResultRow:
         """A line of the file of answers, or of that of errors."""
@@ -122,7 +122,7 @@ class OpenAIBatches:
         return [
             (
                 (optional_field(each, "line", int) or 0) - 1,
-                self.road.shortened(str(each.get("message") or each.get("code"))),
+                self.client.shortened(str(each.get("message") or each.get("code"))),
             )
             for each in listed
             if isinstance(each, Mapping)
@@ -134,14 +134,14 @@ class OpenAIBatches:
         after: dict[str, str] = {}
         for _ in range(_MOST_PAGES):
             asked = {**query, "limit": "100", **after}
-            data = (await self.road.ask(task, "GET", f"{self._url}/{what}", query=asked)).data(task)
+            data = (await self.client.ask(task, "GET", f"{self._url}/{what}", query=asked)).data(task)
             listed = [as_mapping(each, f"an item of {what}") for each in optional_field(data, "data", list) or []]
             for each in listed:
                 yield each
             if not (listed and data.get("has_more")):
                 return
             after = {"after": id_in(listed[-1], task)}
-        raise Unclear(self.road.message(task, f"there are more than {_MOST_PAGES} pages"))
+        raise Unclear(self.client.message(task, f"there are more than {_MOST_PAGES} pages"))
 
 
 def _file_name(portion: Portion) -> str:

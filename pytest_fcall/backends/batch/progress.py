@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Final
 
 from pytest_fcall.backends.answer_body import LONGEST_BODY
+from pytest_fcall.backends.batch.client import Gone, NotReached, Refused, Throttled, Unclear
 from pytest_fcall.backends.batch.portion import Portion, PortionFolder
 from pytest_fcall.backends.batch.results import ids_in
-from pytest_fcall.backends.batch.road import Gone, NotReached, Refused, Throttled, Unclear
 from pytest_fcall.backends.batch.service import BatchService
 from pytest_fcall.core.json_fields import DamagedData
 
@@ -47,7 +47,7 @@ class Progress:
     async def advance(self, portion: Portion) -> Portion:
         """Take a portion as far as it goes now: its results are here, or the server is at work.
 
-        Raises RoadError, and OSError where the state cannot be written.
+        Raises ServerError, and OSError where the state cannot be written.
         """
         with self._understanding():
             return await self._advance(portion)
@@ -58,7 +58,7 @@ class Progress:
         try:
             yield
         except DamagedData as error:
-            raise Unclear(self._service.road.message("the server's answer is not understood", str(error))) from None
+            raise Unclear(self._service.client.message("the server's answer is not understood", str(error))) from None
 
     async def _advance(self, portion: Portion) -> Portion:
         while True:
@@ -82,7 +82,7 @@ class Progress:
     async def cancel(self, portion: Portion) -> bool:
         """Have a portion be answered no further. False where it is not certain which batch of the server it is.
 
-        Raises RoadError, and OSError where the state cannot be written.
+        Raises ServerError, and OSError where the state cannot be written.
         """
         with self._understanding():
             return await self._cancel(portion)
@@ -181,13 +181,13 @@ class Progress:
         target = self._folder.results_file(portion.name)
         longest = min(_LONGEST_RESULTS, (len(portion.digests) + 1) * LONGEST_BODY)
         try:
-            gone = await self._service.road.download("fetch results", state.sources, target, longest)
+            gone = await self._service.client.download("fetch results", state.sources, target, longest)
         except Gone:
             return self._ended(portion, "gone")
         if not ids_in(target, self._service, portion.digests):
             target.unlink()
             if portion.is_proven:  # perhaps of something between us and the server, which has the results still
-                raise Unclear(self._service.road.message("fetch results", "no line is of a request of this batch"))
+                raise Unclear(self._service.client.message("fetch results", "no line is of a request of this batch"))
             return self._disowned(portion)
         return self._ended(portion, "gone" if gone else state.outcome)
 

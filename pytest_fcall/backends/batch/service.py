@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 from pytest_fcall.core import Json
 
 if TYPE_CHECKING:
+    from pytest_fcall.backends.batch.client import Client
     from pytest_fcall.backends.batch.portion import Portion
-    from pytest_fcall.backends.batch.road import Road
     from pytest_fcall.core.offline import OfflineBody
 
 Outcome: TypeAlias = Literal["completed", "failed", "expired", "cancelled", "gone"]
@@ -51,9 +51,9 @@ class ResultRow(NamedTuple):
 
 
 class BatchService(Protocol):
-    """The batches of one server. All methods raise RoadError."""
+    """The batches of one server. All methods raise ServerError."""
 
-    road: Road
+    client: Client
     frame: Frame
     takes_files: bool
     """Whether requests are uploaded first, and submitted as the id of a file."""

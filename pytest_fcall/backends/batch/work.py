@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from pytest_fcall.backends.batch.client import ServerError, Throttled
 from pytest_fcall.backends.batch.portion import Portion, PortionFolder
 from pytest_fcall.backends.batch.progress import Progress
 from pytest_fcall.backends.batch.results import Keep, Results, take_results
-from pytest_fcall.backends.batch.road import RoadError, Throttled
 from pytest_fcall.backends.batch.service import BatchService
 
 ServiceOf: TypeAlias = Callable[[Portion], Awaitable[BatchService]]
@@ -77,7 +77,7 @@ class BatchWork:
             except Throttled as error:
                 visit.note_wait(error.wait)
                 visit.under_way.append((portion, str(error)))
-            except RoadError as error:
+            except ServerError as error:
                 visit.left.append((portion, str(error)))
         return visit
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from pytest_fcall.backends.batch.client import ServerError
 from pytest_fcall.backends.batch.division import BatchRequest, Division, TooLarge
 from pytest_fcall.backends.batch.portion import Portion, PortionFolder, Selection
 from pytest_fcall.backends.batch.progress import Progress
 from pytest_fcall.backends.batch.results import NOT_ASKED
-from pytest_fcall.backends.batch.road import RoadError
 from pytest_fcall.backends.batch.work import BatchWork, NotHere, Visit
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import root_of
@@ -315,7 +315,7 @@ class _Command:
                 try:
                     progress = Progress(self._folder, await servers.service_of(portion), self._others(portion))
                     why = "" if await progress.cancel(portion) else "it is not certain which batch of the server it is"
-                except (NotHere, RoadError) as error:
+                except (NotHere, ServerError) as error:
                     why = str(error)
                 if why:
                     self._problems += 1

@@ -79,7 +79,7 @@ class Servers:
     async def close(self) -> None:
         """Close all connections."""
         for service in self._services.values():
-            await service.road.close()
+            await service.client.close()
 
     async def _of_portion(self, portion: Portion) -> BatchServer:
         """The server that gets the requests of a portion now, or another request to its model."""

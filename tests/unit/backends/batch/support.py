@@ -109,7 +109,7 @@ class Project:
             with closing(ReplyStore(store_path(self.root))) as store:
                 return await self._visits(store, service)
         finally:
-            await service.road.close()
+            await service.client.close()
 
     async def _visits(self, store: ReplyStore, service: BatchService) -> Visit:
         async def service_of(_: Portion) -> BatchService:

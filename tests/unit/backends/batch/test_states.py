@@ -274,7 +274,7 @@ def cancelled(project: Project) -> bool:
             progress = Progress(project.folder, service, clock=lambda: project.now)
             return await progress.cancel(project.portions[0])
         finally:
-            await service.road.close()
+            await service.client.close()
 
     return asyncio.run(cancel())
 

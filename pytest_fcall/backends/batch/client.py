@@ -30,19 +30,19 @@ _TRANSFER_SECONDS: Final = 3_600.0
 _PIECE: Final = 2**18
 
 
-class RoadError(Exception):
+class ServerError(Exception):
     """The server did not do what it was asked for, or did not say so. The text says what it was, and what came."""
 
 
-class NotReached(RoadError):
+class NotReached(ServerError):
     """Nothing was sent."""
 
 
-class Unclear(RoadError):
+class Unclear(ServerError):
     """The server may have done it: the connection broke, or the server failed."""
 
 
-class Refused(RoadError):
+class Refused(ServerError):
     """The server has not done it."""
 
 
@@ -100,7 +100,7 @@ class HttpAnswer:
         return data
 
 
-class Road:
+class Client:
     """Requests of one event loop to one server, also where that redirects, and to no other one."""
 
     def __init__(self, server: BatchServer) -> None:
@@ -118,7 +118,7 @@ class Road:
         body: bytes | Body | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> HttpAnswer:
-        """The answer to a request; `task` says in words what it is for. Raises RoadError."""
+        """The answer to a request; `task` says in words what it is for. Raises ServerError."""
         content_type = body.content_type if isinstance(body, Body) else "application/json"
         given = {**(headers or {}), **({"content-type": content_type} if body is not None else {})}
         seconds = _TRANSFER_SECONDS if isinstance(body, Body) else _REQUEST_SECONDS
@@ -130,7 +130,7 @@ class Road:
     async def download(self, task: str, addresses: Sequence[str], target: Path, longest: int) -> Sequence[str]:
         """Write what lies at these addresses to a private file, and return those where nothing is any more.
 
-        The file is there as a whole, or not at all. Raises Gone where nothing is at any, other RoadErrors and OSError.
+        The file is there as a whole, or not at all. Raises Gone where nothing is at any, other errors and OSError.
         """
         draft = target.with_name(f".{target.name}.draft")
         gone: dict[str, Gone] = {}
@@ -169,7 +169,7 @@ class Road:
     async def _answer(
         self, task: str, method: str, url: URL, headers: Mapping[str, str], body: bytes | Body | None, seconds: float
     ) -> AsyncIterator[ClientResponse]:
-        """The good answer to a request. Raises RoadError."""
+        """The good answer to a request. Raises ServerError."""
         try:
             async with asyncio.timeout(seconds), AsyncExitStack() as stack:
                 yield await self._followed(stack, task, method, url, headers, body)
@@ -210,7 +210,7 @@ class Road:
             return response
         raise RedirectError(f"there are more than {MOST_REDIRECTS} redirects in a row")
 
-    def _error(self, task: str, status: int, content: bytes, headers: Mapping[str, str]) -> RoadError:
+    def _error(self, task: str, status: int, content: bytes, headers: Mapping[str, str]) -> ServerError:
         try:
             body = parse_body(content)
         except ValueError:
@@ -223,7 +223,7 @@ class Road:
             return Throttled(text, failure.retry_after)
         return Gone(text) if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else Refused(text)
 
-    def _broken(self, task: str, failure: ProviderFailure) -> RoadError:
+    def _broken(self, task: str, failure: ProviderFailure) -> ServerError:
         kind = NotReached if NO_CONNECTION in failure.codes else Unclear
         return kind(self._words(task, failure))
 
