@@ -35,6 +35,9 @@ LOWEST_TESTS := test_inside_apps test_items test_xdist test_hooks test_model_ope
 # Pages are looked at in Debian's Chromium.
 BROWSER := .venv-browser
 
+# The documentation as a site.
+SITE := .venv-site
+
 # Linters of workflows and shell scripts.
 WORKFLOWS := .venv-workflows
 
@@ -53,7 +56,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-workflows test-inspect test-store nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-inspect test-store nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -76,9 +79,13 @@ test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest version
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
 	$(BIN)/python -m pytest tests/conformance -m "" --hypothesis-profile=conformance
 
-test-browser: $(BROWSER)/.ready ## look at the pages of reports in a browser
+test-browser: $(BROWSER)/.ready ## look at the pages of reports, and of the documentation, in a browser
 	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y chromium >/dev/null; }
 	$(BROWSER)/bin/python -m pytest tests/browser --timeout=300
+
+test-site: $(BROWSER)/.ready ## look at the documentation at all widths, light and dark
+	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y chromium >/dev/null; }
+	$(BROWSER)/bin/python -m pytest tests/browser/test_site.py -m "" --timeout=300
 
 test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflows of the documentation with actionlint and shellcheck
 	PATH="$(abspath $(WORKFLOWS))/bin:$$PATH" $(BIN)/python -m pytest tests/workflows --timeout=300
@@ -173,13 +180,17 @@ imports: $(READY)
 docs: $(READY) ## try every block of the documentation: a part of the test suite
 	$(BIN)/python -m pytest tests/unit/test_docs.py -n 2
 
+docs-site: $(SITE)/.ready ## build the documentation as a site, into build/site; what is not right fails
+	rm -rf build/site
+	$(SITE)/bin/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -c docs/site -d build/site-pages docs build/site
+
 changelog: $(READY) ## build the changelog from its fragments
 	$(BIN)/towncrier build --draft --version next >/dev/null
 
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) .venv-frameworks
+	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(SITE) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -230,9 +241,14 @@ $(RIVALS)/.ready:
 	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check tool-scorer==1.10.0 'evaltrack[pydantic-evals]==0.5.0'
 	touch $@
 
-$(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt
+$(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt docs/site/requirements.txt
 	$(PYTHON) -m venv $(BROWSER)
 	$(BROWSER)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/browser/requirements.txt --editable '.[report]'
+	touch $@
+
+$(SITE)/.ready: pyproject.toml docs/site/requirements.txt
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r docs/site/requirements.txt --editable .
 	touch $@
 
 $(WORKFLOWS)/.ready: tests/workflows/requirements.txt

@@ -1,4 +1,4 @@
-"""Pages of reports in Debian's Chromium. Nothing of the network is there, and no page may ask for any of it."""
+"""Pages of reports and of the documentation in Chromium. No network is there, and no page may ask for any of it."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def browser() -> Iterator[Browser]:
 
 
 class Looking:
-    """A page of a report that is looked at, and what went wrong meanwhile."""
+    """A page that is looked at, and what went wrong meanwhile."""
 
-    def __init__(self, page: Page, address: str) -> None:
+    def __init__(self, page: Page, address: str, start: str = "#/") -> None:
         self.page = page
         self.address = address
         self.troubles: list[str] = []
@@ -49,7 +49,7 @@ class Looking:
         page.on("pageerror", lambda error: self.troubles.append(str(error)))
         page.on("dialog", self._dismiss)
         page.on("request", lambda request: self._note_request(request.url))
-        self.go("#/")
+        self.go(start)
 
     def _note_request(self, address: str) -> None:
         if not address.startswith(self.address):
@@ -60,7 +60,7 @@ class Looking:
         dialog.dismiss()
 
     def go(self, fragment: str) -> None:
-        """Go to a view of the page."""
+        """Go to a view of the page, or to a page below the address."""
         self.page.goto(self.address + fragment)
 
 

@@ -17,6 +17,7 @@ import pytest
 import yaml
 from jsonschema_rs import Draft202012Validator
 
+from pytest_fcall import __all__
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.editor import editor_schema
 from pytest_fcall.cases.faults import Faults, SourceFile
@@ -191,6 +192,11 @@ def test_links_lead_somewhere(page: Path) -> None:
         if heading:
             headings = {slug(found) for found in HEADING.findall(FENCE.sub("", linked.read_text(encoding="utf-8")))}
             assert heading in headings, f"{target}#{heading}"
+
+
+def test_the_page_of_names_has_all_that_is_exported() -> None:
+    page = (ROOT / "docs/reference/api.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r":: pytest_fcall\.(\w+)$", page, re.MULTILINE)) == sorted((*__all__, "hookspecs"))
 
 
 def slug(heading: str) -> str:

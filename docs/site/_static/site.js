@@ -1,0 +1,21 @@
+// From a file, the browser may not read other pages to quote them in results of the search.
+if (location.protocol === "file:") {
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+}
+
+// What is wider than the page scrolls within it; arrow keys do that for whoever has no mouse.
+function letScroll() {
+  for (const box of document.querySelectorAll(".table-wrapper, .highlight pre")) {
+    if (box.scrollWidth > box.clientWidth) {
+      box.tabIndex = 0;
+    } else {
+      box.removeAttribute("tabindex");
+    }
+  }
+}
+addEventListener("load", letScroll);
+addEventListener("resize", letScroll);
+
+// Both sides of a page are landmarks, and are told apart by their names.
+document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "All pages");
+document.querySelector(".toc-drawer")?.setAttribute("aria-label", "This page");
