@@ -194,6 +194,13 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert heading in headings, f"{target}#{heading}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_column_of_a_table_says_what_it_holds(page: Path) -> None:
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    heads = re.findall(r"^\|(.*)\|\n\|[-:| ]+\|$", prose, re.MULTILINE)
+    assert [head for head in heads if not all(cell.strip() for cell in head.split("|"))] == []
+
+
 def test_the_page_of_names_has_all_that_is_exported() -> None:
     page = (ROOT / "docs/reference/api.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r":: pytest_fcall\.(\w+)$", page, re.MULTILINE)) == sorted((*__all__, "hookspecs"))
