@@ -51,6 +51,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_copy_source = False
+html_use_index = html_domain_indices = False
 html_theme_options = {"top_of_page_buttons": []}
 
 
