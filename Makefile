@@ -45,6 +45,9 @@ WORKFLOWS := .venv-workflows
 # of the store need no server.
 STORE := .venv-store
 
+# A cluster of Ray, which brings 600 MB.
+RAY := .venv-ray
+
 # Logs of inspect_ai are written and read by its own library.
 INSPECT := .venv-inspect
 
@@ -56,7 +59,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-inspect test-store nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-inspect test-store test-ray nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -65,10 +68,10 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 	$(LOCAL)/bin/python -m pytest cases --fc-live --fc-record=off
 
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
-	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts
+	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts --ignore=tests/ray
 
-nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect ## run all of it with all of the data, and try properties on many examples
-	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts
+nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect test-ray ## run all of it with all of the data, and try properties on many examples
+	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts --ignore=tests/ray
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai<2'
@@ -96,6 +99,9 @@ test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own 
 test-store: $(READY) $(STORE)/.ready ## keep replies on a PostgreSQL server, for runs on several hosts
 	[ -n "$$(command -v postgres || ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || { apt-get update -qq && apt-get install -qq -y postgresql >/dev/null; }
 	PYTHONPATH=$(abspath $(STORE)) $(BIN)/python -m pytest tests/hosts tests/unit/backends/store --timeout=300
+
+test-ray: $(RAY)/.ready ## answer and judge on a cluster of three nodes of Ray
+	$(RAY)/bin/python -m pytest tests/ray --timeout=300
 
 test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
 	$(BIN)/python -m pytest tests/independent
@@ -190,7 +196,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(SITE) .venv-frameworks
+	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(RAY) $(SITE) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -258,6 +264,11 @@ $(WORKFLOWS)/.ready: tests/workflows/requirements.txt
 
 $(STORE)/.ready: $(READY) tests/hosts/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target $(STORE) -r tests/hosts/requirements.txt
+	touch $@
+
+$(RAY)/.ready: pyproject.toml tests/ray/requirements.txt
+	$(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r tests/ray/requirements.txt --editable .
 	touch $@
 
 $(INSPECT)/.ready: pyproject.toml

@@ -10,8 +10,8 @@ from typing import Any, Final
 from pytest_fcall.core.values import Json
 
 SUFFIX: Final = ".parquet"
-_ROWS: Final = 1000
-"""Rows that are in memory at a time."""
+GROUP_ROWS: Final = 1000
+"""Rows that are in memory at a time, and those of a group in a file."""
 
 
 class ParquetError(OSError):
@@ -26,10 +26,15 @@ def read_parquet(path: Path) -> Iterator[dict[str, Json]]:
     path.stat()
     try:
         with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(_ROWS):
+            for batch in file.iter_batches(GROUP_ROWS):
                 yield from batch.to_pylist()
     except library.ArrowException as error:
         raise ParquetError(f"it is no Parquet file: {str(error).splitlines()[0]:.200}") from None
+
+
+def json_columns(schema: Any) -> frozenset[str]:
+    """The columns of a schema whose type says that they hold JSON as text."""
+    return frozenset(each.name for each in schema if getattr(each.type, "extension_name", "") == "arrow.json")
 
 
 def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Json]]) -> None:
@@ -43,7 +48,7 @@ def write_parquet(path: Path, columns: Mapping[str, str], rows: Iterable[Mapping
     draft = path.with_name(f".{path.name}.draft")
     try:
         with parquet.ParquetWriter(draft, schema) as writer:
-            while portion := [*islice(remaining, _ROWS)]:
+            while portion := [*islice(remaining, GROUP_ROWS)]:
                 writer.write_table(library.Table.from_pylist(portion, schema))
         draft.replace(path)
     finally:

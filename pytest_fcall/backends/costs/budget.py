@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from pytest_fcall.backends.costs.prices import Price, cost_of
 from pytest_fcall.backends.costs.token_estimates import greatest_usage
@@ -52,6 +52,23 @@ class _Account:
             return cls(float(spent), int(last), {each: (float(row[0]), float(row[1])) for each, row in held.items()})
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise LedgerError(f"the account was changed: {error}") from None
+
+
+class Purse(Protocol):
+    """A budget as requests see it, wherever it is kept."""
+
+    @property
+    def spent(self) -> float:
+        """The cost of all settled requests."""
+        ...
+
+    def hold(self, dollars: float, purpose: str) -> int | None:
+        """See `Budget.hold`."""
+        ...
+
+    def settle(self, number: int, dollars: float | None) -> None:
+        """See `Budget.settle`."""
+        ...
 
 
 class Budget:
@@ -139,7 +156,7 @@ class Bill:
 
 @asynccontextmanager
 async def hold_and_settle(
-    budget: Budget,
+    budget: Purse,
     model: str,
     price: Price | None,
     most: Usage,
@@ -177,7 +194,7 @@ class MeteredBackend(BackendWrapper):
 
     model: str
     price: Price | None
-    budget: Budget
+    budget: Purse
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
     async def complete(self, request: Request) -> Reply:

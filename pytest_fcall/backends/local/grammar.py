@@ -193,6 +193,15 @@ ANSWER_FORMS: Final[Mapping[str, AnswerForm]] = MappingProxyType(
 )
 
 
+def answer_form(decoder: str, tools: Sequence[Tool]) -> Mapping[str, Json]:
+    """The form of answers that a decoder reads. Raises CaseRefused where there is none."""
+    if decoder not in ANSWER_FORMS:
+        raise CaseRefused(
+            f"`grammar` is not available for the decoder {decoder!r}; available: {', '.join(ANSWER_FORMS)}"
+        )
+    return ANSWER_FORMS[decoder](tools)
+
+
 _CACHED_GRAMMARS = 256
 """A grammar takes up to a second to compile, and many cases offer the same tools."""
 
@@ -219,15 +228,11 @@ class Grammars:
         return Constraint([self._grammar(tools) if tools else None for tools in offered])
 
     def _grammar(self, tools: Sequence[Tool]) -> Any:
-        if self._decoder not in ANSWER_FORMS:
-            raise CaseRefused(
-                f"`grammar` is not available for the decoder {self._decoder!r}; available: {', '.join(ANSWER_FORMS)}"
-            )
         key = canonical([[tool.name, tool.parameters] for tool in tools])
         if key not in self._grammars:
             if len(self._grammars) == _CACHED_GRAMMARS:
                 del self._grammars[next(iter(self._grammars))]
-            self._grammars[key] = self._compiled(ANSWER_FORMS[self._decoder](tools))
+            self._grammars[key] = self._compiled(answer_form(self._decoder, tools))
         return self._grammars[key]
 
     def _compiled(self, form: Mapping[str, Json]) -> Any:

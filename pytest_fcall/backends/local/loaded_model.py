@@ -141,11 +141,12 @@ def load_model(weights: Weights, options: LoadOptions, cache: Path | None = None
         "dtype": str(model.dtype).removeprefix("torch."),
         "device": _devices(torch, model),
     }
-    return LoadedModel(model, tokenizer, description, _end_tokens(model, tokenizer))
+    return LoadedModel(model, tokenizer, description, end_tokens(model.generation_config, tokenizer))
 
 
-def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
-    tokens = model.generation_config.eos_token_id
+def end_tokens(config: Any, tokenizer: Any) -> frozenset[int]:
+    """The tokens that end an answer, by a model's configuration of generation and its tokenizer."""
+    tokens = config.eos_token_id
     tokens = tokens if isinstance(tokens, list | tuple) else [tokens]
     return frozenset(token for token in (*tokens, tokenizer.eos_token_id) if isinstance(token, int))
 

@@ -56,7 +56,7 @@ def load_prompts(options: Mapping[str, Json]) -> ModelPrompts:
     if template_text is None and model.prompt in _WITHOUT_TOKENIZER:
         return ModelPrompts(model)
     weights = find_weights_of(options)
-    return ModelPrompts(model, _tokenizer(weights, trusted=options.get("trust_remote_code") is True), template_text)
+    return ModelPrompts(model, load_tokenizer(weights, options), template_text)
 
 
 def find_weights_of(options: Mapping[str, Json]) -> Weights:
@@ -65,7 +65,9 @@ def find_weights_of(options: Mapping[str, Json]) -> Weights:
     return find_weights(model, optional_field(options, "revision", str), root)
 
 
-def _tokenizer(weights: Weights, *, trusted: bool) -> Any:
+def load_tokenizer(weights: Weights, options: Mapping[str, Json]) -> Any:
+    """Load the tokenizer of a specification's model. Raises ModelUnavailable."""
+    trusted = options.get("trust_remote_code") is True
     transformers = import_library("transformers")
     if weights.gguf:
         import_library("gguf")

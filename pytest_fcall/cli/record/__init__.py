@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +29,7 @@ examples:
 
   fcall record --engine=batch cases/ --fc-model=openai:gpt-5.2      submit, or go on
   fcall record --resume --wait                      go on with all that is under way, to the end
+  fcall record --engine=ray cases/                  have a cluster answer; see fcall record --engine=ray --help
 
 pytest records replies when it asks a model, in .fcall/replies.db below the root folder, or on the server that fc_store
 names. The exported files are in __fcall__/MODEL/ beside the case file. Commit them: other machines then need no API
@@ -47,8 +48,12 @@ _ACTIONS = {
 
 def run(arguments: Sequence[str]) -> int:
     """Do one thing with the replies; see the exit status above."""
-    parser = _parser()
     own, for_pytest = _split(arguments)
+    if _engine(own) == "ray":
+        from pytest_fcall.cli.record.ray_engine import record_by_ray
+
+        return record_by_ray(own, for_pytest)
+    parser = _parser()
     options = parser.parse_args(own)
     _check_together(parser, options, for_pytest)
     if _is_batch(options):
@@ -102,6 +107,17 @@ def _run_on_store(parser: ArgumentParser, options: Namespace) -> int:
         for fault in store.faults:
             scope.report_problem(fault.message)
     return 1 if scope.problems else 0
+
+
+def _engine(arguments: Sequence[str]) -> str | None:
+    """The engine of the command line, on which further options depend."""
+    parser = ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
+    parser.add_argument("--engine")
+    try:
+        engine: str | None = parser.parse_known_args(arguments)[0].engine
+    except ArgumentError:  # the whole parser says what is wrong
+        return None
+    return engine
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -211,8 +227,9 @@ def _parser() -> ArgumentParser:
     engines = parser.add_argument_group("requests that an engine answers")
     engines.add_argument(
         "--engine",
-        choices=("batch",),
-        help="have what is open answered by the batches of OpenAI, Anthropic or Gemini, within a day and for less",
+        choices=("batch", "ray"),
+        help="have what is open answered: by the batches of OpenAI, Anthropic or Gemini, within a day and for less "
+        "(batch), or by a cluster of Ray, whose options fcall record --engine=ray --help shows (ray)",
     )
     engines.add_argument("--yes", action="store_true", help="submit without a question")
     engines.add_argument("--wait", action="store_true", help="wait for all answers instead of going away")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +14,9 @@ from pytest_fcall.plugin.refusal import asks_by_fixture
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.session.ask.open_requests import OpenRequests
 from pytest_fcall.session.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.extension import BackendFactory
 
 
 class NoPlan(Exception):
@@ -25,6 +29,8 @@ class PlanRun(InProcessPlugin):
     def __init__(self) -> None:
         self.requests = OpenRequests()
         self._settings: Settings | None = None
+        self.factories: Mapping[str, BackendFactory] = {}
+        """What makes the backends of models, by their kinds."""
         self.tests = 0
         """The number of tests that ask models."""
         self.problems: dict[str, str] = {}
@@ -43,6 +49,7 @@ class PlanRun(InProcessPlugin):
         fcall = session_of(session.config)
         fcall.replies.open_requests = self.requests
         self._settings = fcall.settings
+        self.factories = fcall.registry.backends
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note what could not be collected."""

@@ -22,6 +22,7 @@ from pytest_fcall.cli.score.rows import (
     GroupTotals,
     JudgedRow,
     RowJudge,
+    add_column_option,
     batches_for,
     check_readable,
     judge_batch,
@@ -63,6 +64,7 @@ examples:
   zcat answers.jsonl.gz | fcall score --format bfcl --cases cases.jsonl.gz -
   fcall score --format bfcl --cases cases.jsonl --compare -j 4 *.jsonl.gz > verdicts.jsonl
   fcall score --format toolbench answers.jsonl > scores.jsonl
+  fcall score --format bfcl --cases cases.jsonl --engine=ray --output verdicts.parquet s3://bucket/answers.parquet
 """
 
 
@@ -92,9 +94,15 @@ def run(arguments: Sequence[str]) -> int:
         check_writable(parser, options.csv)
     with _open_differences(parser, vars(options).get("differences")) as differences:
         try:
-            return _score_rows(options, judge, differences)
+            with _verdict_file(options.output) as write:
+                return _score_rows(options, judge, differences, write)
         except WorkerDied as died:
             print(f"fcall score: {died}", file=sys.stderr)
+            return 1
+        except OSError as error:
+            if options.output is None:  # of standard output, which the command itself tells
+                raise
+            print(f"fcall score: cannot write {options.output}: {error.strerror or error}", file=sys.stderr)
             return 1
 
 
@@ -109,7 +117,8 @@ def _parser(epilog: str) -> ArgumentParser:
         "rows",
         nargs="+",
         metavar="ROWS",
-        help="answers as JSON Lines, also gzipped, or a folder of results; - is stdin",
+        help="answers as JSON Lines, also gzipped, or Parquet: a path, an address such as s3://bucket/name, or a "
+        "folder of results; - is stdin",
     )
     parser.add_argument("--format", choices=FORMATS, required=True, help="the format of the rows of a suite")
     parser.add_argument(
@@ -117,6 +126,14 @@ def _parser(epilog: str) -> ArgumentParser:
     )
     parser.add_argument(
         "-j", "--processes", type=whole_number(256), default=1, metavar="N", help="use N processes (default: 1)"
+    )
+    add_column_option(parser)
+    parser.add_argument(
+        "--output", metavar="FILE", help="write the verdicts there, by a path or an address: .jsonl, or .parquet"
+    )
+    parser.add_argument("--engine", choices=("ray",), help="judge on a cluster of Ray instead of in processes")
+    parser.add_argument(
+        "--address", metavar="HOST:PORT", help="with --engine=ray: the cluster (default: RAY_ADDRESS, else a local one)"
     )
     return parser
 
@@ -166,12 +183,31 @@ def _open_differences(parser: ArgumentParser, path: str | None) -> AbstractConte
         parser.error(f"cannot write {path}: {error.strerror}")
 
 
-def _score_rows(options: Namespace, judge: RowJudge, differences: TextIO | None) -> int:
-    """Print verdicts as they come to standard output, and the summary to standard error."""
+def _verdict_file(name: str | None) -> AbstractContextManager[Callable[[str], object]]:
+    """What writes a verdict: into the file of this name, or to standard output. Raises OSError."""
+    if name is None:
+        return nullcontext(print)
+    from pytest_fcall.cli.score.parquet_rows import verdict_file
+
+    return verdict_file(name)
+
+
+def _judged_batches(options: Namespace, judge: RowJudge) -> Iterator[Sequence[JudgedRow]]:
+    """The rows of all batches, judged, in their order: whoever judges them changes nothing."""
+    batches = batches_for(judge, options.rows, options.json_columns)
+    if options.engine == "ray":
+        from pytest_fcall.cli.score.ray_judging import judge_on_cluster
+
+        return judge_on_cluster(judge, batches, options.address)
+    return map_in_order(partial(judge_batch, judge), batches, options.processes)
+
+
+def _score_rows(options: Namespace, judge: RowJudge, differences: TextIO | None, write: Callable[[str], object]) -> int:
+    """Write verdicts as they come to a file or to standard output, and the summary to standard error."""
     summary, progress = ScoreSummary(judge.has_two_profiles), Progress(sys.stderr)
-    for judged in map_in_order(partial(judge_batch, judge), batches_for(judge, options.rows), options.processes):
+    for judged in _judged_batches(options, judge):
         for row in judged:
-            print(row.line)
+            write(row.line)
             if differences is not None and row.difference is not None:
                 print(row.difference_line, file=differences)
             summary.add(row)

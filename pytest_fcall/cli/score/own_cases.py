@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import existing_paths
-from pytest_fcall.cli.score.rows import check_readable
+from pytest_fcall.cli.score.rows import add_column_option, check_readable
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, PASSED
@@ -47,7 +47,7 @@ def run_own_cases(arguments: Sequence[str], formats: Sequence[str]) -> int:
     from pytest_fcall.cli.score.own_cases_plugin import KIND, OwnCases
     from pytest_fcall.cli.score.stored_answers import read_answers
 
-    answers = read_answers(options.rows)
+    answers = read_answers(options.rows, options.json_columns)
     judged = OwnCases(answers)
     once = ["--fc-samples=1", "--fc-confirm=0", "--fc-vary=off"]
     run = ["-o", "fc_runs=0", "-o", "fc_proxy=off", "--fc-record=off", *once]
@@ -70,8 +70,13 @@ def run_own_cases(arguments: Sequence[str], formats: Sequence[str]) -> int:
 def _parser(formats: Sequence[str]) -> ArgumentParser:
     parser = command_parser("score", "Judge stored answers to your own cases, as a run of pytest would.", _EXAMPLES)
     parser.add_argument(
-        "rows", nargs="+", metavar="ANSWERS", help="answers as JSON Lines, also gzipped; - reads stdin; or logs"
+        "rows",
+        nargs="+",
+        metavar="ANSWERS",
+        help="answers as JSON Lines, also gzipped, or Parquet: a path, or an address such as s3://bucket/name; - reads "
+        "stdin; or logs",
     )
+    add_column_option(parser)
     parser.add_argument("--cases", required=True, metavar="PATH", help="a case file, or a folder of them")
     parser.add_argument(
         "--format", choices=formats, default=formats[0], help=f"what is printed (default: {formats[0]})"

@@ -12,8 +12,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from pytest_fcall.cli.score.parquet_rows import parquet_lines
 from pytest_fcall.core.extension import Table
-from pytest_fcall.core.regular_file import LineStream
+from pytest_fcall.core.parquet import SUFFIX
+from pytest_fcall.core.storage import is_address, open_address
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, decompressed, parse_record, read_lines
 
@@ -47,14 +49,14 @@ def check_readable(parser: ArgumentParser, files: Sequence[str]) -> None:
             with _open_rows(name):
                 pass
         except OSError as error:
-            parser.error(f"cannot read {_file_title(name)}: {error.strerror}")
+            parser.error(f"cannot read {_file_title(name)}: {error.strerror or error}")
 
 
 def row_files(parser: ArgumentParser, names: Iterable[str]) -> list[str]:
     """The files of these names, and of folders all files of results in them. One without any ends the program."""
     found: list[str] = []
     for name in names:
-        if name == "-" or not Path(name).is_dir():
+        if name == "-" or is_address(name) or not Path(name).is_dir():
             found.append(name)
         elif inside := sorted(str(path) for path in Path(name).rglob("*") if path.name.endswith(_RESULT_FILES)):
             found += inside
@@ -63,17 +65,32 @@ def row_files(parser: ArgumentParser, names: Iterable[str]) -> list[str]:
     return found
 
 
-def row_batches(files: Iterable[str]) -> Iterator[RowBatch]:
-    """The lines of all files, in batches."""
+def add_column_option(parser: ArgumentParser) -> None:
+    """Add the option for columns of Parquet that hold JSON."""
+    parser.add_argument(
+        "--json-columns",
+        type=lambda text: frozenset(text.split(",")),
+        default=frozenset(),
+        metavar="NAME,…",
+        help="columns of Parquet that hold JSON as text, beside those whose type says so",
+    )
+
+
+def row_batches(files: Iterable[str], as_json: frozenset[str] = frozenset()) -> Iterator[RowBatch]:
+    """The lines of all files, in batches. Of Parquet the columns `as_json` hold JSON as text."""
     for name in files:
-        with _open_rows(name) as file, decompressed(file) as stream:
-            yield from _file_batches(_file_title(name), stream)
+        with _open_rows(name) as file:
+            if name.endswith(SUFFIX):
+                yield from _lines_in_batches(_file_title(name), parquet_lines(file, as_json))
+                continue
+            with decompressed(file) as stream:
+                yield from _lines_in_batches(_file_title(name), read_lines(stream))
 
 
-def batches_for(judge: RowJudge, files: Iterable[str]) -> Iterator[RowBatch]:
+def batches_for(judge: RowJudge, files: Iterable[str], as_json: frozenset[str] = frozenset()) -> Iterator[RowBatch]:
     """The lines of all files, in batches. The judge looks at the first ones of a file before any is judged."""
     for name in files:
-        batches, of_file = row_batches([name]), judge.of_file(name)
+        batches, of_file = row_batches([name], as_json), judge.of_file(name)
         first: list[RowBatch] = []
         for batch in islice(batches, _MOST_AHEAD):
             first.append(batch)
@@ -84,6 +101,8 @@ def batches_for(judge: RowJudge, files: Iterable[str]) -> Iterator[RowBatch]:
 
 
 def _open_rows(name: str) -> BufferedReader:
+    if is_address(name):
+        return open_address(name)
     return open(0, "rb", closefd=False) if name == "-" else Path(name).open("rb")
 
 
@@ -91,11 +110,11 @@ def _file_title(name: str) -> str:
     return "standard input" if name == "-" else name
 
 
-def _file_batches(name: str, stream: LineStream) -> Iterator[RowBatch]:
+def _lines_in_batches(name: str, all_lines: Iterator[bytes]) -> Iterator[RowBatch]:
     first, lines, size = 1, list[bytes](), 0
     broken: str | None = None
     try:
-        for line in read_lines(stream):
+        for line in all_lines:
             lines.append(line)
             size += len(line)
             if len(lines) >= _MOST_LINES or size >= _MOST_BYTES:

@@ -10,7 +10,9 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.backends.recordings.file import read_recordings
 from pytest_fcall.cli.score.rows import row_batches
+from pytest_fcall.core.parquet import SUFFIX
 from pytest_fcall.core.regular_file import open_regular, read_regular
+from pytest_fcall.core.storage import is_address
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenRow, parse_record
 from pytest_fcall.traces.formats import inspect
@@ -62,11 +64,14 @@ def _same(left: Sequence[object], right: Sequence[object]) -> bool:
     return left == right and repr(left) == repr(right)
 
 
-def read_answers(files: Iterable[str]) -> StoredAnswers:
-    """The answers in files; `-` is standard input."""
+def read_answers(files: Iterable[str], as_json: frozenset[str] = frozenset()) -> StoredAnswers:
+    """The answers in files; `-` is standard input. Of Parquet the columns `as_json` hold JSON as text."""
     answers = StoredAnswers()
     for name in files:
         path = Path(name)
+        if is_address(name) or name.endswith(SUFFIX):
+            _add_rows(answers, name, as_json)
+            continue
         if name != "-" and (start := _start(path)).startswith(_ZIP):
             _add_samples(answers, name, _eval_samples(path))
         elif name != "-" and _is_recorded(start):
@@ -122,9 +127,9 @@ def _add_recorded(answers: StoredAnswers, path: Path) -> None:
             answers.add(case, StoredAnswer(str(path), tuple(entry.reply for entry in steps)))
 
 
-def _add_rows(answers: StoredAnswers, name: str) -> None:
+def _add_rows(answers: StoredAnswers, name: str, as_json: frozenset[str] = frozenset()) -> None:
     """Add the rows of a file; or the samples, where it is a log of inspect_ai as JSON."""
-    for batch in row_batches([name]):
+    for batch in row_batches([name], as_json):
         for number, line in enumerate(batch.lines, batch.first):
             if not line.strip():
                 continue
@@ -132,7 +137,7 @@ def _add_rows(answers: StoredAnswers, name: str) -> None:
             try:
                 row = parse_record(line)
             except BrokenRow as problem:
-                if number == 1 and name != "-" and (log := _json_log(Path(name))) is not None:
+                if number == 1 and name != "-" and not is_address(name) and (log := _json_log(Path(name))) is not None:
                     _add_samples(answers, name, log)
                     return
                 answers.broken.append(f"{place}: {problem}")

@@ -1,0 +1,130 @@
+"""What all processes of a cluster share: limits, the budget, and the ledger of a round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pytest_fcall.backends.cluster.ledger import Ledger
+from pytest_fcall.backends.cluster.shared_limits import Admission, SharedWindows
+from pytest_fcall.backends.costs.budget import Budget
+
+
+class Coordinator:
+    """One for a cluster, as an actor on the node of the one who records. Its event loop is Ray's."""
+
+    def __init__(self, rpm: int | None, tpm: int | None, max_cost: float | None) -> None:
+        self._windows = SharedWindows(rpm, tpm)
+        self._budget = None if max_cost is None else Budget(max_cost)
+        self._ledger = Ledger()
+
+    async def new_round(self) -> None:
+        """Forget the requests of the round before."""
+        self._ledger = Ledger()
+
+    async def admit(self, model: str, tokens: Sequence[int]) -> Admission:
+        """See `SharedWindows.admit`."""
+        return await self._windows.admit(model, tokens)
+
+    async def block(self, model: str, seconds: float) -> None:
+        """See `SharedWindows.block`."""
+        self._windows.block(model, seconds)
+
+    async def settle_tokens(self, model: str, taken: float, tokens: int) -> None:
+        """See `SharedWindows.settle`."""
+        self._windows.settle(model, taken, tokens)
+
+    async def hold(self, dollars: float, purpose: str) -> int | None:
+        """See `Budget.hold`."""
+        return self._budget.hold(dollars, purpose) if self._budget else 0
+
+    async def settle(self, number: int, dollars: float | None) -> None:
+        """See `Budget.settle`."""
+        if self._budget:
+            self._budget.settle(number, dollars)
+
+    async def spent(self) -> float:
+        """See `Budget.spent`."""
+        return self._budget.spent if self._budget else 0.0
+
+    async def deaths(self, digests: Sequence[str]) -> dict[str, int]:
+        """See `Ledger.deaths`."""
+        return self._ledger.deaths(digests)
+
+    async def begin(self, digests: Sequence[str]) -> None:
+        """See `Ledger.begin`."""
+        self._ledger.begin(digests)
+
+    async def add_part(self, name: str, digests: Sequence[str]) -> None:
+        """See `Ledger.add_part`."""
+        self._ledger.add_part(name, digests)
+
+    async def parts_after(self, number: int) -> list[str]:
+        """See `Ledger.parts_after`."""
+        return self._ledger.parts_after(number)
+
+
+class CoordinatorClient:
+    """The coordinator as the other processes see it, by a handle of Ray's."""
+
+    def __init__(self, handle: Any) -> None:
+        self._actor = handle
+
+    async def admit(self, model: str, tokens: Sequence[int]) -> Admission:
+        """See `SharedWindows.admit`."""
+        admission: Admission = await self._actor.admit.remote(model, tokens)
+        return admission
+
+    def block(self, model: str, seconds: float) -> None:
+        """See `SharedWindows.block`."""
+        self._actor.block.remote(model, seconds)
+
+    def settle_tokens(self, model: str, taken: float, tokens: int) -> None:
+        """See `SharedWindows.settle`."""
+        self._actor.settle_tokens.remote(model, taken, tokens)
+
+    def hold(self, dollars: float, purpose: str) -> int | None:
+        """See `Budget.hold`."""
+        number: int | None = _result(self._actor.hold.remote(dollars, purpose))
+        return number
+
+    def settle(self, number: int, dollars: float | None) -> None:
+        """See `Budget.settle`."""
+        self._actor.settle.remote(number, dollars)
+
+    @property
+    def spent(self) -> float:
+        """See `Budget.spent`."""
+        return float(_result(self._actor.spent.remote()))
+
+    def new_round(self) -> None:
+        """Forget the requests of the round before."""
+        _result(self._actor.new_round.remote())
+
+    def deaths(self, digests: Iterable[str]) -> dict[str, int]:
+        """See `Ledger.deaths`."""
+        found: dict[str, int] = _result(self._actor.deaths.remote([*digests]))
+        return found
+
+    def begin(self, digests: Iterable[str]) -> None:
+        """Note that these rows are asked now, before they are."""
+        _result(self._actor.begin.remote([*digests]))
+
+    def add_part(self, name: str, digests: Iterable[str]) -> None:
+        """See `Ledger.add_part`."""
+        _result(self._actor.add_part.remote(name, [*digests]))
+
+    def parts_after(self, number: int) -> list[str]:
+        """See `Ledger.parts_after`."""
+        names: list[str] = _result(self._actor.parts_after.remote(number))
+        return names
+
+
+def _result(reference: Any) -> Any:
+    """The result of a call. What the coordinator raised is raised as it is."""
+    import ray
+
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None

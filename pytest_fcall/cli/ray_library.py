@@ -1,0 +1,95 @@
+"""Ray, which is imported when a command first uses a cluster, and its errors in one line."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+_STORE_BYTES: Final = 256 << 20
+"""The object store of a cluster that is started here: what passes through it is used at once."""
+_CONNECT_SECONDS: Final = 10
+_OWN: Final = "UnfitNode"
+"""Our own error in other processes. Ray quotes it among the lines of its own."""
+
+
+class ClusterError(Exception):
+    """The cluster cannot be used, or broke down. The text says why, and what to do."""
+
+
+def is_elsewhere(address: str | None) -> bool:
+    """Whether the cluster was there before, so that its nodes may be other machines."""
+    return bool(address or os.environ.get("RAY_ADDRESS"))
+
+
+@contextmanager
+def cluster_of(address: str | None, shipped: Mapping[str, Any] | None = None) -> Iterator[Any]:
+    """Connect to a cluster, or start one on this machine; it is left, or stopped, afterwards. Gives the library.
+
+    `shipped` is the environment that nodes elsewhere are to have. Raises ClusterError.
+    """
+    ray = _library()
+    address = address or os.environ.get("RAY_ADDRESS")
+    if address:
+        _check_reachable(address)
+    local = {} if address else {"include_dashboard": False, "object_store_memory": _STORE_BYTES}
+    with ray_errors():
+        ray.init(
+            address or "local",
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            runtime_env=shipped if address else None,
+            **local,
+        )
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Raise ClusterError where nothing listens at HOST:PORT: Ray itself would try for minutes."""
+    from socket import create_connection
+
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdecimal() and "/" not in host:
+        try:
+            create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
+        except (OSError, OverflowError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise ClusterError(f"no cluster of Ray answers at {address}: {reason}") from None
+
+
+def _library() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what goes wrong comes as an error, too
+    try:
+        import ray
+        import ray.data
+        import ray.util.scheduling_strategies
+    except ImportError as error:
+        raise ClusterError(f'--engine=ray needs Ray ({error}); pip install "pytest-fcall[ray]"') from None
+    return ray
+
+
+@contextmanager
+def ray_errors() -> Iterator[None]:
+    """Errors of Ray as ClusterError, with what our own code said where it was ours."""
+    import ray
+
+    try:
+        yield
+    except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError, OSError) as error:
+        raise ClusterError(_reason(error)) from None
+
+
+def _reason(error: BaseException) -> str:
+    """What a person needs of an error: our own words, which Ray quotes at any depth, or its last line."""
+    text = str(error)
+    if _OWN in text:
+        own = [line.partition(f"{_OWN}: ")[2] for line in text.splitlines() if _OWN in line]
+        return own[-1] or text
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[-1] if lines else 'nothing is said of it'}"

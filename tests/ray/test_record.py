@@ -1,0 +1,224 @@
+"""`fcall record --engine=ray` on a cluster of three nodes: whatever dies, each reply comes once and none is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from ray.cluster_utils import Cluster
+
+from pytest_fcall.backends.cluster.parts import part_names, read_part
+from pytest_fcall.core.storage import Folder
+from tests.ray.conftest import counts, python
+from tests.servers import Answer, Asked, Server, chat, throttled
+
+MODEL = "--fc-model=openai:exam"
+CASES = 40
+DOOM = """
+import os
+
+from pytest_fcall.core import Reply
+
+
+class Doom:
+    settings = {}
+    reusable = True
+    ahead = True
+
+    async def complete(self, request):
+        text = request.messages[-1]["content"]
+        with open(os.environ["FCALL_ASKED"], "a") as file:
+            file.write(text + "\\n")
+        if "poison" in text:
+            os._exit(1)
+        return Reply(text="fine")
+
+    async def close(self):
+        pass
+
+
+def doom(model, root):
+    return Doom()
+
+
+def pytest_fcall_backends():
+    return {"doom": doom}
+"""
+
+
+def write_cases(folder: Path, number: int = CASES, poison: int | None = None) -> None:
+    cases = [
+        {"id": f"c{each}", "prompt": f"Question {each}" + (" poison" if each == poison else ""), "expect": "no_call"}
+        for each in range(number)
+    ]
+    (folder / "cases.fc.yaml").write_text(json.dumps({"cases": cases}), "utf-8")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    write_cases(folder)
+    return folder
+
+
+def arguments(cluster: Cluster, *others: str) -> list[str]:
+    return ["record", "--engine=ray", f"--address={cluster.address}", MODEL, *others]
+
+
+def started(project: Path, server: Server, *given: str) -> subprocess.Popen[str]:
+    environment = os.environ | {"OPENAI_BASE_URL": server.url}
+    return subprocess.Popen(
+        [sys.executable, "-m", "pytest_fcall.cli", *given],
+        cwd=project,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def fcall(folder: Path, *given: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return python(folder, "-m", "pytest_fcall.cli", *given, **environment)
+
+
+def recorded(project: Path) -> int:
+    with sqlite3.connect(project / ".fcall" / "replies.db") as store:
+        return int(store.execute("SELECT count(*) FROM replies").fetchone()[0])
+
+
+def written(project: Path) -> set[str]:
+    folder = Folder(str(project / ".fcall" / "ray"))
+    return {row.digest for name in part_names(folder) for row in read_part(folder, name) if row.reply}
+
+
+def test_every_node_answers_and_every_reply_is_judged(project: Path, server: Server, shared_cluster: Cluster) -> None:
+    server.default = lambda _: chat("Hello")
+    said = fcall(project, *arguments(shared_cluster, "--actors=3", "--env=OPENAI_BASE_URL"), OPENAI_BASE_URL=server.url)
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert said.stdout == f"ray: 3 nodes, up to 3 actors\nround 1: {CASES} requests, {CASES} replies\nnothing is open\n"
+    assert set(counts(server).values()) == {1}
+    assert not written(project)
+    judged = python(project, "-m", "pytest", "--fc-replay", MODEL)
+    assert f"{CASES}/{CASES} right" in judged.stdout
+    again = fcall(project, *arguments(shared_cluster), OPENAI_BASE_URL=server.url)
+    assert again.stdout == "nothing is open\n"
+
+
+def test_a_pause_that_one_actor_is_told_to_make_all_make(
+    project: Path, server: Server, shared_cluster: Cluster
+) -> None:
+    server.script(throttled(2))
+    server.default = lambda _: chat("Hello", latency=0.05)
+    given = arguments(shared_cluster, "--actors=3", "--env=OPENAI_BASE_URL")
+    said = fcall(project, *given, "--", "--fc-concurrency=3", OPENAI_BASE_URL=server.url)
+    assert said.returncode == 0, said.stdout + said.stderr
+    first, *others = server.asked
+    assert first.answered is not None
+    told = first.answered
+    # What was on its way already may arrive; then nobody asks until the pause is over.
+    during = [each for each in others if told + 0.5 < each.arrived < told + 1.9]
+    assert not during
+    assert len(others) == CASES
+
+
+def test_conversations_go_on_until_nothing_is_open(project: Path, server: Server, shared_cluster: Cluster) -> None:
+    turns = [{"user": "One", "expect": "no_call"}, {"user": "Two", "expect": "no_call"}]
+    cases = {"cases": [{"id": "talk", "turns": turns}]}
+    (project / "cases.fc.yaml").write_text(json.dumps(cases), "utf-8")
+    server.default = lambda _: chat("Hello")
+    given = arguments(shared_cluster, "--env=OPENAI_BASE_URL", f"--checkpoint=file://{project}/parts")
+    said = fcall(project, *given, OPENAI_BASE_URL=server.url)
+    assert "round 2: 1 request, 1 reply\nnothing is open\n" in said.stdout, said.stdout + said.stderr
+    assert counts(server) == {"One": 1, "Two": 1}
+    (project / ".fcall" / "replies.db").unlink()
+    again = fcall(project, *given, OPENAI_BASE_URL=server.url)
+    assert "1 reply of an earlier run taken" in again.stdout, again.stdout + again.stderr
+
+
+def test_a_request_that_is_refused_is_told_and_the_others_are_answered(
+    project: Path, server: Server, shared_cluster: Cluster
+) -> None:
+    def answer(asked: Asked) -> Answer:
+        if asked.json["messages"][-1]["content"] == "Question 7":
+            return Answer(b'{"error": {"message": "too rude"}}', 400)
+        return chat("Hello")
+
+    server.default = answer
+    given = arguments(shared_cluster, "--env=OPENAI_BASE_URL")
+    said = fcall(project, *given, OPENAI_BASE_URL=server.url)
+    assert said.returncode == 10, said.stdout + said.stderr
+    assert "cases.fc.yaml::c7: openai:exam: no reply: " in said.stderr
+    assert "too rude" in said.stderr
+    assert said.stdout.endswith(f"round 1: {CASES} requests, {CASES - 1} replies\n1 request open\n")
+
+
+def test_a_row_that_kills_whoever_asks_it_is_found_and_the_others_are_answered(
+    project: Path, tmp_path: Path, shared_cluster: Cluster
+) -> None:
+    write_cases(project, 12, poison=5)
+    (project / "conftest.py").write_text(DOOM, "utf-8")
+    log = tmp_path / "asked"
+    given = ["record", "--engine=ray", f"--address={shared_cluster.address}", "--fc-model=doom:x", "--env=FCALL_ASKED"]
+    said = fcall(project, *given, "--actors=2", FCALL_ASKED=str(log))
+    assert said.returncode == 10, said.stdout + said.stderr
+    assert "cases.fc.yaml::c5: doom:x: no reply: " in said.stderr
+    assert "what asked it died 5 times, the last 2 times with it alone" in said.stderr
+    assert "round 1: 12 requests, 11 replies\n" in said.stdout
+    assert said.stdout.endswith("1 request open\n")
+    assert recorded(project) == 11
+    assert log.read_text("utf-8").splitlines().count("Question 5 poison") == 5
+
+
+def test_a_node_that_is_killed_loses_nothing(project: Path, server: Server, cluster: Cluster) -> None:
+    server.default = lambda _: chat("Hello", latency=0.2)
+    given = arguments(cluster, "--actors=3", "--actor-cpus=0.6", "--env=OPENAI_BASE_URL")
+    running = started(project, server, *given, "--", "--fc-concurrency=3")
+    server.wait_for(CASES // 2)
+    done = written(project)
+    cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+    said, _ = running.communicate(timeout=120)
+    assert running.returncode == 0, said
+    # Ray itself says things in between.
+    assert f"round 1: {CASES} requests, {CASES} replies\n" in said
+    assert said.endswith("nothing is open\n")
+    assert recorded(project) == CASES
+    asked = counts(server)
+    assert max(asked.values()) <= 2
+    assert sum(number == 1 for number in asked.values()) >= len(done)
+
+
+def test_a_driver_that_is_killed_goes_on_where_it_was(project: Path, server: Server, cluster: Cluster) -> None:
+    server.default = lambda _: chat("Hello", latency=0.2)
+    given = arguments(cluster, "--actors=3", "--env=OPENAI_BASE_URL")
+    running = started(project, server, *given, "--", "--fc-concurrency=3")
+    server.wait_for(CASES // 2)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate(timeout=60)
+    deadline = time.monotonic() + 30
+    while (before := len(server.asked)) and time.monotonic() < deadline:
+        time.sleep(1)  # the actors of a dead driver end soon
+        if len(server.asked) == before:
+            break
+    taken = len(written(project))  # some of them are recorded, too
+    assert 0 < taken < CASES
+    asked = len(server.asked)
+    again = fcall(project, *given, OPENAI_BASE_URL=server.url)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert recorded(project) == CASES
+    assert len(server.asked) - asked == CASES - taken
+
+
+def test_a_cluster_that_is_not_there_is_told(project: Path) -> None:
+    said = fcall(project, "record", "--engine=ray", "--address=127.0.0.1:1", MODEL)
+    assert said.returncode == 1, said.stdout + said.stderr
+    assert said.stderr == "fcall record: no cluster of Ray answers at 127.0.0.1:1: Connection refused\n"
