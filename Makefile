@@ -59,7 +59,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-inspect test-store test-ray nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-inspect test-hosts test-ray nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -96,7 +96,8 @@ test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflow
 test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own library
 	$(INSPECT)/bin/python -m pytest --timeout=300 -k 'inspect or eval or packed or log_of' tests/unit/reporting/reports/test_inspect_log.py tests/unit/session/result/test_report_files.py tests/unit/traces/test_exports.py tests/integration/test_command_score_own_cases.py tests/integration/test_option_fc_report.py
 
-test-store: $(READY) $(STORE)/.ready ## keep replies on a PostgreSQL server, for runs on several hosts
+test-hosts: $(READY) $(STORE)/.ready ## run on several hosts over SSH, and keep replies on a PostgreSQL server; as root, who may make hosts
+	[ -x /usr/sbin/sshd ] || [ "$$(id -u)" != 0 ] || { apt-get update -qq && RUNLEVEL=1 apt-get install -qq -y openssh-server openssh-client iproute2 >/dev/null; }
 	[ -n "$$(command -v postgres || ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || { apt-get update -qq && apt-get install -qq -y postgresql >/dev/null; }
 	PYTHONPATH=$(abspath $(STORE)) $(BIN)/python -m pytest tests/hosts tests/unit/backends/store --timeout=300
 

@@ -103,6 +103,9 @@ def _missing_part(runs: Sequence[Run]) -> str:
         for name, title in (("gates", "gates"), ("fail", "values of --fc-fail"), ("models", "models")):
             if getattr(run.file, name) != getattr(runs[0].file, name):
                 raise UnmergeableRuns(f"{runs[0].path} and {run.path} were run with different {title}")
+    versions = dict.fromkeys(str(each) for run in runs if (each := run.file.provenance.get("pytest_fcall")))
+    if len(versions) > 1:
+        raise UnmergeableRuns(f"the runs were made by different versions of pytest-fcall: {' and '.join(versions)}")
     tests = Counter((result.nodeid, result.model) for run in runs for result in run.results.results)
     if repeated := next((nodeid for (nodeid, _), count in tests.items() if count > 1), None):
         raise UnmergeableRuns(f"{repeated} is in more than one of the files")

@@ -131,8 +131,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
+def pytest_xdist_setupnodes(config: pytest.Config, specs: Sequence[Any]) -> None:
+    """Refuse copies of the project on other hosts in which replies would be lost."""
+    if _says_something(config) and any(not spec.popen or spec.chdir for spec in specs):
+        from pytest_fcall.plugin.remote_workers import check_copies
+
+        check_copies(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
     """Take what a worker has noted; end the run if it has found, before its first test, that it must be refused."""
+    if error and not node.gateway.spec.popen:
+        from pytest_fcall.plugin.remote_workers import replace_lost
+
+        replace_lost(node)
     output: dict[str, Any] = getattr(node, "workeroutput", {})
     noted = not_collected(node.config)
     noted += [path for name in output.get("fcall_not_collected", ()) if (path := Path(name)) not in noted]
@@ -149,6 +162,11 @@ def pytest_configure_node(node: Any) -> None:
     They have no terminal, so they get the width of this one, too.
     """
     node.workerinput["fcall_started"] = node.config.stash.setdefault(_STARTED, time.time())
+    spec = node.gateway.spec
+    if not spec.popen or spec.python:
+        from pytest_fcall.plugin.remote_workers import introduce
+
+        introduce(node, in_use=_says_something(node.config))
     if node.config.pluginmanager.has_plugin("terminalreporter"):
         node.workerinput["fcall_width"] = node.config.get_terminal_writer().fullwidth
 

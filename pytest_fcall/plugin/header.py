@@ -36,6 +36,10 @@ def header(config: pytest.Config) -> list[str]:
         lines.append(judge_line(judge.model.id, origin=judge.origin, answering=_answering(settings, [judge])))
     if settings.store and lines:
         lines.append(f"fcall: replies: {settings.store.shown}")
+    if lines and config.pluginmanager.has_plugin("dsession"):
+        from pytest_fcall.plugin.remote_workers import sharing_lines
+
+        lines += sharing_lines(config, settings)
     return lines
 
 

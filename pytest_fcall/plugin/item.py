@@ -138,7 +138,7 @@ class CaseItem(pytest.Function):
             missing,
             unanswered,
             judged=judged is not None and report.when == "call",
-            reused=run.answers.reused if run and run.is_complete else None,
+            reused=self._reused(run, session.settings.ahead),
             changes=tuple(run.changes) if run and self.context.shows_changes else (),
             account=self._account_lines(account) if account and session.settings.keeps_run else "",
             texts=self._new_texts(),
@@ -149,6 +149,14 @@ class CaseItem(pytest.Function):
             text = passed_text(account, result, marks_for(terminal_encoding()))
             report.sections.append((CALLS_TITLE, printable(text)))
         attach(report, attached)
+
+    @staticmethod
+    def _reused(run: CaseRun | None, ahead: float) -> tuple[float, float] | None:
+        """When the oldest and the newest recording that was used were made, by the clock where results arrive."""
+        if run is None or not run.is_complete or run.answers.reused is None:
+            return None
+        oldest, newest = (moment - ahead if moment else moment for moment in run.answers.reused)
+        return oldest, newest
 
     # The override is that of pytest's Function, which leaves out a parameter of Node.
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]

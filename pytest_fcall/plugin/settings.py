@@ -125,6 +125,7 @@ class _SettingsReader:
             record=self._choice("record", RECORD),
             missing=self._choice("missing", MISSING),
             started=self._started(),
+            ahead=self._ahead(),
             max_age=_max_age(self._given("max_age") or (_MAX_AGE_IN_CI if _is_ci() and self._is_told_to_ask() else "")),
             result_max_age=_max_age(self._given("max_age")),
             store=self._store(),
@@ -267,9 +268,13 @@ class _SettingsReader:
         return any(asking) and not self._config.getoption("fc_replay")
 
     def _started(self) -> float:
-        """The time at which the run began; all workers have it from the controller."""
+        """The time at which the run began, by the clock of this host; all workers have it from the controller."""
         given: Mapping[str, Any] = getattr(self._config, "workerinput", {})
-        return float(given.get("fcall_started") or time.time())
+        return float(given.get("fcall_started") or time.time()) + self._ahead()
+
+    def _ahead(self) -> float:
+        given: Mapping[str, Any] = getattr(self._config, "workerinput", {})
+        return float(given.get("fcall_clock") or 0.0)
 
     def _worker(self) -> Worker | None:
         given: Mapping[str, Any] | None = getattr(self._config, "workerinput", None)

@@ -139,7 +139,10 @@ class Settings:
     missing: Missing
     """The treatment of cases without a recorded reply, where no model may be asked."""
     started: float
-    """The time at which the run began, in seconds since 1970: what was recorded since then is of this run."""
+    """The time at which the run began, in seconds since 1970 by the clock of this host: what was recorded since then is
+    of this run."""
+    ahead: float
+    """The seconds by which the clock of this host is ahead of that of the host where the results arrive."""
     max_age: int | None
     """In seconds: where a model may be asked, older replies are not used again."""
     result_max_age: int | None

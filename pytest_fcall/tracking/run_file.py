@@ -50,7 +50,7 @@ class RunFile:
     parts: tuple[str, ...] = ()
     """The ids of the shards that it was merged of."""
     provenance: Mapping[str, Json] = field(default_factory=dict)
-    """Versions, revision and settings; for people, never compared."""
+    """Versions, revision and settings; for people. Only shards are compared by it: one version must have made them."""
 
 
 def run_id(started: float, shard: tuple[int, int] | None = None) -> str:

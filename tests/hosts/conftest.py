@@ -1,4 +1,4 @@
-"""Several hosts, and what they share. `make test-store` runs these tests where all that they need is installed."""
+"""Several hosts, and what they share. `make test-hosts` runs these tests where all that they need is installed."""
 
 from __future__ import annotations
 

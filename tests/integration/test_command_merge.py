@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 from fnmatch import fnmatchcase
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,17 @@ def test_what_is_no_part_of_one_run_is_refused(mixed: Shop, runs: list[list[str]
         mixed.run(*MODELS, *arguments)
     done = merge(mixed, *shares(mixed))
     assert (done.returncode, said in done.stderr) == (2, True)
+
+
+def test_shards_of_different_versions_are_refused(mixed: Shop) -> None:
+    for number in (1, 2):
+        mixed.run(*MODELS, f"--fc-shard={number}/2")
+    first, second = map(Path, shares(mixed))
+    run = json.loads(second.read_text())
+    run["provenance"]["pytest_fcall"] = "0.0.7"
+    second.write_text(json.dumps(run))
+    done = merge(mixed, str(first), str(second))
+    assert (done.returncode, f"of pytest-fcall: {version('pytest-fcall')} and 0.0.7" in done.stderr) == (2, True)
 
 
 def test_the_whole_may_be_kept_and_merged_runs_compared(mixed: Shop) -> None:

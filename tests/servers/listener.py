@@ -16,8 +16,9 @@ PATIENCE = 60.0
 class Listener(ABC):
     """Listens while it is entered, and breaks off what is left of its connections."""
 
-    def __init__(self, port: int = 0, certificate: Path | None = None) -> None:
+    def __init__(self, port: int = 0, certificate: Path | None = None, address: str = "127.0.0.1") -> None:
         self._wanted = port
+        self._address = address
         self._certificate = certificate
         self._port: Future[int] = Future()
         self._writers: set[asyncio.StreamWriter] = set()
@@ -35,7 +36,7 @@ class Listener(ABC):
     @property
     def host(self) -> str:
         """Its address and port."""
-        return f"127.0.0.1:{self._port.result()}"
+        return f"{self._address}:{self._port.result()}"
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -44,7 +45,7 @@ class Listener(ABC):
         if self._certificate:
             tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
             tls.load_cert_chain(self._certificate)
-        listening = await asyncio.start_server(self._accepted, "127.0.0.1", self._wanted, backlog=1024, ssl=tls)
+        listening = await asyncio.start_server(self._accepted, self._address, self._wanted, backlog=1024, ssl=tls)
         self._port.set_result(listening.sockets[0].getsockname()[1])
         await self._stop.wait()
         listening.close()

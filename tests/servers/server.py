@@ -41,8 +41,14 @@ def echo(asked: Asked) -> Answer:
 class Server(Listener):
     """Answers as scripted, then by `default`; keeps what it was asked, in the order in which it arrived."""
 
-    def __init__(self, default: Responder = echo, port: int = 0, certificate: Path | None = None) -> None:
-        super().__init__(port, certificate)
+    def __init__(
+        self,
+        default: Responder = echo,
+        port: int = 0,
+        certificate: Path | None = None,
+        address: str = "127.0.0.1",
+    ) -> None:
+        super().__init__(port, certificate, address)
         self.default = default
         self.asked: list[Asked] = []
         self.connections = 0

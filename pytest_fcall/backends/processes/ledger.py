@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 from typing import Protocol, TypeVar
@@ -14,6 +15,8 @@ from pytest_fcall.core.private_files import create_private, make_private_folder
 LOCK_SECONDS = 5.0
 """Seconds to wait for a file that each process locks for a tenth of a millisecond at a time."""
 LOCK_POLL_SECONDS = 0.0005
+_ABANDONED_SECONDS = 7 * 86_400
+"""No run takes so long, and no clock is so wrong."""
 
 T = TypeVar("T")
 
@@ -114,6 +117,8 @@ class FileLedger:
 
     def _open(self) -> sqlite3.Connection:
         make_private_folder(self._path.parent)
+        if not self._path.exists():
+            _forget_abandoned(self._path.parent)
         create_private(self._path)
         connection = sqlite3.connect(self._path, timeout=0, isolation_level=None, check_same_thread=False)
         try:
@@ -128,6 +133,15 @@ class FileLedger:
             raise
         self._connection = connection
         return connection
+
+
+def _forget_abandoned(folder: Path) -> None:
+    """Delete the files of runs that nobody has deleted: their controller was killed, or is on another host."""
+    long_ago = time.time() - _ABANDONED_SECONDS
+    for path in folder.glob("limits-*.db*"):
+        with suppress(OSError):  # another process deletes them, too
+            if path.stat().st_mtime < long_ago:
+                path.unlink()
 
 
 def _text(connection: sqlite3.Connection, name: str) -> str:

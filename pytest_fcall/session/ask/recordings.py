@@ -97,6 +97,10 @@ class SessionRecordings:
         """The seconds by which the clock of the store is ahead of that of this host: those of hosts may differ."""
         return self.store.now() - time.time() if self._server else 0.0
 
+    def on_this_host(self, moment: float) -> float:
+        """The time of this host at which something was recorded; 0 stays 0, as nobody knows when that was."""
+        return moment - self._ahead if moment else moment
+
     @cached_property
     def since(self) -> float:
         """The moment from which on a recorded reply counts where the model may be asked."""

@@ -326,6 +326,7 @@ class Replies:
         way: Way = "stored" if source.asks_models else ""
         if (moment := found.timestamp) >= self._recordings.started:
             return Answer(found.reply, exchanges=exchanges, way=way)
+        moment = self._recordings.on_this_host(moment)
         return Answer(found.reply, asked=False, reused=(moment, moment), exchanges=exchanges, way=way)
 
     def _take(self, question: Question) -> Answer | None:
@@ -355,7 +356,7 @@ class Replies:
         return Answer(
             received.reply,
             asked=len(known) < len(moments),
-            reused=oldest_and_newest(known),
+            reused=oldest_and_newest(map(self._recordings.on_this_host, known)),
             exchanges=exchanges,
             way=way,
             detours=detours,

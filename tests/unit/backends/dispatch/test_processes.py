@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
 
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
 from pytest_fcall.backends.dispatch.job import Limits
-from pytest_fcall.backends.processes.ledger import FileLedger
+from pytest_fcall.backends.processes.ledger import FileLedger, ledger_path
 from tests.unit.backends.dispatch.support import Scripted, busy, job, jobs, nowhere
 
 
@@ -49,3 +50,15 @@ def test_what_one_process_is_told_to_wait_holds_for_another(tmp_path: Path) -> N
         assert not waiting.done()
     assert backend.asked == ["y"]
     assert waiting.cancelled()
+
+
+def test_what_runs_left_long_ago_is_deleted(tmp_path: Path) -> None:
+    names = ("limits-old.db", "limits-old.db-journal", "limits-new.db", "replies.db")
+    for name in names:
+        (tmp_path / name).touch()
+        if "new" not in name:
+            os.utime(tmp_path / name, (0, 0))
+    with closing(FileLedger(ledger_path(tmp_path, "mine"))) as ledger:
+        ledger.change("rate", lambda before, _: (before + "1", None))
+    assert {path.name for path in tmp_path.glob("*.db")} == {"limits-mine.db", "limits-new.db", "replies.db"}
+    assert not (tmp_path / "limits-old.db-journal").exists()

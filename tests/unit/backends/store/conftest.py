@@ -1,4 +1,4 @@
-"""The places of a store. A server is one of them where its driver is installed, as `make test-store` has it."""
+"""The places of a store. A server is one of them where its driver is installed, as `make test-hosts` has it."""
 
 from __future__ import annotations
 
