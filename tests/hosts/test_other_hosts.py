@@ -76,7 +76,8 @@ class Team:
             "PYTHONPATH": os.pathsep.join([str(CHECKOUT), *network.driver()]),
             "OPENAI_API_KEY": KEY,
         }
-        self.environment.pop("PYTEST_ADDOPTS", None)
+        for name in ("PYTEST_ADDOPTS", "CI"):
+            self.environment.pop(name, None)
         (self.path / "cases").mkdir(parents=True)
         (self.path / "pytest.ini").write_text(
             f"[pytest]\naddopts = {WITHOUT_TOOLS} -p no:cacheprovider\ntestpaths = cases\n"

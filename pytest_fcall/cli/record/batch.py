@@ -7,7 +7,7 @@ import sqlite3
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,7 @@ from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.record.batch_quote import BatchPrices, Quote, agreed, over_limit
 from pytest_fcall.cli.record.batch_servers import Servers, batch_backend
-from pytest_fcall.cli.record.offline import OPEN
+from pytest_fcall.cli.record.messages import OPEN, print_note, print_problem, print_some
 from pytest_fcall.cli.record.plan_run import NoPlan, PlanRun, run_plan
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Unanswered, digest
 from pytest_fcall.core.secrets import Secrets
@@ -35,8 +35,6 @@ from pytest_fcall.session.offline.intake import Intake
 
 _PORTION: Final = 256
 """Replies that are written together."""
-_SHOWN: Final = 5
-"""Lines of one kind that are printed; the others are counted."""
 _FIRST_LOOK: Final = 15.0
 _LAST_LOOK: Final = 300.0
 """Seconds between two looks at a batch: the first, and the longest."""
@@ -52,10 +50,10 @@ def record_in_batches(options: Namespace) -> int:
         print(why, file=sys.stderr)
         return 2
     except sqlite3.OperationalError:
-        _tell_problem("another process works with the batches of this project; they are its own until it ends")
+        print_problem("another process works with the batches of this project; they are its own until it ends")
         return 1
     except StoreError as error:
-        _tell_problem(str(error))
+        print_problem(str(error))
         return 1
 
 
@@ -84,7 +82,7 @@ def _resume(options: Namespace) -> int:
     status = 0
     for portion in under_way.values():
         if portion.arguments is None:
-            _tell_problem(f"{portion.name}: its command held a secret, so that it is not known; give it once more")
+            print_problem(f"{portion.name}: its command held a secret, so that it is not known; give it once more")
             status = 1
             continue
         split = portion.arguments.index("--")
@@ -226,7 +224,7 @@ class _Command:
             self._show(portion, words)
         for portion, words in visit.left:
             self._problems += 1
-            _tell_problem(f"{portion.name}: {words}")
+            print_problem(f"{portion.name}: {words}")
         self._tell_taken(plan, visit)
         return visit
 
@@ -245,11 +243,12 @@ class _Command:
             told = ["1 reply taken" if results.answered == 1 else f"{results.answered:,} replies taken"]
             told += [f"{len(results.failed):,} without a reply"] if results.failed else []
             print(safe_line(f"{portion.name}: {portion.outcome}: {', '.join(told)}"), flush=True)
-            _tell_some([f"{self._name(plan, key)}: {reason}" for key, reason in results.failed.items()])
-            _tell_some([f"{portion.name}: {note}" for note in results.notes])
+            reasons = [f"{self._name(plan, key)}: {reason}" for key, reason in results.failed.items()]
+            print_some(reasons, "requests without a reply")
+            print_some([f"{portion.name}: {note}" for note in results.notes], "of the kind")
             if results.unasked:
                 where = self._folder.results_file(portion.name)
-                _tell(f"{plural_text(results.unasked, 'answer')} to what no case asks any more: kept in {where}")
+                print_note(f"{plural_text(results.unasked, 'answer')} to what no case asks any more: kept in {where}")
 
     def _name(self, plan: PlanRun, key: str) -> str:
         request = plan.requests.get(key)
@@ -265,14 +264,14 @@ class _Command:
                 likely, most = (find(question.model, question.request) for find in (prices.likely, prices.most))
                 quotes.setdefault(question.source.id, Quote()).add(likely, most)
         except ValueError as error:
-            _tell_problem(str(error))
+            print_problem(str(error))
             self._problems += 1
             return False
         committed = [portion.most for portion in self._portions(plan)] + self._spent
         if reason := over_limit(quotes, committed, plan.settings.max_cost):
             for model, quote in sorted(quotes.items()):
                 print(quote.text(model))
-            _tell_problem(reason)
+            print_problem(reason)
             self._problems += 1
             return False
         return agreed(quotes, yes=self._options.yes)
@@ -303,7 +302,7 @@ class _Command:
         finally:
             await servers.close()
         self._problems += len(refused)
-        _tell_some([f"not submitted: {reason}" for reason in refused.values()])
+        print_some([f"not submitted: {reason}" for reason in refused.values()], "requests that are not submitted")
         return bool(division.portions)
 
     async def _cancel(self, plan: PlanRun) -> int:
@@ -319,7 +318,7 @@ class _Command:
                     why = str(error)
                 if why:
                     self._problems += 1
-                    _tell_problem(f"{portion.name}: not cancelled: {why}")
+                    print_problem(f"{portion.name}: not cancelled: {why}")
                 else:
                     print(f"{portion.name}: cancelled; what was answered by then is taken by the next command")
         finally:
@@ -347,7 +346,8 @@ class _Command:
 
     def _status(self, plan: PlanRun, visit: Visit) -> int:
         """Say what is open, and how it goes on."""
-        _tell_some([f"not planned: {test}: {reason}" for test, reason in plan.problems.items()])
+        lines = [f"not planned: {test}: {reason}" for test, reason in plan.problems.items()]
+        print_some(lines, "tests are not planned")
         open_ = len(plan.requests)
         if visit.under_way:
             print("batches are under way; the same command, or `fcall record --resume`, goes on with them")
@@ -374,24 +374,8 @@ def _worse(one: int, other: int) -> int:
 
 def _tell_damage(faults: Sequence[str]) -> int:
     for fault in faults:
-        _tell_problem(fault)
-    _tell_problem(
+        print_problem(fault)
+    print_problem(
         "nothing is submitted, since a damaged file may be of requests that the provider has: restore or move it"
     )
     return 1
-
-
-def _tell_some(lines: Iterable[str]) -> None:
-    all_lines = [*lines]
-    for line in all_lines[:_SHOWN]:
-        _tell(line)
-    if len(all_lines) > _SHOWN:
-        _tell(f"… and {len(all_lines) - _SHOWN:,} more")
-
-
-def _tell_problem(text: str) -> None:
-    _tell(f"fcall record: {text}")
-
-
-def _tell(text: str) -> None:
-    print(safe_line(text), file=sys.stderr)

@@ -12,6 +12,7 @@ from typing import Final
 
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import root_of
+from pytest_fcall.cli.record.messages import OPEN, print_note, print_problem, print_some, reply_count
 from pytest_fcall.cli.record.plan_run import NoPlan, PlanRun, run_plan
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -21,10 +22,8 @@ from pytest_fcall.session.offline.plan import PlanWriter
 from pytest_fcall.session.offline.reply_rows import read_reply_rows
 from pytest_fcall.session.offline.rounds import Rounds, RoundsError
 
-OPEN: Final = 10
-"""The exit status where requests are open still."""
-_SHOWN = 5
-"""Lines of one kind that are printed; the others are counted."""
+_SHOWN: Final = 5
+"""Requests that are named; the others are counted."""
 
 
 def plan_requests(paths: Sequence[str], options: Namespace) -> int:
@@ -53,7 +52,7 @@ def take_replies(paths: Sequence[str], options: Namespace) -> int:
         print(why, file=sys.stderr)
         return 2
     except StoreError as error:
-        _tell_problem(str(error))
+        print_problem(str(error))
         return 1
     missing = {each.first.digest for each in intake.missing()}
     new = sum(each.first.digest not in missing for each in after.requests)
@@ -75,7 +74,7 @@ def show_rounds(paths: Sequence[str]) -> int:
     try:
         rounds = Rounds(root).read()
     except RoundsError as error:
-        _tell_problem(str(error))
+        print_problem(str(error))
         return 1
     if not rounds:
         print("no requests were planned here; `fcall record --plan FILE` writes the first plan")
@@ -98,7 +97,7 @@ def _write_plan(run: PlanRun, options: Namespace) -> int:
     try:
         writer.write(path, run.requests, options.format)
     except OSError as error:
-        _tell_problem(f"cannot write {path}: {error.strerror or error}")
+        print_problem(f"cannot write {path}: {error.strerror or error}")
         return 1
     models = Counter(each.first.source.id for each in run.requests)
     asked = "".join(f"\n  {number:,} to {safe_line(model)}" for model, number in sorted(models.items()))
@@ -120,9 +119,9 @@ def _tell_not_planned(run: PlanRun, writer: PlanWriter) -> None:
     """Print which tests have no request in the plan though they want one."""
     apps = Counter(run.requests.apps.values())
     for app, number in sorted(apps.items()):
-        _tell(f"not planned: {plural_text(number, 'test')} of {app}: pytest itself asks apps")
+        print_note(f"not planned: {plural_text(number, 'test')} of {app}: pytest itself asks apps")
     lines = [f"not planned: {test}: {reason}" for test, reason in {**run.problems, **writer.refused}.items()]
-    _tell_some(lines, "tests are not planned")
+    print_some(lines, "tests are not planned")
 
 
 def _take_files(intake: Intake, files: Iterable[Path]) -> bool:
@@ -136,20 +135,20 @@ def _take_files(intake: Intake, files: Iterable[Path]) -> bool:
             except StoreError:
                 raise
             except OSError as error:
-                _tell_problem(f"cannot read {path}: {error.strerror or error}")
+                print_problem(f"cannot read {path}: {error.strerror or error}")
                 unread = True
-            print(f"{safe_line(str(path))}: {_replies(intake.taken - before)} taken")
+            print(f"{safe_line(str(path))}: {reply_count(intake.taken - before)} taken")
     finally:
         for note in intake.close():
-            _tell_problem(note)
+            print_problem(note)
     return unread
 
 
 def _tell_of_replies(intake: Intake) -> None:
     if intake.known:
-        print(f"{_replies(intake.known)} recorded before")
-    _tell_some(_rows(intake.failed, "no reply: "), "rows without a reply")
-    _tell_some(_rows(intake.refused, "not taken: "), "rows that are not taken")
+        print(f"{reply_count(intake.known)} recorded before")
+    print_some(_rows(intake.failed, "no reply: "), "rows without a reply")
+    print_some(_rows(intake.refused, "not taken: "), "rows that are not taken")
 
 
 def _rows(rows: Iterable[RefusedRow], prefix: str) -> list[str]:
@@ -158,28 +157,9 @@ def _rows(rows: Iterable[RefusedRow], prefix: str) -> list[str]:
 
 def _tell_missing(missing: Sequence[OpenRequest]) -> None:
     if missing:
-        print(f"still missing: {_replies(len(missing))}")
+        print(f"still missing: {reply_count(len(missing))}")
         for each in islice(missing, _SHOWN):
             asker, sample = each.first.asker, each.first.request.sample
             print(safe_line(f"  {asker.again}{f' (sample {sample})' if sample else ''}: {each.first.source.id}"))
         if len(missing) > _SHOWN:
             print(f"  … and {len(missing) - _SHOWN:,} more")
-
-
-def _replies(number: int) -> str:
-    return "1 reply" if number == 1 else f"{number:,} replies"
-
-
-def _tell_some(lines: Sequence[str], of_what: str) -> None:
-    for line in lines[:_SHOWN]:
-        _tell(line)
-    if len(lines) > _SHOWN:
-        _tell(f"… {len(lines) - _SHOWN:,} more {of_what}")
-
-
-def _tell_problem(text: str) -> None:
-    _tell(f"fcall record: {text}")
-
-
-def _tell(text: str) -> None:
-    print(safe_line(text), file=sys.stderr)

@@ -15,12 +15,12 @@ from pytest_fcall.backends.cluster.assignment import AskedModel, Assignment, say
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import existing_paths
+from pytest_fcall.cli.record.messages import OPEN, print_problem, print_some, reply_count
 from pytest_fcall.cli.record.plan_run import NoPlan, PlanRun, run_plan
 from pytest_fcall.core import ModelUnavailable
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import NAME
 from pytest_fcall.reporting.number_text import plural_text
-from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.ask.open_requests import OpenRequest
 from pytest_fcall.session.offline.intake import Intake
 from pytest_fcall.session.offline.plan import PlanWriter
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from pytest_fcall.core import Backend, Json
     from pytest_fcall.core.storage import Folder
 
-OPEN: Final = 10
-_SHOWN: Final = 5
 _PLAN: Final = "plan-{}.parquet"
 _EXAMPLES: Final = """\
 examples:
@@ -68,10 +66,10 @@ def record_by_ray(arguments: Sequence[str], for_pytest: Sequence[str]) -> int:
         print(why, file=sys.stderr)
         return 2
     except (ClusterError, StoreError) as error:
-        _tell(f"fcall record: {error}")
+        print_problem(str(error))
         return 1
     except OSError as error:
-        _tell(f"fcall record: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}")
+        print_problem(f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}")
         return 1
 
 
@@ -217,11 +215,11 @@ def _answer(options: Namespace) -> int:
 
     run = run_plan(options.paths, options.pytest)
     if run.settings.record == "off":
-        _tell("fcall record: --engine writes into the recordings, which --fc-record=off switches off")
+        print_problem("--engine writes into the recordings, which --fc-record=off switches off")
         return 2
     work = _Work(options, _checkpoint(options, run))
     if taken := _take_earlier(work, run):
-        print(f"{_replies(taken)} of an earlier run taken from {work.folder.address}")
+        print(f"{reply_count(taken)} of an earlier run taken from {work.folder.address}")
         run = run_plan(options.paths, options.pytest)
     _tell_not_planned(run)
     if len(run.requests):
@@ -282,7 +280,7 @@ def _round(work: _Work, run: PlanRun, cluster: Cluster) -> int:
     parts.forget()
     work.folder.remove(name)
     work.note_round(intake, writer)
-    print(f"round {number}: {plural_text(len(wanted), 'request')}, {_replies(intake.taken)}")
+    print(f"round {number}: {plural_text(len(wanted), 'request')}, {reply_count(intake.taken)}")
     return intake.taken
 
 
@@ -362,7 +360,7 @@ def _rows_of(folder: Folder, name: str) -> Iterator[ReplyRow]:
 
 def _close(intake: Intake) -> None:
     for note in intake.close():
-        _tell(f"fcall record: {note}")
+        print_problem(note)
 
 
 def _end(work: _Work, run: PlanRun) -> int:
@@ -374,28 +372,13 @@ def _end(work: _Work, run: PlanRun) -> int:
         for digest, why in work.failed.items()
         if digest in askers
     ]
-    _tell_some(lines, "requests without a reply")
-    _tell_some([f"not taken: {line}" for line in work.refused], "replies that are not taken")
+    print_some(lines, "requests without a reply")
+    print_some([f"not taken: {line}" for line in work.refused], "replies that are not taken")
     print(f"{plural_text(len(still), 'request')} open" if still else "nothing is open")
     if work.refused or run.problems:
         return 1
     return OPEN if still else 0
 
 
-def _replies(number: int) -> str:
-    return "1 reply" if number == 1 else f"{number:,} replies"
-
-
 def _tell_not_planned(run: PlanRun) -> None:
-    _tell_some([f"not planned: {test}: {why}" for test, why in run.problems.items()], "tests are not planned")
-
-
-def _tell_some(lines: Sequence[str], of_what: str) -> None:
-    for line in lines[:_SHOWN]:
-        _tell(line)
-    if len(lines) > _SHOWN:
-        _tell(f"… {len(lines) - _SHOWN} more {of_what}")
-
-
-def _tell(text: str) -> None:
-    print(safe_line(text), file=sys.stderr)
+    print_some([f"not planned: {test}: {why}" for test, why in run.problems.items()], "tests are not planned")

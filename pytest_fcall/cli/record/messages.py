@@ -1,0 +1,37 @@
+"""Lines that `fcall record` prints about requests and replies."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from pytest_fcall.reporting.safe_text import safe_line
+
+OPEN: Final = 10
+"""The exit status where requests are open still."""
+_SHOWN: Final = 5
+"""Lines of one kind that are printed; the others are counted."""
+
+
+def reply_count(number: int) -> str:
+    """A number of replies."""
+    return "1 reply" if number == 1 else f"{number:,} replies"
+
+
+def print_some(lines: Sequence[str], of_what: str) -> None:
+    """Print the first of some lines to standard error, and how many more there are `of_what`."""
+    for line in lines[:_SHOWN]:
+        print_note(line)
+    if len(lines) > _SHOWN:
+        print_note(f"… {len(lines) - _SHOWN:,} more {of_what}")
+
+
+def print_problem(text: str) -> None:
+    """Print what is wrong, in the name of the command."""
+    print_note(f"fcall record: {text}")
+
+
+def print_note(text: str) -> None:
+    """Print a line to standard error."""
+    print(safe_line(text), file=sys.stderr)
