@@ -30,7 +30,7 @@ def cluster_of(address: str | None, shipped: Mapping[str, Any] | None = None) ->
 
     `shipped` is the environment that nodes elsewhere are to have. Raises ClusterError.
     """
-    ray = _library()
+    ray = ray_library()
     address = address or os.environ.get("RAY_ADDRESS")
     if address:
         _check_reachable(address)
@@ -62,7 +62,8 @@ def _check_reachable(address: str) -> None:
             raise ClusterError(f"no cluster of Ray answers at {address}: {reason}") from None
 
 
-def _library() -> Any:
+def ray_library() -> Any:
+    """The library. Raises ClusterError where it is missing."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what goes wrong comes as an error, too
     try:

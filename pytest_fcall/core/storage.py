@@ -32,15 +32,22 @@ def is_address(name: str) -> bool:
 
 def file_system_of(address: str) -> tuple[Any, str]:
     """The file system of an address, and the path in it. Raises StorageError."""
-    try:
-        from pyarrow import ArrowException, fs
-    except ImportError:
-        raise ParquetError('addresses need pyarrow; pip install "pytest-fcall[parquet]"') from None
+    fs = _file_systems()
+    from pyarrow import ArrowException
+
     try:
         found: tuple[Any, str] = fs.FileSystem.from_uri(address)
     except (ArrowException, OSError, ValueError) as error:
         raise StorageError(f"this address cannot be used: {_first_line(error)}") from None
     return found
+
+
+def _file_systems() -> Any:
+    try:
+        from pyarrow import fs
+    except ImportError:
+        raise ParquetError('addresses need pyarrow; pip install "pytest-fcall[parquet]"') from None
+    return fs
 
 
 def open_address(address: str) -> BufferedReader:
@@ -71,9 +78,7 @@ class Folder:
         self.address = address
         self.is_local = not is_address(address)
         if self.is_local:
-            from pyarrow import fs
-
-            self.file_system, self._path = fs.LocalFileSystem(), str(Path(address).absolute())
+            self.file_system, self._path = _file_systems().LocalFileSystem(), str(Path(address).absolute())
         else:
             self.file_system, self._path = file_system_of(address)
 

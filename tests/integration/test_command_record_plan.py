@@ -291,3 +291,10 @@ def test_a_request_with_a_secret_is_written_to_no_file(project: Path) -> None:
 def test_replies_cannot_be_taken_where_nothing_is_recorded(project: Path) -> None:
     write_rows(project / "replies.jsonl", replies(plan(project)))
     record(project, "--from", "replies.jsonl", MODEL, "--", "--fc-record=off", says="--fc-record=off", status=2)
+
+
+def test_without_ray_one_sentence_says_what_to_install(project: Path) -> None:
+    (project / "ray.py").write_text("raise ImportError('there is no ray')\n", "utf-8")
+    said = record(project, "--engine=ray", MODEL, status=1)
+    assert said == 'fcall record: --engine=ray needs Ray (there is no ray); pip install "pytest-fcall[ray]"\n'
+    assert not (project / ".fcall").exists()

@@ -49,7 +49,7 @@ exit status: 0 done; 1 something went wrong, or is not taken; 2 nothing could be
 
 def record_by_ray(arguments: Sequence[str], for_pytest: Sequence[str]) -> int:
     """Answer all open requests; 1 where something went wrong, 2 where nothing could begin, 10 with open requests."""
-    from pytest_fcall.cli.ray_library import ClusterError
+    from pytest_fcall.cli.ray_library import ClusterError, ray_library
 
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -61,6 +61,7 @@ def record_by_ray(arguments: Sequence[str], for_pytest: Sequence[str]) -> int:
     cap = [] if options.fc_max_cost is None else [f"--fc-max-cost={options.fc_max_cost}"]
     options.pytest = [*(f"--fc-model={model}" for model in options.fc_model), *cap, *for_pytest]
     try:
+        ray_library()  # before the plan, which may take long
         return _answer(options)
     except NoPlan as why:
         print(why, file=sys.stderr)
