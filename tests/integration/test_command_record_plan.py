@@ -298,3 +298,12 @@ def test_without_ray_one_sentence_says_what_to_install(project: Path) -> None:
     said = record(project, "--engine=ray", MODEL, status=1)
     assert said == 'fcall record: --engine=ray needs Ray (there is no ray); pip install "pytest-fcall[ray]"\n'
     assert not (project / ".fcall").exists()
+
+
+def test_damaged_rounds_are_counted_anew_and_cost_no_reply(project: Path) -> None:
+    write_rows(project / "replies.jsonl", [*replies(plan(project)), "no mapping"])  # type: ignore[list-item]
+    (project / ".fcall/rounds.json").write_text("{", "utf-8")
+    said = record(project, "--from", "replies.jsonl", MODEL, status=1)
+    assert "3 replies taken" in said
+    assert "rounds.json: not JSON" in said
+    assert "replies.jsonl:4: not taken: this line is not a mapping" in said

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from pytest_fcall.backends.cluster.assignment import Assignment
 from pytest_fcall.backends.cluster.coordinator import CoordinatorClient
-from pytest_fcall.backends.cluster.ledger import GROUPS, groups_of
 from pytest_fcall.backends.cluster.parts import PartRow, part_names, read_part, write_part
+from pytest_fcall.backends.cluster.round_log import GROUPS, groups_of
 from pytest_fcall.backends.cluster.shared_limits import Gate, SharedLimitsBackend
 from pytest_fcall.backends.costs.budget import MeteredBackend
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher

@@ -1,11 +1,11 @@
-"""What all processes of a cluster share: limits, the budget, and the ledger of a round."""
+"""What all processes of a cluster share: limits, the budget, and the log of a round."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pytest_fcall.backends.cluster.ledger import Ledger
+from pytest_fcall.backends.cluster.round_log import RoundLog
 from pytest_fcall.backends.cluster.shared_limits import Admission, SharedWindows
 from pytest_fcall.backends.costs.budget import Budget
 
@@ -16,11 +16,11 @@ class Coordinator:
     def __init__(self, rpm: int | None, tpm: int | None, max_cost: float | None) -> None:
         self._windows = SharedWindows(rpm, tpm)
         self._budget = None if max_cost is None else Budget(max_cost)
-        self._ledger = Ledger()
+        self._log = RoundLog()
 
     async def new_round(self) -> None:
         """Forget the requests of the round before."""
-        self._ledger = Ledger()
+        self._log = RoundLog()
 
     async def admit(self, model: str, tokens: Sequence[int]) -> Admission:
         """See `SharedWindows.admit`."""
@@ -48,20 +48,20 @@ class Coordinator:
         return self._budget.spent if self._budget else 0.0
 
     async def deaths(self, digests: Sequence[str]) -> dict[str, int]:
-        """See `Ledger.deaths`."""
-        return self._ledger.deaths(digests)
+        """See `RoundLog.deaths`."""
+        return self._log.deaths(digests)
 
     async def begin(self, digests: Sequence[str]) -> None:
-        """See `Ledger.begin`."""
-        self._ledger.begin(digests)
+        """See `RoundLog.begin`."""
+        self._log.begin(digests)
 
     async def add_part(self, name: str, digests: Sequence[str]) -> None:
-        """See `Ledger.add_part`."""
-        self._ledger.add_part(name, digests)
+        """See `RoundLog.add_part`."""
+        self._log.add_part(name, digests)
 
     async def parts_after(self, number: int) -> list[str]:
-        """See `Ledger.parts_after`."""
-        return self._ledger.parts_after(number)
+        """See `RoundLog.parts_after`."""
+        return self._log.parts_after(number)
 
 
 class CoordinatorClient:
@@ -102,7 +102,7 @@ class CoordinatorClient:
         _result(self._actor.new_round.remote())
 
     def deaths(self, digests: Iterable[str]) -> dict[str, int]:
-        """See `Ledger.deaths`."""
+        """See `RoundLog.deaths`."""
         found: dict[str, int] = _result(self._actor.deaths.remote([*digests]))
         return found
 
@@ -111,11 +111,11 @@ class CoordinatorClient:
         _result(self._actor.begin.remote([*digests]))
 
     def add_part(self, name: str, digests: Iterable[str]) -> None:
-        """See `Ledger.add_part`."""
+        """See `RoundLog.add_part`."""
         _result(self._actor.add_part.remote(name, [*digests]))
 
     def parts_after(self, number: int) -> list[str]:
-        """See `Ledger.parts_after`."""
+        """See `RoundLog.parts_after`."""
         names: list[str] = _result(self._actor.parts_after.remote(number))
         return names
 

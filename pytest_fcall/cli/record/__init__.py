@@ -148,7 +148,7 @@ def _check_together(parser: ArgumentParser, options: Namespace, for_pytest: Sequ
         parser.error("--format can only be used with --plan")
     for path in options.origins:
         if path != Path("-") and not path.is_file():
-            parser.error(f"--from: no such file: {path}")
+            parser.error(f"--from: {'it is a folder' if path.is_dir() else 'no such file'}: {path}")
 
 
 def _refuse_actions(parser: ArgumentParser, options: Namespace, *, offline: bool) -> None:

@@ -23,15 +23,15 @@ from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.record.batch_quote import BatchPrices, Quote, agreed, over_limit
 from pytest_fcall.cli.record.batch_servers import Servers, batch_backend
-from pytest_fcall.cli.record.messages import OPEN, print_note, print_problem, print_some
+from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_note, print_problem, print_some
 from pytest_fcall.cli.record.plan_run import NoPlan, PlanRun, run_plan
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Unanswered, digest
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.ask.open_requests import OpenRequest
-from pytest_fcall.session.ask.types import Question
 from pytest_fcall.session.offline.intake import Intake
+from pytest_fcall.session.offline.plan import refuse_secrets
 
 _PORTION: Final = 256
 """Replies that are written together."""
@@ -286,7 +286,7 @@ class _Command:
             for each in new:
                 question = each.first
                 try:
-                    _refuse_secrets(question, settings.secrets)
+                    refuse_secrets(question, settings.secrets)
                     server = await servers.of(question)
                     offline = await batch_backend(question).offline_body(question.request)
                     most = prices.most(question.model, question.request)
@@ -346,8 +346,7 @@ class _Command:
 
     def _status(self, plan: PlanRun, visit: Visit) -> int:
         """Say what is open, and how it goes on."""
-        lines = [f"not planned: {test}: {reason}" for test, reason in plan.problems.items()]
-        print_some(lines, "tests are not planned")
+        print_not_planned(plan.problems, plan.requests.apps)
         open_ = len(plan.requests)
         if visit.under_way:
             print("batches are under way; the same command, or `fcall record --resume`, goes on with them")
@@ -358,12 +357,6 @@ class _Command:
         if self._problems or plan.problems:
             return 1
         return OPEN if open_ else 0
-
-
-def _refuse_secrets(question: Question, secrets: Secrets) -> None:
-    """Raise CaseRefused where the messages hold a secret: a file would be wrong with it and without it."""
-    if secrets and secrets.may_be_in(repr(question.request.messages)):
-        raise CaseRefused("its messages hold a secret, which belongs into no file")
 
 
 def _worse(one: int, other: int) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 
 OPEN: Final = 10
@@ -25,6 +27,13 @@ def print_some(lines: Sequence[str], of_what: str) -> None:
         print_note(line)
     if len(lines) > _SHOWN:
         print_note(f"… {len(lines) - _SHOWN:,} more {of_what}")
+
+
+def print_not_planned(problems: Mapping[str, str], apps: Mapping[str, str]) -> None:
+    """Print which tests have no request though they want a reply: why, by test, and the ids of apps, by test."""
+    for app, number in sorted(Counter(apps.values()).items()):
+        print_note(f"not planned: {plural_text(number, 'test')} of {app}: pytest itself asks apps")
+    print_some([f"not planned: {test}: {reason}" for test, reason in problems.items()], "tests are not planned")
 
 
 def print_problem(text: str) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import root_of
-from pytest_fcall.cli.record.messages import OPEN, print_note, print_problem, print_some, reply_count
+from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_problem, print_some, reply_count
 from pytest_fcall.cli.record.plan_run import NoPlan, PlanRun, run_plan
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -56,7 +56,10 @@ def take_replies(paths: Sequence[str], options: Namespace) -> int:
         return 1
     missing = {each.first.digest for each in intake.missing()}
     new = sum(each.first.digest not in missing for each in after.requests)
-    Rounds(after.settings.root).add_replies(intake.taken, len(after.requests))
+    rounds = Rounds(after.settings.root)
+    rounds.add_replies(intake.taken, len(after.requests))
+    if rounds.fault:
+        print_problem(rounds.fault)
     _tell_missing([each for each in after.requests if each.first.digest in missing])
     if new:
         print(f"next round: {plural_text(new, 'request')} that the replies lead to")
@@ -108,20 +111,14 @@ def _write_plan(run: PlanRun, options: Namespace) -> int:
     if idle > 0:
         print(f"{plural_text(idle, 'test')} {'waits' if idle == 1 else 'wait'} for no reply", file=out)
     if len(run.requests):
-        number = Rounds(run.settings.root).begin(len(run.requests), sorted(models)).number
+        rounds = Rounds(run.settings.root)
+        number = rounds.begin(len(run.requests), sorted(models)).number
         if number > 1:
             print(f"this is round {number}", file=out)
-    _tell_not_planned(run, writer)
+        if rounds.fault:
+            print_problem(rounds.fault)
+    print_not_planned({**run.problems, **writer.refused}, run.requests.apps)
     return 1 if run.problems or writer.refused else 0
-
-
-def _tell_not_planned(run: PlanRun, writer: PlanWriter) -> None:
-    """Print which tests have no request in the plan though they want one."""
-    apps = Counter(run.requests.apps.values())
-    for app, number in sorted(apps.items()):
-        print_note(f"not planned: {plural_text(number, 'test')} of {app}: pytest itself asks apps")
-    lines = [f"not planned: {test}: {reason}" for test, reason in {**run.problems, **writer.refused}.items()]
-    print_some(lines, "tests are not planned")
 
 
 def _take_files(intake: Intake, files: Iterable[Path]) -> bool:

@@ -15,7 +15,7 @@ from pytest_fcall.backends.cluster.assignment import AskedModel, Assignment, say
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import existing_paths
-from pytest_fcall.cli.record.messages import OPEN, print_problem, print_some, reply_count
+from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_problem, print_some, reply_count
 from pytest_fcall.cli.record.plan_run import NoPlan, PlanRun, run_plan
 from pytest_fcall.core import ModelUnavailable
 from pytest_fcall.core.json_reading import read_json
@@ -222,7 +222,7 @@ def _answer(options: Namespace) -> int:
     if taken := _take_earlier(work, run):
         print(f"{reply_count(taken)} of an earlier run taken from {work.folder.address}")
         run = run_plan(options.paths, options.pytest)
-    _tell_not_planned(run)
+    print_not_planned(run.problems, run.requests.apps)
     if len(run.requests):
         least, most = options.actors
         pool = ActorPool(least, most, options.actor_cpus, options.actor_gpus)
@@ -307,7 +307,10 @@ def _answers(
 def _write_plan(work: _Work, run: PlanRun, writer: PlanWriter, wanted: Sequence[OpenRequest]) -> tuple[str, int]:
     """Write the plan where all nodes read it; gives its name, and the number of the round."""
     models = sorted({each.first.source.id for each in wanted})
-    number = Rounds(run.settings.root).begin(len(wanted), models).number
+    rounds = Rounds(run.settings.root)
+    number = rounds.begin(len(wanted), models).number
+    if rounds.fault:
+        print_problem(rounds.fault)
     name = _PLAN.format(number)
     with TemporaryDirectory() as own:
         draft = Path(own) / name
@@ -379,7 +382,3 @@ def _end(work: _Work, run: PlanRun) -> int:
     if work.refused or run.problems:
         return 1
     return OPEN if still else 0
-
-
-def _tell_not_planned(run: PlanRun) -> None:
-    print_some([f"not planned: {test}: {why}" for test, why in run.problems.items()], "tests are not planned")

@@ -14,7 +14,7 @@ from pytest_fcall.session.ask.sources import Sources
 from pytest_fcall.session.ask.transport import ReceivedReply, Transport, result_of
 from pytest_fcall.session.ask.types import Answer, AppTrace, Asker, Conversation, Question, Source, oldest_and_newest
 from pytest_fcall.session.ask.volatile import VolatileNotes
-from pytest_fcall.session.outcomes import CaseError
+from pytest_fcall.session.outcomes import CaseEnded, CaseError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -155,7 +155,7 @@ class Replies:
         future = Future[Answer]()
         try:
             future.set_result(self._transport.run_here(self._conversations().hold(conversation)))
-        except BaseException as end:  # CaseEnded is one, and the test wants to see any end
+        except (Exception, CaseEnded) as end:
             future.set_exception(end)
         return future
 

@@ -71,11 +71,6 @@ class Intake:
                     portion = []
         self._record(portion)
 
-    def put(self, request: OpenRequest, reply: Reply) -> None:
-        """Take one reply."""
-        self._taken[request.first.digest] = ""
-        self._record([(request, reply)])
-
     def put_all(self, answered: Sequence[tuple[OpenRequest, Reply]]) -> None:
         """Take replies, which are in the store afterwards. Raises StoreError."""
         self._taken.update({request.first.digest: "" for request, _ in answered})

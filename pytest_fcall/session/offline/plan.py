@@ -99,11 +99,13 @@ class PlanWriter:
                 yield {"custom_id": question.digest, "method": "POST", "url": whole.path, "body": whole.body}
 
     def _writable(self, requests: Iterable[OpenRequest]) -> Iterator[Question]:
-        """The requests without secrets: of another request, the reply would be that to another question."""
+        """The requests without secrets."""
         for each in requests:
             question = each.first
-            if self._secrets and self._secrets.may_be_in(repr(question.request.messages)):
-                self.refused[question.asker.again] = "its messages hold a secret, which belongs into no file"
+            try:
+                refuse_secrets(question, self._secrets)
+            except CaseRefused as refused:
+                self.refused[question.asker.again] = str(refused)
                 continue
             self.written += 1
             yield question
@@ -112,6 +114,12 @@ class PlanWriter:
 def file_from(root: Path, file: Path) -> str:
     """The path of a file as recordings name it: from the root, and with slashes."""
     return (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
+
+
+def refuse_secrets(question: Question, secrets: Secrets) -> None:
+    """Raise CaseRefused where the messages hold a secret: without it, the reply would be that to another question."""
+    if secrets and secrets.may_be_in(repr(question.request.messages)):
+        raise CaseRefused("its messages hold a secret, which belongs into no file")
 
 
 async def body_of(question: Question) -> OfflineBody:

@@ -65,7 +65,9 @@ def _rows(name: str, lines: Iterator[bytes]) -> Iterator[ReplyRow]:
             place = f"{name}:{number}"
             try:
                 yield ReplyRow(place, as_mapping(read_own_json(line), "this line"))
-            except ValueError as error:  # DamagedData is one
+            except DamagedData as error:
+                yield ReplyRow(place, {}, str(error))
+            except ValueError as error:
                 cut = "" if line.endswith(b"\n") else "; the file may be cut short here"
                 yield ReplyRow(place, {}, f"this line is {error}{cut}")
 

@@ -47,6 +47,8 @@ class Rounds:
 
     def __init__(self, root: Path) -> None:
         self._path = root / NAME / "rounds.json"
+        self.fault = ""
+        """Why the rounds so far do not count; empty where they do."""
 
     def read(self) -> Sequence[Round]:
         """The rounds so far. Raises RoundsError."""
@@ -63,9 +65,9 @@ class Rounds:
     def begin(self, requests: int, models: Sequence[str]) -> Round:
         """Note a plan. Before replies came it is the same round, planned anew; after the last reply the first one.
 
-        Raises RoundsError and OSError.
+        Raises OSError. Damaged rounds are counted anew.
         """
-        known = [*self.read()]
+        known = self._known()
         if known and known[-1].open == 0:
             known = []
         if known and known[-1].open is None:
@@ -75,10 +77,18 @@ class Rounds:
         return new
 
     def add_replies(self, taken: int, still_open: int) -> None:
-        """Note replies to the last round. Raises RoundsError and OSError."""
-        if known := [*self.read()]:
+        """Note replies to the last round. Raises OSError."""
+        if known := self._known():
             last = known[-1]
             self._write([*known[:-1], replace(last, taken=last.taken + taken, open=still_open)])
+
+    def _known(self) -> list[Round]:
+        """The rounds so far; none where the file is damaged, for replies must not be lost over a count."""
+        try:
+            return [*self.read()]
+        except RoundsError as error:
+            self.fault = str(error)
+            return []
 
     def _write(self, rounds: Sequence[Round]) -> None:
         make_private_folder(self._path.parent)

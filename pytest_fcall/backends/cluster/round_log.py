@@ -11,7 +11,7 @@ GROUPS: Final = (0, 32, 4, 1, 1)
 it is soon alone. One that was under way in as many deaths as there are numbers here is asked no more."""
 
 
-class Ledger:
+class RoundLog:
     """Which rows are done, and how often the others were begun without ever being done. One for a cluster."""
 
     def __init__(self) -> None:
