@@ -120,7 +120,10 @@ class Secrets:
 
     def may_be_in(self, text: str) -> bool:
         """Whether a text may hold a secret: a quick check, which is true for all that do."""
-        return any(needle in text for needle in self._needles)
+        for needle in self._needles:  # noqa: SIM110 - every text passes here, and a generator takes twice as long
+            if needle in text:
+                return True
+        return False
 
     def redacted(self, text: str) -> str:
         """The text with a mark in the place of each secret. JSON stays JSON, and valid base64 stays valid."""

@@ -29,16 +29,21 @@ _ARGUMENTS_BEFORE_ENV = 10
 """Of `subprocess.Popen`."""
 
 
-@contextmanager
-def working_on(mark: CaseMark) -> Iterator[None]:
-    """Let what is begun meanwhile belong to a case."""
-    outer = _MARK.set(mark)
-    del mark  # a traceback keeps this frame, and the mark is to live as long as the work
-    try:
-        yield
-    finally:
+class CaseWork:
+    """Lets what is begun meanwhile belong to a case."""
+
+    __slots__ = ("_mark", "_outer")
+
+    def __init__(self, mark: CaseMark) -> None:
+        self._mark: CaseMark | None = mark
+
+    def __enter__(self) -> None:
+        self._outer = _MARK.set(self._mark)
+        self._mark = None  # a traceback keeps this object, and the mark is to live as long as the work
+
+    def __exit__(self, *_: object) -> None:
         with suppress(ValueError):  # a fixture of an async test ends in another context
-            _MARK.reset(outer)
+            _MARK.reset(self._outer)
 
 
 class CaseContext:

@@ -6,8 +6,8 @@ import os
 import socket
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock, current_thread
@@ -52,14 +52,23 @@ class DetourRefused(ConnectionRefusedError):
 
 
 class WatchedRun:
-    """The connections of an app at work that go around the proxy."""
+    """A run of an app, which is watched as long as this context: what others open meanwhile counts for it, too."""
 
-    __slots__ = ("detours", "live")
+    __slots__ = ("_watch", "detours", "live")
 
-    def __init__(self, *, live: bool) -> None:
+    def __init__(self, watch: DetourWatch, *, live: bool) -> None:
+        self._watch = watch
         self.live = live
         """Whether models may be asked, so that nothing is refused."""
         self.detours: list[Detour] = []
+        """Its connections that go around the proxy."""
+
+    def __enter__(self) -> Sequence[Detour]:
+        self._watch.begin(self)
+        return self.detours
+
+    def __exit__(self, *_: object) -> None:
+        self._watch.end(self)
 
 
 class DetourWatch:
@@ -78,23 +87,21 @@ class DetourWatch:
         self._replaced: list[tuple[Any, str, Any, Any]] = []
         """Classes and modules, the names in them that are replaced, what was there, and what is there."""
 
-    @contextmanager
-    def watching(self, *, live: bool) -> Iterator[list[Detour]]:
-        """Watch until the end; gives the list to which connections are added, those of other apps meanwhile, too."""
-        run = WatchedRun(live=live)
+    def begin(self, run: WatchedRun) -> None:
+        """Watch the run from now on."""
         with self._lock:
             if not self._runs:
-                self._begin()
+                self._stand_aside()
             self._runs.append(run)
-        try:
-            yield run.detours
-        finally:
-            with self._lock:
-                self._runs.remove(run)
-                if not self._runs:
-                    self._end()
 
-    def _begin(self) -> None:
+    def end(self, run: WatchedRun) -> None:
+        """Watch the run no more."""
+        with self._lock:
+            self._runs.remove(run)
+            if not self._runs:
+                self._put_back()
+
+    def _stand_aside(self) -> None:
         resolve = socket.getaddrinfo
         self._replace(socket, "getaddrinfo", partial(self._resolve, resolve))
         if (events := sys.modules.get(_EVENT_LOOPS)) is not None:
@@ -109,7 +116,7 @@ class DetourWatch:
         self._replaced.append((owner, name, vars(owner).get(name, _NOT_THERE), by))
         setattr(owner, name, by)
 
-    def _end(self) -> None:
+    def _put_back(self) -> None:
         """Put back what was there, unless somebody else has replaced it since and still calls ours."""
         while self._replaced:
             owner, name, before, by = self._replaced.pop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from threading import Lock
@@ -103,16 +103,16 @@ class AppProxy:
         if not self._settings.proxy:
             yield None
             return
-        from pytest_fcall.backends.proxy.case_context import working_on
+        from pytest_fcall.backends.proxy.case_context import CaseWork
 
         runs, live = self._endpoint.runs, self._may_ask(question)
         self._begin_context(runs)
         self.variables.begin(self._endpoint.base(runs.in_process), offline=not live)
         try:
             with (
-                self._watching(live=live) as detours,
+                self._watched(live=live) as detours,
                 self._run(question, runs.in_process) as active,
-                working_on(runs.mark(active.token)),
+                CaseWork(runs.mark(active.token)),
             ):
                 active.detours = detours
                 yield active
@@ -202,32 +202,25 @@ class AppProxy:
             self._announced.unlink(missing_ok=True)
         self._endpoint.close()
 
-    @contextmanager
-    def _watching(self, *, live: bool) -> Iterator[Sequence[Detour]]:
-        """Note connections that go around the proxy. Raises WentAround where they are refused."""
+    def _watched(self, *, live: bool) -> AbstractContextManager[Sequence[Detour]]:
+        """Note connections that go around the proxy, unless they may."""
         if self._settings.around == "allow":
-            yield ()
-            return
-        if self._watch is None:
-            from pytest_fcall.backends.proxy.detours import DetourWatch
+            return nullcontext(())
+        from pytest_fcall.backends.proxy.detours import DetourWatch, WatchedRun
 
+        if self._watch is None:
             self._watch = DetourWatch(self._settings.root, self.variables.defaults)
-        with self._watch.watching(live=live) as detours:
-            try:
-                yield detours
-            except Exception:  # whatever an app makes of it, the refusal is the reason
-                _raise_refusals(detours, live=live)
-                raise
-        _raise_refusals(detours, live=live)
+        return WatchedRun(self._watch, live=live)
 
     @contextmanager
     def _run(self, question: Question, group: str) -> Iterator[ActiveRun]:
+        """Raises WentAround where a connection around the proxy was refused, and what `in_process` raises."""
         origin = question.source.id, self._recordings.file_name(question), question.asker.case, question.request.sample
         active = self._begin(question, origin, group)
         try:
             yield active
         except Exception:  # whatever an app makes of a request that failed, the failure is the reason
-            _raise_failures(active)
+            self._raise_failures(question, active)
             raise
         finally:
             with self._lock:
@@ -238,7 +231,17 @@ class AppProxy:
                     self._endpoint.runs.remove(active.token)
                     if active.run:
                         self._note(question.asker.nodeid, active.run)
-        _raise_failures(active)
+        self._raise_failures(question, active)
+
+    def _raise_failures(self, question: Question, active: ActiveRun) -> None:
+        if active.run:
+            _raise_failures(active.run)
+        if active.detours and not self._may_ask(question):
+            raise WentAround(
+                f"the app goes around the proxy to {active.detours[0].text}, and no model may be asked in this run. So "
+                "that what it asks is recorded and replayed, its client must take its address from the variable of "
+                "the provider, such as OPENAI_BASE_URL; fc_around = allow lets it pass"
+            ) from None
 
     def _note(self, test: str, run: AppRun) -> None:
         """Note what is to be told of the requests of a test; nothing is kept of most."""
@@ -340,19 +343,8 @@ def _variables(settings: Settings) -> Mapping[str, str]:
     return read_variables(settings.proxy_variables) if settings.proxy else {}
 
 
-def _raise_refusals(detours: Sequence[Detour], *, live: bool) -> None:
-    if live or not detours:
-        return
-    raise WentAround(
-        f"the app goes around the proxy to {detours[0].text}, and no model may be asked in this run. So that what it "
-        "asks is recorded and replayed, its client must take its address from the variable of the provider, such as "
-        "OPENAI_BASE_URL; fc_around = allow lets it pass"
-    ) from None
-
-
-def _raise_failures(active: ActiveRun) -> None:
-    run = active.run
-    if run is None or not (run.not_keyed or run.not_recorded or run.not_paid or run.not_stored):
+def _raise_failures(run: AppRun) -> None:
+    if not (run.not_keyed or run.not_recorded or run.not_paid or run.not_stored):
         return
     if run.not_keyed:
         raise CaseError(run.not_keyed[0]) from None

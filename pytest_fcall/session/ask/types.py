@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_fcall.core import (
     Backend,
@@ -177,11 +177,12 @@ class Answer(NamedTuple):
         return [step.reply for step in self.transcript.steps] if self.transcript else [self.reply]
 
 
+_MOST_NOTABLE: Final[Sequence[Way]] = ("stored", "unseen", "proxy", "")
+
+
 def way_of(answers: Iterable[Answer]) -> Way:
     """The way in which an app came to several answers, or to the steps of one: the most notable of all."""
-    ways = {answer.way for answer in answers}
-    known: tuple[Way, ...] = ("stored", "unseen", "proxy")
-    return next((way for way in known if way in ways), "")
+    return min((answer.way for answer in answers), key=_MOST_NOTABLE.index, default="")
 
 
 def oldest_and_newest(moments: Iterable[float]) -> tuple[float, float] | None:

@@ -23,7 +23,7 @@ import httpx2
 import pytest
 
 from pytest_fcall.backends.proxy.app_run import AppRun
-from pytest_fcall.backends.proxy.case_context import CaseContext, working_on
+from pytest_fcall.backends.proxy.case_context import CaseContext, CaseWork
 from pytest_fcall.backends.proxy.case_lookup import CASE_HEADER
 from tests.servers import Server
 from tests.unit.backends.proxy.support import Between
@@ -72,7 +72,7 @@ class Cases:
         return lambda: self.of[name]
 
     def working_on(self, name: str) -> AbstractContextManager[None]:
-        return working_on(self.runs.mark(self.tokens[name]))
+        return CaseWork(self.runs.mark(self.tokens[name]))
 
     def end(self, name: str) -> None:
         self.runs.remove(self.tokens[name])
