@@ -23,6 +23,16 @@ class DamagedData(ValueError):
     """The data does not have the expected form. The message names the part."""
 
 
+class LaterVersion(DamagedData):
+    """The data is in a version of its format that only a later pytest-fcall reads."""
+
+    def __init__(self, version: int, newest: int) -> None:
+        super().__init__(
+            f"a later pytest-fcall wrote it in version {version} of its format, and this one reads up to {newest}: "
+            "update pytest-fcall"
+        )
+
+
 def as_mapping(value: Json, name: str) -> Mapping[str, Json]:
     """Return `value`. Raises DamagedData, with `name`, unless it is a mapping."""
     if not isinstance(value, Mapping):
@@ -46,6 +56,12 @@ def required_field(data: Mapping[str, Json], key: str, kind: type[T]) -> T:
     if value is None:
         raise DamagedData(f"`{key}` is missing")
     return value
+
+
+def check_version(data: Mapping[str, Json], key: str, newest: int) -> None:
+    """Raise LaterVersion for data in a later version than `newest`, and DamagedData where the field is no version."""
+    if (version := required_field(data, key, int)) > newest:
+        raise LaterVersion(version, newest)
 
 
 def optional_list_of_strings(data: Mapping[str, Json], key: str) -> Sequence[str]:

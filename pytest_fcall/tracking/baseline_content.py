@@ -9,6 +9,7 @@ from typing import Final
 
 from pytest_fcall.core import Fault, Location
 from pytest_fcall.core.git_attributes import write_git_attributes
+from pytest_fcall.core.json_fields import LaterVersion
 from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.tracking.bookkeeping import (
     REMOVED,
@@ -19,7 +20,7 @@ from pytest_fcall.tracking.bookkeeping import (
     read_bookkeeping,
     replace_changed_file,
 )
-from pytest_fcall.tracking.contract import Answer, Contract, contract_text, read_contract
+from pytest_fcall.tracking.contract import VERSION, Answer, Contract, contract_text, read_contract, version_of
 from pytest_fcall.tracking.contract_lines import Facts, digest_of, facts_of, stanza_of_facts
 from pytest_fcall.tracking.measurement import Measured
 from pytest_fcall.tracking.stanza import Stanza, StanzaFields, wire_digests_to_json, with_wire_digests
@@ -62,12 +63,19 @@ def parse_baseline(content: bytes, path: Path, kept: Bookkeeping | None = None) 
     except UnicodeDecodeError:
         return Baseline(faults=(damage(path, 1, "not a baseline file, or an incomplete one"),))
     if contract is None:
-        return Baseline(faults=(damage(path, 1, "not a baseline file in the format 2"),))
+        return Baseline(faults=(_of_another_format(content, path),))
     if lines := contract.unreadable:
         others = f" (and {len(lines) - 1:,} more: {_listed([line.number for line in lines[1:]])})" if lines[1:] else ""
         fault = damage(path, lines[0].number, f"this line is not part of a baseline{others}", lines[0].text)
         return Baseline(faults=(fault,))
     return _baseline(contract, kept or Bookkeeping(), path)
+
+
+def _of_another_format(content: bytes, path: Path) -> Fault:
+    version = version_of(content.decode())
+    if version is not None and version > VERSION:
+        return damage(path, 1, str(LaterVersion(version, VERSION)), hint="Run the version that wrote it.")
+    return damage(path, 1, f"not a baseline file in the format {VERSION}")
 
 
 def _baseline(contract: Contract, kept: Bookkeeping, path: Path) -> Baseline:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 SUFFIX: Final = ".accepted"
 
-_OLD_SUFFIX: Final = ".ambr"
 _NEVER_ENTERED: Final = ("node_modules", "venv", "__pycache__")
 
 
@@ -38,7 +37,7 @@ def read_baseline(path: Path) -> Baseline | None:
     try:
         content = read_regular(path, MOST_KEPT_BYTES)
     except (FileNotFoundError, NotADirectoryError):
-        return _in_old_format(path)
+        return None
     except OSError as error:
         return _unreadable(path, error)
     from pytest_fcall.tracking.baseline_content import parse_baseline
@@ -48,16 +47,6 @@ def read_baseline(path: Path) -> Baseline | None:
         return parse_baseline(content, path, read_bookkeeping(measurement_path(path)))
     except OSError as error:
         return _unreadable(measurement_path(path), error)
-
-
-def _in_old_format(path: Path) -> Baseline | None:
-    old = path.with_suffix(_OLD_SUFFIX)
-    if not old.exists():
-        return None
-    from pytest_fcall.tracking.baseline_content import Baseline, damage
-
-    hint = f"Remove it, run pytest, and accept the answers with `fcall accept`: they go into {path.name}."
-    return Baseline(faults=(damage(old, 1, "a baseline in a format that is no longer read", hint=hint),))
 
 
 def _unreadable(path: Path, error: OSError) -> Baseline:

@@ -23,7 +23,10 @@ from pytest_fcall.tracking.contract_lines import (
     word_text,
 )
 
-FIRST_LINE: Final = "# pytest-fcall baseline 2"
+VERSION: Final = 2
+_MARK: Final = "# pytest-fcall baseline "
+FIRST_LINE: Final = f"{_MARK}{VERSION}"
+_MOST_DIGITS: Final = 10
 _BASE: Final = "|||||||"
 _MARKS: Final = ("<<<<<<<", _BASE, "=======", ">>>>>>>")
 _MOST_TRIED: Final = 5_000
@@ -103,6 +106,12 @@ def _latest(case: str, answers: tuple[Answer, ...], kept: Bookkeeping, *, is_rem
         return answers
     newer = [*(each.digest for each in answers), *([REMOVED] if is_removed else [])]
     return tuple(old for old in answers if not any(kept.replaces(case, new, old.digest) for new in newer))
+
+
+def version_of(text: str) -> int | None:
+    """The version of the format that the first line of a file names; None where it names none."""
+    number = text.partition("\n")[0].rstrip().removeprefix(_MARK)
+    return int(number) if number.isdecimal() and len(number) < _MOST_DIGITS else None
 
 
 def read_contract(text: str) -> Contract | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
+from pytest_fcall.core.json_fields import LaterVersion, as_mapping, check_version, optional_field, required_field
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder
 from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
@@ -97,6 +97,8 @@ def read_run(path: Path) -> RunFile:
         return _from_json(as_mapping(read_json(read_regular(path, MOST_KEPT_BYTES)), "the file"))
     except OSError as error:
         raise RunFileError(f"{path}: cannot be read: {error.strerror}") from None
+    except LaterVersion as error:
+        raise RunFileError(f"{path}: {error}") from None
     except ValueError as error:
         raise RunFileError(f"{path}: not a run file: {error}") from None
 
@@ -134,9 +136,7 @@ def _to_json(run: RunFile) -> dict[str, Json]:
 
 
 def _from_json(fields: Mapping[str, Json]) -> RunFile:
-    version = required_field(fields, "fcall_run", int)
-    if version > VERSION:
-        raise ValueError(f"it has version {version}, and this pytest-fcall reads up to {VERSION}: update pytest-fcall")
+    check_version(fields, "fcall_run", VERSION)
     return RunFile(
         id=required_field(fields, "id", str),
         started=required_field(fields, "started", str),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
+from pytest_fcall.core.json_fields import as_mapping, check_version, optional_field, required_field
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder, refuse_way_out
 from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
@@ -60,8 +60,7 @@ def _to_json(watch: Watch) -> dict[str, Json]:
 
 
 def _watches(fields: Mapping[str, Json]) -> dict[str, Watch]:
-    if required_field(fields, "fcall_watch", int) > _VERSION:
-        raise ValueError("it is of a later version: update pytest-fcall")
+    check_version(fields, "fcall_watch", _VERSION)
     models = required_field(fields, "models", dict)
     return {str(model): _watch(as_mapping(each, "a model")) for model, each in models.items()}
 

@@ -16,6 +16,7 @@ from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import (
     DamagedData,
     as_mapping,
+    check_version,
     optional_field,
     optional_list_of_strings,
     optional_number,
@@ -166,8 +167,7 @@ class PortionFolder:
 def _portion(name: str, data: Json) -> Portion:
     """The portion in a file. Raises DamagedData."""
     fields_ = as_mapping(data, "the file")
-    if fields_.get("version") != _VERSION:
-        raise DamagedData("it is of another version of pytest-fcall")
+    check_version(fields_, "version", _VERSION)
     if required_field(fields_, "name", str) != name:
         raise DamagedData(f"it is the file of {fields_['name']!r:.60}, and was renamed")
     arguments = fields_.get("arguments")

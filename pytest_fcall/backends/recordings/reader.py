@@ -11,7 +11,7 @@ from pytest_fcall.backends.recordings.line import line_fields, recording_of, req
 from pytest_fcall.backends.recordings.review import review_of
 from pytest_fcall.backends.recordings.shared_parts import NO_CONTEXT, Context, ReadParts
 from pytest_fcall.core import Fault, Json, Location, Model
-from pytest_fcall.core.json_fields import DamagedData, optional_field, required_field
+from pytest_fcall.core.json_fields import DamagedData, LaterVersion, optional_field, required_field
 from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
 
 VERSION = 2
@@ -75,6 +75,8 @@ class _File:
         if self.version != VERSION:
             message = f"recordings have format version {self.version!r}; this pytest-fcall reads only {VERSION}"
             hint = "Delete the file, and record its cases again: `fcall record --export` writes a new one."
+            if type(self.version) is int and self.version > VERSION:
+                message, hint = str(LaterVersion(self.version, VERSION)), ""
             self.add_fault(line, "recordings-version", message, hint)
 
     def add_fault(self, line: _Line, code: str, message: str, hint: str = "") -> None:

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import as_mapping, optional_field, optional_list_of_strings, required_field
+from pytest_fcall.core.json_fields import (
+    as_mapping,
+    check_version,
+    optional_field,
+    optional_list_of_strings,
+    required_field,
+)
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder, refuse_way_out
 from pytest_fcall.core.regular_file import read_regular
@@ -54,6 +60,7 @@ class Rounds:
         """The rounds so far. Raises RoundsError."""
         try:
             fields = as_mapping(read_json(read_regular(self._path)), "the file")
+            check_version(fields, "fcall_rounds", _VERSION)
             return [_round(as_mapping(each, "a round")) for each in required_field(fields, "rounds", list)]
         except FileNotFoundError:
             return []

@@ -191,15 +191,6 @@ def test_a_file_that_is_not_there_is_no_baseline(path: Path) -> None:
     assert read_baseline(path) is None
 
 
-def test_a_file_in_the_old_format_says_what_to_do(path: Path) -> None:
-    path.parent.mkdir(parents=True)
-    path.with_suffix(".ambr").touch()
-
-    (fault,) = read(path).faults
-    assert fault.location.path.endswith("shop.fc.yaml.ambr")
-    assert "accept the answers with `fcall accept`: they go into shop.fc.yaml.accepted" in fault.hint
-
-
 def test_a_file_without_stanzas_is_removed(path: Path) -> None:
     write_baseline(path, [OSLO])
     write_baseline(path, [])
@@ -241,7 +232,8 @@ def test_what_json_cannot_say_leaves_the_files_as_they_are(path: Path, stanza: S
 
 
 DAMAGE = {
-    "another-format": ("baseline 2\n", "baseline 3\n", 1, "not a baseline file in the format 2"),
+    "another-format": ("baseline 2\n", "baseline 1\n", 1, "not a baseline file in the format 2"),
+    "later-format": ("baseline 2\n", "baseline 3\n", 1, "a later pytest-fcall wrote it in version 3 of its format"),
     "no-format": ("# pytest-fcall baseline 2\n", "", 1, "not a baseline file in the format 2"),
     "no-fact": ("oslo 1 get_weather", "oslo one get_weather", 5, "this line is not part of a baseline"),
     "no-case": ('"paris in spring" no', '"paris in" spring" no', 10, "this line is not part of a baseline"),

@@ -71,7 +71,6 @@ def test_where_none_is_kept_there_is_none(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"fcall_run": None}, "`fcall_run` is missing"),
-        ({"fcall_run": 99}, "it has version 99, and this pytest-fcall reads up to 1: update pytest-fcall"),
         ({"id": 5}, "`id` is not a string"),
         ({"results": []}, "`results` is not a mapping"),
         ({"models": [1]}, "`models` is not a list of strings"),
@@ -88,6 +87,14 @@ def test_a_wrong_field_is_named(tmp_path: Path, change: dict[str, Any], said: st
     with pytest.raises(RunFileError) as raised:
         read_run(path)
     assert str(raised.value).startswith(f"{path}: not a run file: {said}")
+
+
+def test_a_file_of_a_later_version_asks_for_an_update(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    write_run(path, RUN)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"fcall_run": 99}))
+    with pytest.raises(RunFileError, match=r"one\.json: a later pytest-fcall wrote it in version 99 .*: update"):
+        read_run(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"7", b"[" * 100_000, b"9" * 5_000])
