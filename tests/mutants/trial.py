@@ -47,7 +47,7 @@ class Workplace:
         project: Path,
         folder: Path,
         *,
-        seconds_a_test: int = 30,
+        seconds_a_test: int = 60,
         imported_before: Sequence[str] = _IMPORTED_BEFORE,
     ) -> None:
         for each in project.iterdir():
