@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,18 @@ from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
 from pytest_fcall.backends.dispatch.job import AnsweredJob, Limits
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
-from tests.unit.backends.dispatch.support import Run, Scripted, Silent, broken, busy, job, jobs, nowhere, said
+from tests.unit.backends.dispatch.support import (
+    JumpingClock,
+    Run,
+    Scripted,
+    Silent,
+    broken,
+    busy,
+    job,
+    jobs,
+    nowhere,
+    said,
+)
 
 
 def test_every_job_gets_its_own_reply(run: Run) -> None:
@@ -336,3 +348,34 @@ def test_nothing_is_left_to_complain_about_when_all_is_over() -> None:
         dispatcher.cancel_all()
         wait(futures, 10)
     gc.collect()
+
+
+def test_each_attempt_that_may_be_billed_without_a_reply_is_noted() -> None:
+    lost, noted = Unanswered("the connection broke", billable=True), list[str]()
+    backend = Scripted(lost, lost, Unanswered("no connection"))
+    dispatcher = Dispatcher(
+        Limits(retries=2), nowhere, clock=JumpingClock(), on_unpriced=lambda job: noted.append(said(job.request))
+    )
+    with closing(dispatcher):
+        assert isinstance(dispatcher.submit(job("a", backend)).exception(10), Unanswered)
+    assert noted == ["a", "a"]
+
+
+class Claimed:
+    """A request that another process has sent."""
+
+    def __init__(self) -> None:
+        self.released = 0
+
+    async def reply(self) -> Reply:
+        return Reply("from elsewhere")
+
+    def release(self) -> None:
+        self.released += 1
+
+
+def test_the_reply_of_another_process_is_the_reply_and_nobody_is_asked() -> None:
+    backend, claim = Scripted(), Claimed()
+    with closing(Dispatcher(Limits(), nowhere)) as dispatcher:
+        assert dispatcher.submit(replace(job("a", backend), claim=claim)).result(10).text == "from elsewhere"
+    assert (backend.asked, claim.released) == ([], 0)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.backends.dispatch.outage import Outage
+from tests.unit.backends.dispatch.support import gone
+
+
+@pytest.fixture
+def outage() -> Outage:
+    """A server that has answered, and cannot be reached since the second 0."""
+    outage = Outage()
+    outage.answered()
+    outage.failed(gone(), 0)
+    return outage
+
+
+def test_a_server_that_has_answered_may_come_back_within_ten_seconds(outage: Outage) -> None:
+    assert outage.may_pass(9.9)
+    assert not outage.may_pass(10)
+
+
+def test_a_server_that_never_answered_does_not_come_back() -> None:
+    outage = Outage()
+    outage.failed(gone(), 0)
+    assert not outage.may_pass(0)
+
+
+def test_the_seconds_count_from_the_first_failure_in_a_row(outage: Outage) -> None:
+    outage.failed(gone(), 9)
+    assert not outage.may_pass(10)
+    outage.answered()
+    outage.failed(gone(), 9)
+    assert outage.may_pass(18)
