@@ -135,7 +135,7 @@ class Worker(Popen2IO):
 
 def _same_server() -> AbstractContextManager[object]:
     """Have a forked process ask the server that forked it for another one; it would start a server of its own."""
-    if multiprocessing.parent_process() is None or forkserver._forkserver._forkserver_address is None:
+    if multiprocessing.parent_process() is None or not getattr(forkserver._forkserver, "_forkserver_address", ""):
         return nullcontext()
     return patch.object(forkserver._forkserver, "ensure_running")
 
