@@ -138,20 +138,18 @@ def _call(call: RawCall, number: int) -> Json:
 
 def _difference(packed: Packed) -> str:
     """What differs where the verdict is made again from what is printed; empty where nothing does."""
-    from pytest_fcall.cli.pytest_run import run_pytest_offline
-    from pytest_fcall.cli.score.own_cases_plugin import KIND, OwnCases
-    from pytest_fcall.cli.score.stored_answers import read_answers
+    from pytest_fcall.cli.score.collected_cases import UnreadableCases
+    from pytest_fcall.cli.score.own_cases import OwnCaseJudge
+    from pytest_fcall.suites.json_files import BrokenRow
 
     with tempfile.TemporaryDirectory() as folder:
-        case_file, replies = Path(folder, _CASE_FILE), Path(folder, _REPLIES)
-        case_file.write_text(packed.case, "utf-8")
-        replies.write_text(packed.replies, "utf-8")
-        judged = OwnCases(read_answers([str(replies)]))
-        quiet = ["-o", "fc_runs=0", "-o", "fc_proxy=off", "--fc-record=off", "--fc-samples=1", "--fc-confirm=0"]
-        run_pytest_offline([f"--fc-model={KIND}:bug", *quiet, f"--rootdir={folder}", str(case_file)], judged)
-    row = judged.rows[0] if judged.rows else {}
+        Path(folder, _CASE_FILE).write_text(packed.case, "utf-8")
+        try:
+            row = OwnCaseJudge(_CASE_FILE, Path(folder)).judge(json.loads(packed.replies)).verdict
+        except (UnreadableCases, BrokenRow) as error:
+            row = {"error": str(error)}
     if "valid" not in row:
-        problem = row.get("error") or row.get("skipped") or "; ".join(judged.problems) or "it cannot be judged alone"
+        problem = row.get("error") or row.get("skipped") or row.get("not_judged")
         return f"the verdict cannot be made again from this: {safe_line(str(problem))}"
     if row["valid"] != packed.valid:
         return "the verdict made from this differs: masking, or something beside the case, decides; see --no-mask"

@@ -74,3 +74,18 @@ class MatchContexts:
         if not (last.tools is tools and last.rules is rules and last.comparators is comparators):
             last = self._last = MatchContext(tools, rules, comparators)
         return last
+
+
+class KeptMatchContexts(MatchContexts):
+    """Contexts of cases that come in any order, again and again: none is made twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: dict[tuple[int, int, int], MatchContext] = {}
+
+    def of(self, tools: Sequence[Tool], rules: Rules, comparators: Mapping[str, Comparator]) -> MatchContext:
+        """The context for these very tools, rules and comparators, which it keeps alive."""
+        key = id(tools), id(rules), id(comparators)
+        if (kept := self._kept.get(key)) is None:
+            kept = self._kept[key] = MatchContext(tools, rules, comparators)
+        return kept

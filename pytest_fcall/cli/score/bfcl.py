@@ -153,11 +153,15 @@ class BfclJudge(RowJudge):
         sums, values = self._totals(row, str(judged.verdict["category"]), right=judged.verdict["valid"] is True)
         return replace(judged, group_sums=sums, group_values=values)
 
-    def totals_of_broken(self, row: Mapping[str, Json]) -> tuple[Sequence[GroupSums], GroupValues | None]:
+    def verdict_of_broken(self, row: Mapping[str, Json]) -> RowVerdict:
         """An answer that is not right, as the leaderboard counts it, whatever the reason why it cannot be judged."""
+        known = RowJudge.verdict_of_broken(self, row)
         row = self._with_current_id(row)
         category = str(row.get("category") or category_of_id(str(row.get("id") or "")))
-        return self._totals(row, category, right=False) if self.totals and category else ((), None)
+        if not (self.totals and category):
+            return known
+        sums, values = self._totals(row, category, right=False)
+        return replace(known, group_sums=sums, group_values=values)
 
     def _totals(
         self, row: Mapping[str, Json], category: str, *, right: bool

@@ -2,135 +2,147 @@
 
 from __future__ import annotations
 
-import json
-import re
-import sys
-from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar
 
-from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import existing_paths
-from pytest_fcall.cli.score.rows import add_column_option, check_readable
-from pytest_fcall.reporting.number_text import plural_text
-from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, PASSED
+from pytest_fcall.cli.score.own_summary import Finding, OwnSummary
+from pytest_fcall.cli.score.rows import RowJudge, RowVerdict
+from pytest_fcall.cli.score.stored_answers import answer_key, case_names, rows_of_other_file, stored_answer
+from pytest_fcall.core.values import Json
+from pytest_fcall.reporting.safe_text import laid_out
+from pytest_fcall.session.outcomes import CaseEnded
+from pytest_fcall.session.result.exit_status import FAILED
+from pytest_fcall.suites.json_files import BrokenRow
 
 if TYPE_CHECKING:
-    from pytest_fcall.cli.score.own_cases_plugin import OwnCases
-    from pytest_fcall.cli.score.stored_answers import StoredAnswers
-
-_MOST_NAMED: Final = 5
-_NO_TESTS: Final = 5
-"""The exit status of pytest where no case is left."""
-_EXAMPLES: Final = """\
-examples:
-  fcall score --cases cases answers.jsonl                        answers by the ids of cases
-  fcall score --cases cases/shop.fc.yaml logs/run.eval           the samples of a log of inspect_ai
-  fcall score --cases cases --format json answers.jsonl          an object for each answer
-
-A row of a JSON Lines file is {"id": the id of a case, "reply": what an app may return: a text, calls, or messages}; or
-it has `replies`, those of a conversation in order. Files of recorded replies (*.replies.jsonl) and logs of inspect_ai
-are read, too. Nothing is asked, and nothing is recorded.
-
-Exit codes: 0, all are right; 1, an answer is wrong or cannot be read; 10, a case has no answer.
-"""
+    from pytest_fcall.cli.score.collected_cases import CollectedCases, OwnCase
 
 
-def run_own_cases(arguments: Sequence[str], formats: Sequence[str]) -> int:
-    """Judge the answers, and return the exit status of the run."""
-    parser = _parser(formats)
-    options = parser.parse_args(arguments)
-    existing_paths(parser, [options.cases])
-    check_readable(parser, options.rows)
-    from pytest_fcall.cli.score.own_cases_plugin import KIND, OwnCases
-    from pytest_fcall.cli.score.stored_answers import read_answers
-
-    answers = read_answers(options.rows, options.json_columns)
-    judged = OwnCases(answers)
-    once = ["--fc-samples=1", "--fc-confirm=0", "--fc-vary=off"]
-    run = ["-o", "fc_runs=0", "-o", "fc_proxy=off", "--fc-record=off", *once]
-    arguments = [f"--fc-model={KIND}:{_label(options.rows)}", *run, options.cases]
-    is_json = options.format == "json"
-    status, output = _run(judged, arguments, captured=is_json)
-    for row in judged.rows if is_json else ():
-        print(json.dumps(row))
-    if judged.cases is None or judged.problems:
-        if is_json:  # else pytest has shown them
-            print("\n\n".join(judged.problems) or output, file=sys.stderr)
-        return FAILED if judged.problems else 2
-    if not judged.cases:
-        parser.error(f"no cases in {options.cases}")
-    for line in _lines(answers, judged):
-        print(safe_line(line), file=sys.stderr)
-    return _exit_status(status, answers, judged)
-
-
-def _parser(formats: Sequence[str]) -> ArgumentParser:
-    parser = command_parser("score", "Judge stored answers to your own cases, as a run of pytest would.", _EXAMPLES)
-    parser.add_argument(
-        "rows",
-        nargs="+",
-        metavar="ANSWERS",
-        help="answers as JSON Lines, also gzipped, or Parquet: a path, or an address such as s3://bucket/name; - reads "
-        "stdin; or logs",
-    )
-    add_column_option(parser)
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of answers to cases of one's own."""
+    parser.set_defaults(totals=True)
     parser.add_argument("--cases", required=True, metavar="PATH", help="a case file, or a folder of them")
     parser.add_argument(
-        "--format", choices=formats, default=formats[0], help=f"what is printed (default: {formats[0]})"
+        "--key",
+        default="",
+        metavar="FIELD",
+        help="the field of a row that tells its answer apart (default: `key`, else a digest of the answer)",
     )
-    return parser
 
 
-def _label(files: Sequence[str]) -> str:
-    """The name that the answers have as a model: that of their file."""
-    name = Path(files[0]).name.partition(".")[0] if files[0] != "-" else "stdin"
-    return re.sub(r"[^\w-]+", "_", name) or "answers"
+def judge_of(parser: ArgumentParser, options: Namespace) -> OwnCaseJudge:
+    """The judge of the command line. Cases that cannot be collected end the program through `parser`."""
+    from pytest_fcall.cli.score.collected_cases import UnreadableCases
+
+    existing_paths(parser, [options.cases])
+    judge = OwnCaseJudge(options.cases, Path(), options.key)
+    try:
+        if not judge.collected.all:
+            parser.error(f"no cases in {options.cases}")
+    except UnreadableCases as problem:
+        parser.exit(FAILED, f"{laid_out(str(problem))}\n")
+    return judge
 
 
-def _run(plugin: OwnCases, arguments: Sequence[str], *, captured: bool) -> tuple[int, str]:
-    if captured:
-        from pytest_fcall.cli.pytest_run import run_pytest_offline
-
-        return run_pytest_offline(arguments, plugin)
-    import pytest
-
-    from pytest_fcall.core.provider_variables import with_placeholder_keys
-
-    with with_placeholder_keys():
-        status = pytest.main(["--no-header", "--assert=plain", "-p", "no:cacheprovider", *arguments], plugins=[plugin])
-    return int(status), ""
+def summary_of(judge: OwnCaseJudge, options: Namespace) -> OwnSummary:
+    """The summary of answers to all cases."""
+    return OwnSummary(judge.collected.all, compares=options.compare)
 
 
-def _exit_status(status: int, answers: StoredAnswers, judged: OwnCases) -> int:
-    if status not in (PASSED, INCONCLUSIVE, _NO_TESTS):
-        return status
-    if answers.broken:
-        return FAILED
-    is_open = judged.unanswered or judged.undecided or judged.unused or status != PASSED
-    return INCONCLUSIVE if is_open else PASSED
+@dataclass(frozen=True, slots=True)
+class OwnCaseJudge(RowJudge):
+    """Judges rows by the cases that pytest collects, which each process does for itself."""
+
+    row_fields: ClassVar = ("id",)
+    file_endings: ClassVar = (".jsonl", ".jsonl.gz", ".parquet", ".eval")
+
+    cases: str
+    folder: Path
+    """The folder in which the command was started."""
+    key: str = ""
+
+    @property
+    def collected(self) -> CollectedCases:
+        """The cases. Raises UnreadableCases."""
+        from pytest_fcall.cli.score.collected_cases import collected_cases
+
+        return collected_cases(self.cases, self.folder)
+
+    def lines_of(self, name: str) -> Iterator[bytes] | None:
+        """The rows that stand for a log or for recordings."""
+        return rows_of_other_file(name)
+
+    def judge(self, row: Mapping[str, Json]) -> RowVerdict:
+        """Judge an answer as a run would, if it decides about its case."""
+        answer = stored_answer(row, self.key)
+        owners = self._owners(answer.names)
+        if len(owners) != 1:
+            files = " and ".join(case.file for case in owners)
+            reason = f"cases of {files} have this id: write FILE::ID" if files else "no case has this id"
+            name = answer.names[0]
+            return _not_judged({"key": answer.key, "id": name}, Finding("", "open", answer.key, reason, f"{name:.200}"))
+        case = owners[0]
+        identity = _identity(answer.key, case)
+        if case.fault:
+            raise BrokenRow(case.fault)
+        if case.skip:
+            return RowVerdict(
+                {**identity, "skipped": case.skip}, finding=Finding(case.name, "skipped", answer.key, case.skip)
+            )
+        if case.undecided:
+            return _not_judged(identity, Finding(case.name, "open", answer.key, case.undecided))
+        return _judged(identity, Finding(case.name, "right", answer.key), case, answer.replies)
+
+    def verdict_of_broken(self, row: Mapping[str, Json]) -> RowVerdict:
+        """The key and the case of a row, as far as they are known."""
+        key = ""
+        with suppress(BrokenRow):
+            key = answer_key(row, self.key) if row else ""
+        names = case_names(row)
+        if len(owners := self._owners(names)) == 1:
+            identity, name = _identity(key, owners[0]), owners[0].name
+        else:
+            identity, name = {"key": key, "id": names[0] if names else ""}, ""
+        known = {field: value for field, value in identity.items() if value}
+        return RowVerdict(known, finding=Finding(name, "error", key))
+
+    def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
+        """An earlier verdict of ours."""
+        return {"valid": row["valid"]} if isinstance(row.get("valid"), bool) else {}
+
+    def _owners(self, names: Iterable[str]) -> Sequence[OwnCase]:
+        """The cases of the first name that there are any of."""
+        return next((found for name in names if (found := self.collected.named(name))), ())
 
 
-def _lines(answers: StoredAnswers, judged: OwnCases) -> Iterator[str]:
-    """The rows that could not be judged, and why."""
-    yield from answers.broken
-    for id_, places in answers.clashes.items():
-        yield f"{id_}: {len(places)} different answers, none of which is judged ({_listed(places)})"
-    for id_, reason in judged.unknown.items():
-        yield f"{answers.by_id[id_].place}: {id_}: {reason}"
-    if answers.repeated:
-        yield f"{plural_text(answers.repeated, 'answer')} stored more than once, and judged once"
-    if judged.unanswered:
-        yield f"{plural_text(len(judged.unanswered), 'case')} without an answer: {_listed(judged.unanswered)}"
-    if judged.unused:
-        yield f"{plural_text(len(judged.unused), 'case')} ended before the last stored reply: {_listed(judged.unused)}"
-    for reason, cases in judged.undecided.items():
-        yield f"{plural_text(len(cases), 'case')} not judged, since {reason}: {_listed(cases)}"
+def _identity(key: str, case: OwnCase) -> dict[str, Json]:
+    return {"key": key, "id": case.id, "file": case.file}
 
 
-def _listed(names: Iterable[str]) -> str:
-    found = list(dict.fromkeys(names))
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return f"{', '.join(found[:_MOST_NAMED])}{more}"
+def _not_judged(identity: Mapping[str, Json], finding: Finding) -> RowVerdict:
+    return RowVerdict({**identity, "not_judged": finding.why}, finding=finding)
+
+
+def _judged(identity: Mapping[str, Json], finding: Finding, case: OwnCase, replies: tuple[object, ...]) -> RowVerdict:
+    from pytest_fcall.backends.apps.answers.errors import AnswerError
+    from pytest_fcall.session.judge.given_answers import Undecided
+
+    try:
+        verdict = case.answers.verdict(replies)
+    except Undecided as reason:
+        return _not_judged(identity, finding._replace(outcome="open", why=str(reason)))
+    except (AnswerError, CaseEnded) as problem:
+        raise BrokenRow(str(problem)) from None
+    except Exception as error:  # of an operator or a hook of the project
+        raise BrokenRow(f"it cannot be judged: {type(error).__name__}: {error}") from None
+    reasons: list[Json] = [{"kind": each.kind, "path": each.path, "message": each.message} for each in verdict.reasons]
+    if not verdict.valid:
+        why = "; ".join(each.message for each in verdict.reasons)
+        kinds = tuple(dict.fromkeys(each.kind for each in verdict.reasons))
+        finding = finding._replace(outcome="wrong", why=f"{why:.300}", kinds=kinds)
+    return RowVerdict({**identity, "valid": verdict.valid, "reasons": reasons}, finding=finding)

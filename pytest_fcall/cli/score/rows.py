@@ -19,7 +19,6 @@ from pytest_fcall.core.storage import is_address, open_address
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, decompressed, parse_record, read_lines
 
-_RESULT_FILES = ("_result.json", "_result.json.gz")
 _MOST_LINES = 64
 _MOST_BYTES = 1 << 20
 _MOST_AHEAD = 64
@@ -52,16 +51,19 @@ def check_readable(parser: ArgumentParser, files: Sequence[str]) -> None:
             parser.error(f"cannot read {_file_title(name)}: {error.strerror or error}")
 
 
-def row_files(parser: ArgumentParser, names: Iterable[str]) -> list[str]:
-    """The files of these names, and of folders all files of results in them. One without any ends the program."""
+def row_files(parser: ArgumentParser, names: Iterable[str], endings: tuple[str, ...]) -> list[str]:
+    """The files of these names, and of folders all files in them with these endings.
+
+    A folder without any ends the program through `parser`.
+    """
     found: list[str] = []
     for name in names:
         if name == "-" or is_address(name) or not Path(name).is_dir():
             found.append(name)
-        elif inside := sorted(str(path) for path in Path(name).rglob("*") if path.name.endswith(_RESULT_FILES)):
+        elif inside := sorted(str(path) for path in Path(name).rglob("*") if path.name.endswith(endings)):
             found += inside
         else:
-            parser.error(f"{name} is a folder without files that end in {' or '.join(_RESULT_FILES)}")
+            parser.error(f"{name} is a folder without files that end in {' or '.join(endings)}")
     return found
 
 
@@ -76,21 +78,26 @@ def add_column_option(parser: ArgumentParser) -> None:
     )
 
 
-def row_batches(files: Iterable[str], as_json: frozenset[str] = frozenset()) -> Iterator[RowBatch]:
-    """The lines of all files, in batches. Of Parquet the columns `as_json` hold JSON as text."""
-    for name in files:
-        with _open_rows(name) as file:
-            if name.endswith(SUFFIX):
-                yield from _lines_in_batches(_file_title(name), parquet_lines(file, as_json))
-                continue
-            with decompressed(file) as stream:
-                yield from _lines_in_batches(_file_title(name), read_lines(stream))
+def _row_batches(name: str, lines: Iterator[bytes] | None, as_json: frozenset[str]) -> Iterator[RowBatch]:
+    """The lines of a file, in batches; `lines` are those that are made of a file which holds no rows."""
+    if lines is not None:
+        yield from _lines_in_batches(_file_title(name), lines)
+        return
+    with _open_rows(name) as file:
+        if name.endswith(SUFFIX):
+            yield from _lines_in_batches(_file_title(name), parquet_lines(file, as_json))
+            return
+        with decompressed(file) as stream:
+            yield from _lines_in_batches(_file_title(name), read_lines(stream))
 
 
 def batches_for(judge: RowJudge, files: Iterable[str], as_json: frozenset[str] = frozenset()) -> Iterator[RowBatch]:
-    """The lines of all files, in batches. The judge looks at the first ones of a file before any is judged."""
+    """The lines of all files, in batches. The judge looks at the first ones of a file before any is judged.
+
+    Of Parquet the columns `as_json` hold JSON as text.
+    """
     for name in files:
-        batches, of_file = row_batches([name], as_json), judge.of_file(name)
+        batches, of_file = _row_batches(name, judge.lines_of(name), as_json), judge.of_file(name)
         first: list[RowBatch] = []
         for batch in islice(batches, _MOST_AHEAD):
             first.append(batch)
@@ -161,6 +168,8 @@ class RowVerdict:
     group_sums: Sequence[GroupSums] = ()
     """Numbers to add up for tables at the end."""
     group_values: GroupValues | None = None
+    finding: object = None
+    """What the summary of the format counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +197,15 @@ class RowJudge(ABC):
     """The fields that identify a row."""
     has_two_profiles: ClassVar[bool] = False
     """Whether rows are judged by two profiles that may differ."""
+    file_endings: ClassVar[tuple[str, ...]] = ("_result.json", "_result.json.gz")
+    """The ends of the names of files with rows, which are looked for in folders."""
+
+    def lines_of(self, _: str) -> Iterator[bytes] | None:
+        """Return the rows, as lines of JSON, of a file that holds them in another form; None for one with rows.
+
+        Raises BrokenFile while they are read.
+        """
+        return None
 
     def has_open_rows(self, _: Iterable[bytes]) -> bool:
         """Return whether some of these lines do not say everything that judging them needs."""
@@ -209,9 +227,9 @@ class RowJudge(ABC):
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
         """Judge a row. Raises BrokenRow where it cannot be judged."""
 
-    def totals_of_broken(self, _: Mapping[str, Json]) -> tuple[Sequence[GroupSums], GroupValues | None]:
-        """Return what a row adds to totals that cannot be judged; nothing where it is not known what it answers."""
-        return (), None
+    def verdict_of_broken(self, row: Mapping[str, Json]) -> RowVerdict:
+        """Return the fields that identify a row which cannot be judged, and what it adds to totals."""
+        return RowVerdict({key: row[key] for key in self.row_fields if key in row})
 
     @abstractmethod
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -236,8 +254,9 @@ class JudgedRow:
 
     place: str
     line: str
-    """The line to print: the verdict, or with `broken` why there is none."""
-    broken: bool = False
+    """The line to print: the verdict, or why there is none."""
+    problem: str = ""
+    """Why there is no verdict; empty where there is one."""
     comparison: Mapping[str, str | None] = field(default_factory=dict)
     """Each field of the recorded verdict, with its difference from ours, or None."""
     difference: str | None = None
@@ -246,6 +265,7 @@ class JudgedRow:
     caution: str = ""
     group_sums: Sequence[GroupSums] = ()
     group_values: GroupValues | None = None
+    finding: object = None
 
 
 def judge_batch(judge: RowJudge, batch: RowBatch) -> list[JudgedRow]:
@@ -257,7 +277,7 @@ def judge_batch(judge: RowJudge, batch: RowBatch) -> list[JudgedRow]:
         if line.strip()
     ]
     if batch.broken is not None:
-        judged.append(_broken_row(f"{batch.file}:{batch.first + len(batch.lines)}", batch.broken, {}))
+        judged.append(_broken_row(judge, f"{batch.file}:{batch.first + len(batch.lines)}", batch.broken, {}))
     return judged
 
 
@@ -267,9 +287,7 @@ def _judged_row(judge: RowJudge, place: str, line: bytes) -> JudgedRow:
         row = parse_record(line)
         judged = judge.judge(row)
     except BrokenRow as error:
-        identity = {key: row[key] for key in judge.row_fields if key in row}
-        sums, values = judge.totals_of_broken(row)
-        return replace(_broken_row(place, str(error), identity), group_sums=sums, group_values=values)
+        return _broken_row(judge, place, str(error), row)
     verdict, recorded = judged.verdict, judge.recorded_verdict(row)
     name, fields = judged.difference or (None, {})
     return JudgedRow(
@@ -282,6 +300,7 @@ def _judged_row(judge: RowJudge, place: str, line: bytes) -> JudgedRow:
         caution=judged.caution,
         group_sums=judged.group_sums,
         group_values=judged.group_values,
+        finding=judged.finding,
     )
 
 
@@ -289,8 +308,16 @@ def _disagreement(key: str, ours: Json, recorded: Json) -> str | None:
     return None if ours == recorded else f"{key} is {json.dumps(ours)}, the row has {json.dumps(recorded):.200}"
 
 
-def _broken_row(place: str, problem: str, identity: Mapping[str, Json]) -> JudgedRow:
-    return JudgedRow(place, json.dumps({**identity, "error": f"{place}: {problem}"}), broken=True)
+def _broken_row(judge: RowJudge, place: str, problem: str, row: Mapping[str, Json]) -> JudgedRow:
+    known = judge.verdict_of_broken(row)
+    return JudgedRow(
+        place,
+        json.dumps({**known.verdict, "error": f"{place}: {problem}"}),
+        problem,
+        group_sums=known.group_sums,
+        group_values=known.group_values,
+        finding=known.finding,
+    )
 
 
 def object_field(row: Mapping[str, Json], name: str) -> Mapping[str, Json]:

@@ -1,0 +1,149 @@
+"""The summary of judged rows of a suite, and what all summaries have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from pytest_fcall.cli.score.csv_totals import table_files
+from pytest_fcall.cli.score.rows import GroupTotals, JudgedRow, RowJudge
+from pytest_fcall.core.extension import Table
+from pytest_fcall.reporting.number_text import percent_text, plural_text
+from pytest_fcall.reporting.score_tables import own_table_lines
+
+_MOST_DISAGREEMENTS: Final = 10
+
+
+class Summary(Protocol):
+    """Counts rows one by one, and says at the end what they came to. It does not grow with the rows."""
+
+    def add(self, row: JudgedRow) -> None:
+        """Count a row."""
+        ...
+
+    def lines(self, width: int) -> Iterator[str]:
+        """The summary, for people."""
+        ...
+
+    def files(self) -> Iterable[tuple[str, str]]:
+        """The names and texts of files with the totals."""
+        ...
+
+    @property
+    def status(self) -> int:
+        """The exit status of the command."""
+        ...
+
+
+@dataclass(slots=True)
+class Agreement:
+    """How many verdicts are those that the rows have recorded."""
+
+    disagreeing: int = 0
+    _compared: Counter[str] = field(default_factory=Counter)
+    _agreeing: Counter[str] = field(default_factory=Counter)
+    _shown: list[str] = field(default_factory=list)
+
+    def add(self, row: JudgedRow) -> None:
+        """Count a row."""
+        self._compared.update(row.comparison.keys())
+        self._agreeing.update(key for key, disagreement in row.comparison.items() if disagreement is None)
+        if disagreements := [each for each in row.comparison.values() if each is not None]:
+            self.disagreeing += 1
+            if len(self._shown) < _MOST_DISAGREEMENTS:
+                self._shown.append(f"  {row.place}: {'; '.join(disagreements)}")
+
+    def lines(self) -> Iterator[str]:
+        """The agreement by field, and the first rows that differ."""
+        for key, compared in self._compared.items():
+            yield f"{key}: {self._agreeing[key]:,} of {compared:,} agree with the rows"
+        yield from self._shown
+        if (more := self.disagreeing - len(self._shown)) > 0:
+            yield f"  and {more:,} more"
+
+
+@dataclass(slots=True)
+class SuiteSummary:
+    """Counts of rows, verdicts and differences."""
+
+    judge: RowJudge
+    compares: bool
+    """Whether rows that disagree with their recorded verdicts are a failure."""
+    shows_differences: bool
+    """Whether the two profiles are compared."""
+    rows: int = 0
+    broken: int = 0
+    agreement: Agreement = field(default_factory=Agreement)
+    groups: GroupTotals = field(default_factory=GroupTotals)
+    _differences: Counter[str] = field(default_factory=Counter)
+    _totals: dict[str, Counter[str]] = field(default_factory=dict)
+    _sizes: Counter[str] = field(default_factory=Counter)
+    _cautions: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: JudgedRow) -> None:
+        """Count one row."""
+        self.rows += 1
+        self.broken += bool(row.problem)
+        self.agreement.add(row)
+        if row.caution:
+            self._cautions[row.caution] += 1
+        if row.difference is not None:
+            self._differences[row.difference] += 1
+        if row.group_facts is not None:
+            group, facts = row.group_facts
+            self._sizes[group] += 1
+            self._totals.setdefault(group, Counter()).update(facts)
+        self.groups.add(row.group_sums, row.group_values)
+
+    @property
+    def status(self) -> int:
+        """1 where a row cannot be judged, or is compared and differs."""
+        return 1 if self.broken or (self.compares and self.agreement.disagreeing) else 0
+
+    def lines(self, width: int) -> Iterator[str]:
+        """The agreement with recorded verdicts, what is doubtful, and the totals."""
+        if self.compares or self.shows_differences:
+            yield from self._compared_lines()
+        elif self.broken:
+            yield f"fcall score: {self.broken:,} of {self.rows:,} rows could not be judged"
+        for caution, number in self._cautions.items():
+            yield f"fcall score: {number:,} of {plural_text(self.rows, 'row')}: {caution}"
+        yield from self._total_lines()
+        for table in self._own_tables():
+            yield from own_table_lines("", table, width)
+
+    def files(self) -> Iterable[tuple[str, str]]:
+        """The tables of the suite, or else all that are printed."""
+        return [*self.judge.csv_files(self.groups)] or table_files([*self._fact_tables(), *self._own_tables()])
+
+    def _own_tables(self) -> Iterable[Table]:
+        return self.judge.tables(self.groups.sums)
+
+    def _compared_lines(self) -> Iterator[str]:
+        """The agreement with the recorded verdicts, and the differences between the profiles."""
+        broken = f", {self.broken:,} of them broken" if self.broken else ""
+        yield f"{plural_text(self.rows, 'row')}{broken}"
+        yield from self.agreement.lines()
+        if self.judge.has_two_profiles:
+            yield f"the profiles differ in {plural_text(self._differences.total(), 'row')}"
+        yield from (f"{number:8,}  {name}" for name, number in self._differences.most_common())
+
+    def _total_lines(self) -> Iterator[str]:
+        """For each group, the percentage of rows of which each fact is true."""
+        for group, facts in self._totals.items():
+            size = self._sizes[group]
+            rates = ", ".join(f"{100 * number / size:.2f}% {fact}" for fact, number in facts.items())
+            yield f"{group}: {plural_text(size, 'row')}, {rates}"
+
+    def _fact_tables(self) -> Iterator[Table]:
+        """The same percentages as a table, for each set of facts."""
+        facts = dict.fromkeys(tuple(own) for own in self._totals.values())
+        for names in facts:
+            rows = [
+                (group, f"{self._sizes[group]}", *(percent_text(own[name] / self._sizes[group]) for name in names))
+                for group, own in self._totals.items()
+                if tuple(own) == names
+            ]
+            yield Table(("group", "rows", *names), tuple(rows))
