@@ -76,10 +76,23 @@ def test_addresses_that_lead_nowhere_are_told(folder: Path) -> None:
     assert "cannot write nonsense://x/y.parquet" in done.stderr
 
 
-def test_answers_to_own_cases_are_read_from_parquet(tmp_path: Path) -> None:
-    case = {"id": "hi", "prompt": "Hi", "expect": "no_call"}
-    (tmp_path / "own.fc.yaml").write_text(json.dumps({"cases": [case]}), "utf-8")
-    parquet.write_table(pa.table({"id": ["hi"], "reply": ["Hello"]}), tmp_path / "answers.parquet")
-    done = fcall(tmp_path, "score", "--cases", "own.fc.yaml", "answers.parquet")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1/1 right" in done.stdout
+def test_answers_to_own_cases_give_the_same_bytes_however_they_are_read_and_judged(tmp_path: Path) -> None:
+    calls = {"tools": [{"name": "look"}], "cases": [{"id": "hi", "prompt": "Hi", "expect": "no_call"}]}
+    (tmp_path / "own.fc.yaml").write_text(json.dumps(calls), "utf-8")
+    replies: list[list[Row]] = [[{"name": "look", "arguments": {}}] if number % 7 == 0 else [] for number in range(300)]
+    rows = [{"id": "hi" if number % 11 else "ho", "reply": reply} for number, reply in enumerate(replies)]
+    write(tmp_path / "answers.jsonl", *rows)
+    as_columns = pa.table({"id": [row["id"] for row in rows], "reply": [json.dumps(row["reply"]) for row in rows]})
+    (tmp_path / "parts").mkdir()
+    parquet.write_table(as_columns.slice(0, 100), tmp_path / "parts" / "1.parquet")
+    parquet.write_table(as_columns.slice(100), tmp_path / "parts" / "2.parquet")
+    plain = fcall(tmp_path, "score", "--cases=own.fc.yaml", "--format=json", "answers.jsonl")
+    assert (plain.returncode, len(plain.stdout.splitlines())) == (1, 300), plain.stderr
+    assert "28 answers not judged, since no case has this id: ho (28)" in plain.stderr
+    again = fcall(tmp_path, "score", "--cases=own.fc.yaml", "--format=json", "-j2", "answers.jsonl")
+    assert (again.stdout, again.stderr) == (plain.stdout, plain.stderr)
+    for source in ("parts", f"file://{tmp_path}/parts/"):
+        given = "--cases=own.fc.yaml", "--json-columns=reply", "--output=verdicts.jsonl", source
+        done = fcall(tmp_path, "score", *given)
+        assert done.stdout.splitlines()[:3] == plain.stderr.splitlines()[:3]
+        assert (tmp_path / "verdicts.jsonl").read_text("utf-8") == plain.stdout

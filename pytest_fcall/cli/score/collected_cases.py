@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, cast
@@ -15,6 +16,7 @@ from pytest_fcall.core import Case, FaultyCase, Model
 from pytest_fcall.core.case import judge_fault
 from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.matching.context import KeptMatchContexts
+from pytest_fcall.plugin.gates import gates_of
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.session.judge.given_answers import GivenAnswers, why_undecided, without_surroundings
 from pytest_fcall.session.judge.samples import samples_of
@@ -47,7 +49,7 @@ class OwnCase:
 
     @cached_property
     def fault(self) -> str:
-        """The faults of the case; empty where it has none."""
+        """The faults of the case in one line; empty where it has none."""
         case = self._item.case
         if isinstance(case, FaultyCase):
             faults = case.faults
@@ -57,7 +59,8 @@ class OwnCase:
             return ""
         from pytest_fcall.reporting.faults import fault_text
 
-        return "\n".join(fault_text(fault, self._item.config.rootpath) for fault in faults)
+        root = self._item.config.rootpath
+        return "; ".join(fault_text(replace(fault, source="", hint=""), root) for fault in faults)
 
     @cached_property
     def undecided(self) -> str:
@@ -105,8 +108,10 @@ def _reason(conditions: Sequence[Condition]) -> str:
 class CollectedCases:
     """All cases, in the order of their files."""
 
-    def __init__(self, cases: Sequence[OwnCase]) -> None:
+    def __init__(self, cases: Sequence[OwnCase], gates: int) -> None:
         self.all = cases
+        self.gates = gates
+        """The number of gates that a run would have."""
         self._by_name: dict[str, list[OwnCase]] = {}
         for case in cases:
             for name in dict.fromkeys((case.name, case.id)):
@@ -128,7 +133,7 @@ def collected_cases(cases: str, folder: Path) -> CollectedCases:
         raise UnreadableCases(f"the folder of the cases cannot be used here: {error}") from None
     if found.cases is None or found.problems:
         raise UnreadableCases("\n\n".join(found.problems) or output)
-    return CollectedCases(found.cases)
+    return CollectedCases(found.cases, found.gates)
 
 
 class _Collection(CaseFilesPlugin):
@@ -137,6 +142,7 @@ class _Collection(CaseFilesPlugin):
     def __init__(self) -> None:
         self.cases: Sequence[OwnCase] | None = None
         """None where pytest did not get as far as the collection."""
+        self.gates = 0
         self.problems: list[str] = []
         """Errors of the collection."""
 
@@ -152,6 +158,7 @@ class _Collection(CaseFilesPlugin):
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Take the cases, in an order that no other plugin changes."""
+        self.gates = len(gates_of(session.config).gates)
         items = [item for item in session.items if isinstance(item, CaseItem)]
         self.cases = [OwnCase(item) for item in sorted(items, key=lambda item: (str(item.path), item.place))]
 

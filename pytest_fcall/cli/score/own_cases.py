@@ -51,7 +51,7 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> OwnCaseJudge:
 
 def summary_of(judge: OwnCaseJudge, options: Namespace) -> OwnSummary:
     """The summary of answers to all cases."""
-    return OwnSummary(judge.collected.all, compares=options.compare)
+    return OwnSummary(judge.collected, compares=options.compare)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from pytest_fcall.reporting.statistics import mean_interval
 from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, PASSED
 
 if TYPE_CHECKING:
-    from pytest_fcall.cli.score.collected_cases import OwnCase
+    from pytest_fcall.cli.score.collected_cases import CollectedCases
 
 _MOST_NAMED: Final = 5
 _MOST_SHOWN: Final = 10
@@ -109,8 +109,9 @@ class _Shown:
 class OwnSummary:
     """Counts answers by case. It grows with the cases, and not with the answers."""
 
-    def __init__(self, cases: Sequence[OwnCase], *, compares: bool) -> None:
-        self._cases = {case.name: case for case in cases}
+    def __init__(self, collected: CollectedCases, *, compares: bool) -> None:
+        self._cases = {case.name: case for case in collected.all}
+        self._gates = collected.gates
         self._compares = compares
         self._agreement = Agreement()
         self._tallies: dict[str, _Tally] = {}
@@ -229,6 +230,8 @@ class OwnSummary:
             more = f" and {len(unanswered) - _MOST_NAMED} more" if len(unanswered) > _MOST_NAMED else ""
             listed = f"{', '.join(unanswered[:_MOST_NAMED])}{more}"
             yield f"{plural_text(len(unanswered), 'case')} without an answer: {listed}"
+        if self._gates:
+            yield f"{plural_text(self._gates, 'gate')} of the configuration not applied: they bound runs"
 
 
 def _counted(kinds: Counter[str]) -> str:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 from pytest_fcall.cli.score.parquet_rows import parquet_lines
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.parquet import SUFFIX
-from pytest_fcall.core.storage import is_address, open_address
+from pytest_fcall.core.storage import Folder, is_address, open_address
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, decompressed, parse_record, read_lines
 
@@ -58,13 +58,29 @@ def row_files(parser: ArgumentParser, names: Iterable[str], endings: tuple[str, 
     """
     found: list[str] = []
     for name in names:
-        if name == "-" or is_address(name) or not Path(name).is_dir():
+        if (inside := _files_inside(parser, name, endings)) is None:
             found.append(name)
-        elif inside := sorted(str(path) for path in Path(name).rglob("*") if path.name.endswith(endings)):
+        elif inside:
             found += inside
         else:
             parser.error(f"{name} is a folder without files that end in {' or '.join(endings)}")
     return found
+
+
+def _files_inside(parser: ArgumentParser, name: str, endings: tuple[str, ...]) -> list[str] | None:
+    """The files of a folder, which has a slash behind its name where it is an address; None for a file."""
+    if is_address(name):
+        try:
+            return (
+                [f"{name}{each}" for each in Folder(name).names() if each.endswith(endings)]
+                if name.endswith("/")
+                else None
+            )
+        except OSError as error:
+            parser.error(f"cannot read {name}: {error.strerror or error}")
+    if name == "-" or not Path(name).is_dir():
+        return None
+    return sorted(str(path) for path in Path(name).rglob("*") if path.name.endswith(endings))
 
 
 def add_column_option(parser: ArgumentParser) -> None:

@@ -66,7 +66,7 @@ def answer_key(row: Mapping[str, Json], field: str) -> str:
 def stored_answer(row: Mapping[str, Json], key_field: str = "") -> StoredAnswer:
     """The answer in a row. Raises BrokenRow."""
     names = case_names(row)
-    given = [name for name in _ANSWERS if row.get(name) is not None]
+    given = [name for name in _ANSWERS if row.get(name) is not None and (name != "error" or row[name])]
     if not names or len(given) != 1:
         raise BrokenRow(_ROW)
     key, value = answer_key(row, key_field), row[given[0]]
