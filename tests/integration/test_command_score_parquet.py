@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from pytest_fcall.core import Json
 from tests.integration.command import fcall
 from tests.integration.test_command_score import CASES, FENCED, RIGHT, SILENT, WRONG, Row, rows_of, score, write
 
@@ -79,8 +80,8 @@ def test_addresses_that_lead_nowhere_are_told(folder: Path) -> None:
 def test_answers_to_own_cases_give_the_same_bytes_however_they_are_read_and_judged(tmp_path: Path) -> None:
     calls = {"tools": [{"name": "look"}], "cases": [{"id": "hi", "prompt": "Hi", "expect": "no_call"}]}
     (tmp_path / "own.fc.yaml").write_text(json.dumps(calls), "utf-8")
-    replies: list[list[Row]] = [[{"name": "look", "arguments": {}}] if number % 7 == 0 else [] for number in range(300)]
-    rows = [{"id": "hi" if number % 11 else "ho", "reply": reply} for number, reply in enumerate(replies)]
+    replies: list[Json] = [[{"name": "look", "arguments": {}}] if number % 7 == 0 else [] for number in range(300)]
+    rows: list[Row] = [{"id": "hi" if number % 11 else "ho", "reply": reply} for number, reply in enumerate(replies)]
     write(tmp_path / "answers.jsonl", *rows)
     as_columns = pa.table({"id": [row["id"] for row in rows], "reply": [json.dumps(row["reply"]) for row in rows]})
     (tmp_path / "parts").mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -108,8 +109,10 @@ def _reason(conditions: Sequence[Condition]) -> str:
 class CollectedCases:
     """All cases, in the order of their files."""
 
-    def __init__(self, cases: Sequence[OwnCase], gates: int) -> None:
+    def __init__(self, cases: Sequence[OwnCase], digest: str, gates: int) -> None:
         self.all = cases
+        self.digest = digest
+        """The digest of their files."""
         self.gates = gates
         """The number of gates that a run would have."""
         self._by_name: dict[str, list[OwnCase]] = {}
@@ -133,7 +136,7 @@ def collected_cases(cases: str, folder: Path) -> CollectedCases:
         raise UnreadableCases(f"the folder of the cases cannot be used here: {error}") from None
     if found.cases is None or found.problems:
         raise UnreadableCases("\n\n".join(found.problems) or output)
-    return CollectedCases(found.cases, found.gates)
+    return CollectedCases(found.cases, found.digest, found.gates)
 
 
 class _Collection(CaseFilesPlugin):
@@ -142,6 +145,7 @@ class _Collection(CaseFilesPlugin):
     def __init__(self) -> None:
         self.cases: Sequence[OwnCase] | None = None
         """None where pytest did not get as far as the collection."""
+        self.digest = ""
         self.gates = 0
         self.problems: list[str] = []
         """Errors of the collection."""
@@ -161,11 +165,19 @@ class _Collection(CaseFilesPlugin):
         self.gates = len(gates_of(session.config).gates)
         items = [item for item in session.items if isinstance(item, CaseItem)]
         self.cases = [OwnCase(item) for item in sorted(items, key=lambda item: (str(item.path), item.place))]
+        self.digest = _files_digest({item.context.file.nodeid: item.path for item in items})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> bool:
         """Run nothing."""
         return True
+
+
+def _files_digest(files: Mapping[str, Path]) -> str:
+    found = hashlib.sha256()
+    for name, path in sorted(files.items()):
+        found.update(f"{name}\n{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()
 
 
 def _nobody(model: Model, _: Path) -> NoReturn:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from platform import node
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_fcall.cli.project import existing_paths
@@ -42,11 +43,12 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> OwnCaseJudge:
     existing_paths(parser, [options.cases])
     judge = OwnCaseJudge(options.cases, Path(), options.key)
     try:
-        if not judge.collected.all:
-            parser.error(f"no cases in {options.cases}")
+        collected = judge.collected
     except UnreadableCases as problem:
         parser.exit(FAILED, f"{laid_out(str(problem))}\n")
-    return judge
+    if not collected.all:
+        parser.error(f"no cases in {options.cases}")
+    return replace(judge, digest=collected.digest)
 
 
 def summary_of(judge: OwnCaseJudge, options: Namespace) -> OwnSummary:
@@ -65,13 +67,19 @@ class OwnCaseJudge(RowJudge):
     folder: Path
     """The folder in which the command was started."""
     key: str = ""
+    """The field with the key of an answer; empty for the usual one."""
+    digest: str = ""
+    """The digest of the case files, which must be the same in each process; empty where there is but one."""
 
     @property
     def collected(self) -> CollectedCases:
         """The cases. Raises UnreadableCases."""
-        from pytest_fcall.cli.score.collected_cases import collected_cases
+        from pytest_fcall.cli.score.collected_cases import UnreadableCases, collected_cases
 
-        return collected_cases(self.cases, self.folder)
+        found = collected_cases(self.cases, self.folder)
+        if self.digest not in ("", found.digest):
+            raise UnreadableCases(f"{self.cases} in {self.folder.absolute()} holds other cases on {node()}")
+        return found
 
     def lines_of(self, name: str) -> Iterator[bytes] | None:
         """The rows that stand for a log or for recordings."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin, run_pytest
+from pytest_fcall.cli.score.collected_cases import UnreadableCases
 from pytest_fcall.cli.score.own_cases import OwnCaseJudge, summary_of
 from pytest_fcall.cli.score.rows import JudgedRow, RowBatch, judge_batch
 from pytest_fcall.core import Case, Json, Verdict
@@ -100,6 +102,7 @@ def test_only_right_answers_to_all_cases_are_green(judge: OwnCaseJudge) -> None:
     lines, status, _ = summary(judge, judged(judge, *right))
     assert status == 10
     assert lines[-1] == "2 cases without an answer: shop.fc.yaml::rude, shop.fc.yaml::odd"
+    bad: dict[str, Json]
     for bad in ({"id": "odd", "reply": "x"}, {"id": "thanks", "reply": OSLO}, {"id": "oslo", "error": "429"}):
         assert summary(judge, judged(judge, *right, bad))[1] == 1
     assert summary(judge, [])[:2] == (
@@ -116,7 +119,7 @@ def judged(judge: OwnCaseJudge, *rows: dict[str, Json]) -> list[JudgedRow]:
 
 
 def test_a_summary_does_not_grow_with_answers_or_with_unknown_names(judge: OwnCaseJudge) -> None:
-    rows = [{"id": f"case {number % 500}", "reply": "x"} for number in range(2000)]
+    rows: list[dict[str, Json]] = [{"id": f"case {number % 500}", "reply": "x"} for number in range(2000)]
     lines, _, _ = summary(
         judge, judged(judge, *rows, *({"id": "thanks", "reply": OSLO, "key": key} for key in range(99)))
     )
@@ -128,7 +131,7 @@ def test_a_summary_does_not_grow_with_answers_or_with_unknown_names(judge: OwnCa
 
 @pytest.mark.parametrize("name", ["shop.fc.yaml::thanks", "thanks"])
 def test_a_case_is_named_by_its_id_or_as_a_plan_names_it(judge: OwnCaseJudge, name: str) -> None:
-    rows = [{"id": name, "reply": "x"}, {"case": "thanks", "file": "shop.fc.yaml", "reply": "x"}]
+    rows: list[dict[str, Json]] = [{"id": name, "reply": "x"}, {"case": "thanks", "file": "shop.fc.yaml", "reply": "x"}]
     found = [
         json.loads(row.line) for row in judged(judge, *rows, {"id": "thanks", "file": "elsewhere.log", "reply": "x"})
     ]
@@ -145,6 +148,11 @@ def test_a_hook_of_the_project_has_its_part_in_verdicts_and_its_failure_is_told(
     assert '"valid": true' in right.line
     assert '"valid": false' in wrong.line
     assert broken.problem == "it cannot be judged: ZeroDivisionError: division by zero"
+
+
+def test_a_process_that_has_other_cases_judges_nothing(judge: OwnCaseJudge) -> None:
+    with pytest.raises(UnreadableCases, match="holds other cases"):
+        judged(replace(judge, digest="another"), {"id": "oslo", "reply": OSLO})
 
 
 ASKED = """
