@@ -1,7 +1,7 @@
-"""Measure and print Markdown tables: `python -m benchmarks [fresh] [baseline] [matching] [dispatch] [conversations]
-[proxy] [scale] [strength] [suites] [traces] [--rounds N]`.
+"""Measure and print Markdown tables: `python -m benchmarks [answers] [fresh] [baseline] [matching] [dispatch]
+[conversations] [proxy] [scale] [strength] [suites] [traces] [--rounds N]`.
 
-`scale` takes most of an hour, and runs where it is named."""
+`scale` takes most of an hour and `answers` minutes: both run where they are named."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.answers import answers
 from benchmarks.conversations import conversations
 from benchmarks.dispatch import dispatch
 from benchmarks.fresh import fresh
@@ -43,6 +44,7 @@ def baseline(folder: Path, rounds: int) -> None:
 
 
 BENCHMARKS = {
+    "answers": answers,
     "fresh": fresh,
     "baseline": baseline,
     "matching": matching,
@@ -63,7 +65,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     chosen = parser.parse_args()
     print(f"Python {sys.version.split()[0]}, {chosen.rounds} rounds; figures are medians.\n")
-    for name in chosen.names or [name for name in BENCHMARKS if name != "scale"]:
+    for name in chosen.names or [name for name in BENCHMARKS if name not in ("answers", "scale")]:
         with TemporaryDirectory() as folder:
             try:
                 BENCHMARKS[name](Path(folder), chosen.rounds)

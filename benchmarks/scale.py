@@ -6,15 +6,14 @@ then traces are imported, and stored answers judged. All of it takes most of an 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from benchmarks.answers import print_answers
 from benchmarks.environments import Environment, bare, of_checkout
-from benchmarks.matching import CASE, ROW
 from benchmarks.measure import Run, run
 from benchmarks.projects import APP, write_case_files, write_cases, write_parametrised
 from benchmarks.scenarios import ASK
@@ -22,7 +21,6 @@ from benchmarks.traces import LOGS, write_log
 
 FEW: Final = 10_000
 MANY: Final = 100_000
-_ROWS: Final = 1_000_000
 _IN_A_FILE: Final = 100
 _ENDED: Final = (0, 1)
 _FCALL: Final = ("-c", "import sys; from pytest_fcall.cli import main; sys.exit(main())")
@@ -114,7 +112,7 @@ def scale(folder: Path, _: int) -> None:
     checkout.pip("install", "--quiet", "jinja2")  # the extra `report`
     _print_phases(folder, checkout)
     _print_imports(folder, checkout)
-    _print_stored_answers(folder, checkout)
+    print_answers(folder, 1_000_000)
 
 
 def _print_phases(folder: Path, checkout: Environment) -> None:
@@ -143,15 +141,3 @@ def _print_imports(folder: Path, environment: Environment) -> None:
         name = title.partition(" ")[0]
         taken = run(environment.python(*_FCALL, "import", "log.jsonl", "--out", f"out-{name}"), folder)
         print(f"| {title} | {taken.cpu:.1f} | {taken.rss:.0f} |", flush=True)
-
-
-def _print_stored_answers(folder: Path, environment: Environment) -> None:
-    print(f"\n### {_ROWS:,} stored answers judged\n")
-    print("| processes | wall s | rows a second | peak MB of one |\n|---|---|---|---|", flush=True)
-    (folder / "cases.jsonl").write_text(json.dumps(CASE))
-    with (folder / "rows.jsonl").open("w") as rows:
-        rows.writelines(f"{json.dumps(ROW)}\n" for _ in range(_ROWS))
-    command = environment.python(*_FCALL, "score", "--format", "bfcl", "--cases", "cases.jsonl", "rows.jsonl")
-    for processes in (1, 2):
-        taken = run([*command, "-j", str(processes)], folder)
-        print(f"| {processes} | {taken.wall:.0f} | {_ROWS / taken.wall:,.0f} | {taken.rss:.0f} |", flush=True)

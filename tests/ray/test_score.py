@@ -29,7 +29,8 @@ def test_a_cluster_judges_as_one_process_does(tmp_path: Path, shared_cluster: Cl
 
 def test_a_cluster_judges_answers_to_own_cases_as_one_process_does(tmp_path: Path, shared_cluster: Cluster) -> None:
     (tmp_path / "conftest.py").write_text(
-        "def pytest_fcall_comparators():\n    return {'loud': lambda operand, _, got: None if got.isupper() else 'quiet'}\n",
+        "def loud(operand, options, got):\n    return None if got.isupper() else 'quiet'\n\n\n"
+        "def pytest_fcall_comparators():\n    return {'loud': loud}\n",
         "utf-8",
     )
     (tmp_path / "cases").mkdir()

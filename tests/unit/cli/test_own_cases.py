@@ -102,8 +102,12 @@ def test_only_right_answers_to_all_cases_are_green(judge: OwnCaseJudge) -> None:
     lines, status, _ = summary(judge, judged(judge, *right))
     assert status == 10
     assert lines[-1] == "2 cases without an answer: shop.fc.yaml::rude, shop.fc.yaml::odd"
-    bad: dict[str, Json]
-    for bad in ({"id": "odd", "reply": "x"}, {"id": "thanks", "reply": OSLO}, {"id": "oslo", "error": "429"}):
+    bad_rows: list[dict[str, Json]] = [
+        {"id": "odd", "reply": "x"},
+        {"id": "thanks", "reply": OSLO},
+        {"id": "oslo", "error": "429"},
+    ]
+    for bad in bad_rows:
         assert summary(judge, judged(judge, *right, bad))[1] == 1
     assert summary(judge, [])[:2] == (
         [
