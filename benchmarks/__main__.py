@@ -9,6 +9,7 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -43,7 +44,7 @@ def baseline(folder: Path, rounds: int) -> None:
     print(table(side_by_side(commands, folder, min(rounds, 3)), "without a baseline"), "\n")
 
 
-BENCHMARKS = {
+BENCHMARKS: Mapping[str, Callable[[Path, int], None]] = {
     "answers": answers,
     "fresh": fresh,
     "baseline": baseline,

@@ -48,7 +48,7 @@ It has `add_options(parser)`, and `judge_of(parser, options)`, which returns a R
 _OWN_FORMATS: Mapping[str, str] = MappingProxyType(dict.fromkeys(("text", "json"), "pytest_fcall.cli.score.own_cases"))
 """What is printed of answers to cases of one's own: a summary, or an object for each answer.
 
-Its module also has `summary_of(judge, options)`.
+Its module also has `EXAMPLES`, and `summary_of(judge, options)`.
 """
 
 _EXAMPLES = """\
@@ -68,12 +68,13 @@ def run(arguments: Sequence[str]) -> int:
     Answers to cases of one's own end as a run of pytest would.
     """
     name = _format_name(arguments)
-    formats = _OWN_FORMATS if name in _OWN_FORMATS else FORMATS
-    parser = _parser(formats, _EXAMPLES if name else f"{_options_of_formats()}{_EXAMPLES}")
     if name is None:
-        parser.parse_args(arguments)  # ends with the help or an error, as --format is required
+        # Ends with the help or an error, as --format is required.
+        _parser(FORMATS, f"{_options_of_formats()}{_EXAMPLES}").parse_args(arguments)
         return 2
+    formats = _OWN_FORMATS if name in _OWN_FORMATS else FORMATS
     module = import_module(formats[name])
+    parser = _parser(formats, module.EXAMPLES if formats is _OWN_FORMATS else _EXAMPLES)
     module.add_options(parser)
     add_option(parser)
     options = parser.parse_args(arguments)
@@ -86,21 +87,12 @@ def run(arguments: Sequence[str]) -> int:
     if options.csv is not None:
         check_writable(parser, options.csv)
     with _open_differences(parser, vars(options).get("differences")) as differences:
-        shows_differences = differences is not None
-        is_own = formats is _OWN_FORMATS
-        summary: Summary = (
-            module.summary_of(judge, options) if is_own else SuiteSummary(judge, options.compare, shows_differences)
-        )
-        try:
-            with _verdict_file(options) as write:
-                _score_rows(_judged_batches(options, judge), summary, differences, write)
-        except WorkerDied as died:
-            print(f"fcall score: {died}", file=sys.stderr)
-            return 1
-        except OSError as error:
-            if options.output is None:  # of standard output, which the command itself tells
-                raise
-            print(f"fcall score: cannot write {options.output}: {error.strerror or error}", file=sys.stderr)
+        if formats is _OWN_FORMATS:
+            summary: Summary = module.summary_of(judge, options)
+        else:
+            summary = SuiteSummary(judge, options.compare, shows_differences=differences is not None)
+        if problem := _score_rows(options, judge, summary, differences):
+            print(f"fcall score: {problem}", file=sys.stderr)
             return 1
     stream = sys.stdout if options.format == "text" else sys.stderr
     for line in summary.lines(table_width(stream, 100)):
@@ -207,19 +199,24 @@ def _judged_batches(options: Namespace, judge: RowJudge) -> Iterator[Sequence[Ju
     return map_in_order(partial(judge_batch, judge), batches, options.processes)
 
 
-def _score_rows(
-    batches: Iterator[Sequence[JudgedRow]],
-    summary: Summary,
-    differences: TextIO | None,
-    write: Callable[[str], object],
-) -> None:
-    """Write verdicts as they come, and count them."""
+def _score_rows(options: Namespace, judge: RowJudge, summary: Summary, differences: TextIO | None) -> str:
+    """Write verdicts as they come, and count them. Return what ended it early; empty where nothing did."""
     progress = Progress(sys.stderr)
-    for judged in batches:
-        for row in judged:
-            write(row.line)
-            if differences is not None and row.difference is not None:
-                print(row.difference_line, file=differences)
-            summary.add(row)
-        progress.add(len(judged))
-    progress.clear()
+    try:
+        with _verdict_file(options) as write:
+            for judged in _judged_batches(options, judge):
+                for row in judged:
+                    write(row.line)
+                    if differences is not None and row.difference is not None:
+                        print(row.difference_line, file=differences)
+                    summary.add(row)
+                progress.add(len(judged))
+    except WorkerDied as died:
+        return str(died)
+    except OSError as error:
+        if options.output is None:  # of standard output, which the command itself tells
+            raise
+        return f"cannot write {options.output}: {error.strerror or error}"
+    finally:
+        progress.clear()
+    return ""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from platform import node
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pytest_fcall.cli.project import existing_paths
 from pytest_fcall.cli.score.own_summary import Finding, OwnSummary
@@ -22,6 +22,21 @@ from pytest_fcall.suites.json_files import BrokenRow
 
 if TYPE_CHECKING:
     from pytest_fcall.cli.score.collected_cases import CollectedCases, OwnCase
+
+EXAMPLES: Final = """\
+examples:
+  fcall score --cases cases answers.jsonl                        a rate for each case
+  fcall score --cases cases --format json answers.jsonl          an object for each answer
+  fcall score --cases cases/shop.fc.yaml logs/run.eval           the samples of a log of inspect_ai
+  fcall score --cases cases -j 4 --output verdicts.parquet s3://bucket/answers/
+
+A row is {"id": the id of a case, "reply": what an app may return: a text, calls, or messages}; or it has `replies`,
+those of a conversation in order. Files of recorded replies (*.replies.jsonl) and logs of inspect_ai are read, too. A
+case may have any number of answers. Nothing is asked, and nothing is recorded.
+
+Exit codes: 0, all cases pass; 1, a case fails, or a row cannot be read; 10, nothing is wrong, but an answer could not be
+judged, or a case has none.
+"""
 
 
 def add_options(parser: ArgumentParser) -> None:

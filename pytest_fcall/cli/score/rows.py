@@ -17,7 +17,7 @@ from pytest_fcall.core.extension import Table
 from pytest_fcall.core.parquet import SUFFIX
 from pytest_fcall.core.storage import Folder, is_address, open_address
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, decompressed, parse_record, read_lines
+from pytest_fcall.suites.json_files import BrokenRow, decompressed, parse_record, read_lines
 
 _MOST_LINES = 64
 _MOST_BYTES = 1 << 20
@@ -94,17 +94,17 @@ def add_column_option(parser: ArgumentParser) -> None:
     )
 
 
-def _row_batches(name: str, lines: Iterator[bytes] | None, as_json: frozenset[str]) -> Iterator[RowBatch]:
-    """The lines of a file, in batches; `lines` are those that are made of a file which holds no rows."""
-    if lines is not None:
-        yield from _lines_in_batches(_file_title(name), lines)
+def _row_lines(judge: RowJudge, name: str, as_json: frozenset[str]) -> Iterator[bytes]:
+    """The lines of a file, or those that are made of it. Raises OSError."""
+    if (made := judge.lines_of(name)) is not None:
+        yield from made
         return
     with _open_rows(name) as file:
         if name.endswith(SUFFIX):
-            yield from _lines_in_batches(_file_title(name), parquet_lines(file, as_json))
+            yield from parquet_lines(file, as_json)
             return
         with decompressed(file) as stream:
-            yield from _lines_in_batches(_file_title(name), read_lines(stream))
+            yield from read_lines(stream)
 
 
 def batches_for(judge: RowJudge, files: Iterable[str], as_json: frozenset[str] = frozenset()) -> Iterator[RowBatch]:
@@ -113,7 +113,7 @@ def batches_for(judge: RowJudge, files: Iterable[str], as_json: frozenset[str] =
     Of Parquet the columns `as_json` hold JSON as text.
     """
     for name in files:
-        batches, of_file = _row_batches(name, judge.lines_of(name), as_json), judge.of_file(name)
+        batches, of_file = _in_batches(_file_title(name), _row_lines(judge, name, as_json)), judge.of_file(name)
         first: list[RowBatch] = []
         for batch in islice(batches, _MOST_AHEAD):
             first.append(batch)
@@ -133,7 +133,7 @@ def _file_title(name: str) -> str:
     return "standard input" if name == "-" else name
 
 
-def _lines_in_batches(name: str, all_lines: Iterator[bytes]) -> Iterator[RowBatch]:
+def _in_batches(name: str, all_lines: Iterator[bytes]) -> Iterator[RowBatch]:
     first, lines, size = 1, list[bytes](), 0
     broken: str | None = None
     try:
@@ -143,8 +143,8 @@ def _lines_in_batches(name: str, all_lines: Iterator[bytes]) -> Iterator[RowBatc
             if len(lines) >= _MOST_LINES or size >= _MOST_BYTES:
                 yield RowBatch(name, first, tuple(lines))
                 first, lines, size = first + len(lines), [], 0
-    except BrokenFile as error:
-        broken = str(error)
+    except OSError as error:
+        broken = error.strerror or str(error)
     if lines or broken:
         yield RowBatch(name, first, tuple(lines), broken)
 
@@ -219,7 +219,7 @@ class RowJudge(ABC):
     def lines_of(self, _: str) -> Iterator[bytes] | None:
         """Return the rows, as lines of JSON, of a file that holds them in another form; None for one with rows.
 
-        Raises BrokenFile while they are read.
+        Raises OSError, also while they are read.
         """
         return None
 
