@@ -47,6 +47,7 @@ def message(*calls: Json, text: str | None = None) -> dict[str, Json]:
     return {"role": "assistant", "content": text, "tool_calls": listed}
 
 
+KEY = "sk-" + "k1" * 20
 OSLO: dict[str, Json] = {"id": "oslo", "reply": [weather()]}
 ROME: dict[str, Json] = {"id": "oslo", "reply": [weather("Rome")]}
 THANKS: dict[str, Json] = {"id": "thanks", "reply": "You are welcome!"}
@@ -242,6 +243,15 @@ def test_as_json_each_answer_is_an_object(folder: Path) -> None:
     assert right == {"id": "thanks", "file": "cases/shop.fc.yaml", "valid": True, "reasons": []}
     assert "1/2 cases pass" in done.stderr
     assert [(each["kind"], each["path"]) for each in wrong["reasons"]] == [("wrong_value", "calls[0].args.city")]
+
+
+def test_a_key_of_this_machine_that_an_answer_quotes_is_written_nowhere(folder: Path) -> None:
+    (folder / "answers.jsonl").write_text(json.dumps({"id": "oslo", "reply": [weather(KEY)]}), "utf-8")
+    given = "--cases=cases", "--output=verdicts.jsonl", "answers.jsonl"
+    done = fcall(folder, "score", *given, OPENAI_API_KEY=KEY)
+    written = (folder / "verdicts.jsonl").read_text("utf-8")
+    assert (done.returncode, json.loads(written)["valid"]) == (1, False)
+    assert KEY not in done.stdout + written
 
 
 def test_answers_may_be_compressed_and_come_by_several_files(folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TextIO
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.score.csv_totals import add_option, check_writable, write_tables
-from pytest_fcall.cli.score.processes import WorkerDied, map_in_order
+from pytest_fcall.cli.score.processes import WorkFailed, map_in_order
 from pytest_fcall.cli.score.progress import Progress
 from pytest_fcall.cli.score.rows import (
     JudgedRow,
@@ -180,13 +180,21 @@ def _open_differences(parser: ArgumentParser, path: str | None) -> AbstractConte
         parser.error(f"cannot write {path}: {error.strerror}")
 
 
-def _verdict_file(options: Namespace) -> AbstractContextManager[Callable[[str], object]]:
-    """What writes a verdict: into the file of the command line, or to standard output. Raises OSError."""
+@contextmanager
+def _verdict_writer(options: Namespace) -> Iterator[Callable[[str], object]]:
+    """What writes a verdict: into the file of the command line, or to standard output. Raises OSError.
+
+    Nothing secret gets into a file either.
+    """
     if options.output is None:
-        return nullcontext(print if options.format != "text" else lambda _: None)
+        yield print if options.format != "text" else lambda _: None
+        return
+    from pytest_fcall.cli.safe_output import machine_secrets
     from pytest_fcall.cli.score.parquet_rows import verdict_file
 
-    return verdict_file(options.output)
+    secrets = machine_secrets()
+    with verdict_file(options.output) as write:
+        yield lambda line: write(secrets.redacted(line))
 
 
 def _judged_batches(options: Namespace, judge: RowJudge) -> Iterator[Sequence[JudgedRow]]:
@@ -203,7 +211,7 @@ def _score_rows(options: Namespace, judge: RowJudge, summary: Summary, differenc
     """Write verdicts as they come, and count them. Return what ended it early; empty where nothing did."""
     progress = Progress(sys.stderr)
     try:
-        with _verdict_file(options) as write:
+        with _verdict_writer(options) as write:
             for judged in _judged_batches(options, judge):
                 for row in judged:
                     write(row.line)
@@ -211,7 +219,7 @@ def _score_rows(options: Namespace, judge: RowJudge, summary: Summary, differenc
                         print(row.difference_line, file=differences)
                     summary.add(row)
                 progress.add(len(judged))
-    except WorkerDied as died:
+    except WorkFailed as died:
         return str(died)
     except OSError as error:
         if options.output is None:  # of standard output, which the command itself tells

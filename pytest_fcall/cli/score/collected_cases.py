@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, cast
 import pytest
 
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin, run_pytest_offline
+from pytest_fcall.cli.score.processes import WorkFailed
 from pytest_fcall.core import Case, FaultyCase, Model
 from pytest_fcall.core.case import judge_fault
 from pytest_fcall.core.glob import glob_matches
@@ -34,7 +35,7 @@ _ARGUMENTS: Final = (
 )
 
 
-class UnreadableCases(Exception):
+class UnreadableCases(WorkFailed):
     """The cases cannot be collected. The text says why."""
 
 

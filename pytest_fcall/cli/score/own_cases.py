@@ -34,8 +34,8 @@ A row is {"id": the id of a case, "reply": what an app may return: a text, calls
 those of a conversation in order. Files of recorded replies (*.replies.jsonl) and logs of inspect_ai are read, too. A
 case may have any number of answers. Nothing is asked, and nothing is recorded.
 
-Exit codes: 0, all cases pass; 1, a case fails, or a row cannot be read; 10, nothing is wrong, but an answer could not be
-judged, or a case has none.
+Exit codes: 0, all cases pass; 1, a case fails, or a row cannot be read; 10, nothing is wrong, but an answer could not
+be judged, or a case has none.
 """
 
 

@@ -15,12 +15,12 @@ _PIECES_PER_PROCESS: Final = 4
 """Pieces of work in progress or waiting for each process: enough to keep it busy, few enough for the memory."""
 
 
-class WorkerDied(RuntimeError):
-    """A process ended before its work was done."""
+class WorkFailed(RuntimeError):
+    """A process could not do its work, or ended before it was done. The text says why."""
 
 
 def map_in_order(work: Callable[[Given], Result], given: Iterable[Given], processes: int) -> Iterator[Result]:
-    """The results of `work`, in the order of what is given. Raises WorkerDied."""
+    """The results of `work`, in the order of what is given. Raises WorkFailed."""
     return map(work, given) if processes == 1 else _map_in_processes(work, given, processes)
 
 
@@ -38,7 +38,7 @@ def _map_in_processes(work: Callable[[Given], Result], given: Iterable[Given], p
         while pending:
             yield pending.popleft().result()
     except BrokenExecutor:
-        raise WorkerDied("a worker process was killed, perhaps by lack of memory; use fewer processes") from None
+        raise WorkFailed("a worker process was killed, perhaps by lack of memory; use fewer processes") from None
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_fcall.cli.ray_library import ClusterError, cluster_of, ray_errors
-from pytest_fcall.cli.score.processes import WorkerDied
+from pytest_fcall.cli.score.processes import WorkFailed
 from pytest_fcall.cli.score.rows import JudgedRow, RowBatch, RowJudge, judge_batch
 
 _BATCHES: Final = 16
@@ -22,12 +22,12 @@ _AHEAD: Final = 4
 def judge_on_cluster(
     judge: RowJudge, batches: Iterable[RowBatch], address: str | None
 ) -> Iterator[Sequence[JudgedRow]]:
-    """The judged rows of all batches, in their order. Raises WorkerDied."""
+    """The judged rows of all batches, in their order. Raises WorkFailed."""
     try:
         with cluster_of(address) as ray, ray_errors():
             yield from _judged(ray, ray.put(_with_absolute_paths(judge)), iter(batches))
     except ClusterError as error:
-        raise WorkerDied(str(error)) from None
+        raise WorkFailed(str(error)) from None
 
 
 def _with_absolute_paths(judge: RowJudge) -> RowJudge:
