@@ -11,8 +11,8 @@ from typing import Any, Final
 _STORE_BYTES: Final = 256 << 20
 """The object store of a cluster that is started here: what passes through it is used at once."""
 _CONNECT_SECONDS: Final = 10
-_OWN: Final = "UnfitNode"
-"""Our own error in other processes. Ray quotes it among the lines of its own."""
+_OWN: Final = ("UnfitNode: ", "UnreadableCases: ")
+"""Our own errors in other processes. Ray quotes them among the lines of its own."""
 
 
 class ClusterError(Exception):
@@ -89,8 +89,7 @@ def ray_errors() -> Iterator[None]:
 def _reason(error: BaseException) -> str:
     """What a person needs of an error: our own words, which Ray quotes at any depth, or its last line."""
     text = str(error)
-    if _OWN in text:
-        own = [line.partition(f"{_OWN}: ")[2] for line in text.splitlines() if _OWN in line]
+    if own := [line.partition(name)[2] for line in text.splitlines() for name in _OWN if name in line]:
         return own[-1] or text
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1] if lines else 'nothing is said of it'}"

@@ -13,7 +13,7 @@ from pytest_fcall.cli.score.rows import JudgedRow
 from pytest_fcall.cli.score.summary import Agreement
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.rate import Rate, passes
-from pytest_fcall.reporting.number_text import accuracy_text, interval_text, plural_text
+from pytest_fcall.reporting.number_text import accuracy_text, count_text, interval_text, plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import own_table_lines
 from pytest_fcall.reporting.statistics import mean_interval
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MOST_NAMED: Final = 5
 _MOST_SHOWN: Final = 10
 _MOST_CASES: Final = 20
-_TITLES: Final = ("case", "answers", "right", "rate", "95 % interval")
+_TITLES: Final = ("case", "answers", "right", "rate", "95 % interval", "not judged")
 
 
 class Finding(NamedTuple):
@@ -199,7 +199,8 @@ class OwnSummary:
         if answers > len(judged) > 1:  # else both rates are one
             rates = [*map(self._rate, judged)]
             interval = mean_interval(rates)
-            text = f", 95 % interval [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]" if interval else ""
+            low, high = interval or (0.0, 1.0)
+            text = f", 95 % interval [{100 * max(low, 0):.0f}, {100 * min(high, 1):.0f}]" if interval else ""
             yield f"mean of the cases, each counted once: {accuracy_text(sum(rates), len(rates))}{text}"
 
     def _table(self, names: Sequence[str]) -> Table:
@@ -207,7 +208,7 @@ class OwnSummary:
         for name in names:
             tally = self._tallies[name]
             figures = f"{tally.judged:,}", f"{tally.right:,}", accuracy_text(tally.right, tally.judged)
-            rows.append((name, *figures, interval_text(tally.right, tally.judged)))
+            rows.append((name, *figures, interval_text(tally.right, tally.judged), count_text(tally.others or None)))
         return Table(_TITLES, tuple(rows))
 
     def _notes(self) -> Iterator[str]:
@@ -231,7 +232,7 @@ class OwnSummary:
             listed = f"{', '.join(unanswered[:_MOST_NAMED])}{more}"
             yield f"{plural_text(len(unanswered), 'case')} without an answer: {listed}"
         if self._gates:
-            yield f"{plural_text(self._gates, 'gate')} of the configuration not applied: they bound runs"
+            yield f"gates of the configuration bound runs, and are not applied here: {self._gates}"
 
 
 def _counted(kinds: Counter[str]) -> str:

@@ -154,6 +154,26 @@ def test_a_hook_of_the_project_has_its_part_in_verdicts_and_its_failure_is_told(
     assert broken.problem == "it cannot be judged: ZeroDivisionError: division by zero"
 
 
+def test_the_table_names_what_was_not_judged_and_many_cases_are_shown_from_the_worst_on(tmp_path: Path) -> None:
+    cases = [{"id": f"c{number}", "prompt": "Hi", "answer": "yes"} for number in range(30)]
+    (tmp_path / "many.fc.yaml").write_text(json.dumps({"cases": cases}), "utf-8")
+    rows: list[dict[str, Json]] = [
+        {"id": f"c{case}", "reply": "yes" if answer >= case // 3 else "no"}
+        for case in range(30)
+        for answer in range(10)
+    ]
+    judge = OwnCaseJudge("many.fc.yaml", tmp_path)
+    lines, status, ((_, table),) = summary(judge, judged(judge, *rows, {"id": "c29", "error": "429"}))
+    assert status == 1
+    assert lines[0] == "3/30 cases pass, 165/300 answers right"
+    assert lines[1].startswith("mean of the cases, each counted once: 55.0 %, 95 % interval [")
+    assert lines[2].split() == ["case", "answers", "right", "rate", "95", "%", "interval", "not", "judged"]
+    assert lines[3].split()[:3] == ["many.fc.yaml::c27", "10", "1"]
+    assert lines[5].split() == ["many.fc.yaml::c29", "10", "1", "10.0", "%", "[2,", "40]", "1"]
+    assert lines[23] == "and 10 cases with rates that are no lower; --csv writes all"
+    assert len(table.splitlines()) == 31
+
+
 def test_a_process_that_has_other_cases_judges_nothing(judge: OwnCaseJudge) -> None:
     with pytest.raises(UnreadableCases, match="holds other cases"):
         judged(replace(judge, digest="another"), {"id": "oslo", "reply": OSLO})
