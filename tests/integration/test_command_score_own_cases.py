@@ -164,6 +164,12 @@ def test_skips_and_expected_failures_are_those_of_a_run(folder: Path) -> None:
     assert (done.returncode, "::oslo is expected to fail: too hard" in done.stdout) == (0, True), done.stdout
 
 
+def test_gates_of_the_configuration_are_not_passed_over_in_silence(folder: Path) -> None:
+    (folder / "pytest.ini").write_text("[pytest]\nfc_gates = accuracy>=0.5\n", "utf-8")
+    done = score(folder, OSLO, THANKS)
+    assert (done.returncode, "bound runs, and are not applied here: 1" in done.stdout) == (0, True), done.stdout
+
+
 def test_earlier_verdicts_in_rows_are_compared(folder: Path) -> None:
     done = score(folder, {**OSLO, "valid": True}, {**THANKS, "valid": False}, options=("--compare",))
     assert done.returncode == 1
