@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.suites.acebench.categories import read_id
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, open_lines, parse_record, read_lines
+
+_NO_VERDICT: Final = frozenset({"error", "not_judged", "skipped"})
+"""Fields that say why a row has no verdict."""
 
 
 class Judged(NamedTuple):
@@ -38,7 +41,7 @@ def is_verdict_file(path: Path) -> bool:
             row = parse_record(next(iter(read_lines(stream)), b""))
         except (BrokenRow, BrokenFile):
             return False
-    return "error" in row or judged_row(row) is not None
+    return not _NO_VERDICT.isdisjoint(row) or judged_row(row) is not None
 
 
 def read_verdicts(path: Path, model: str) -> VerdictFile:

@@ -84,3 +84,11 @@ def test_broken_and_repeated_rows_are_counted(tmp_path: Path) -> None:
 def test_other_files_are_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x").write_bytes(content)
     assert not is_verdict_file(tmp_path / "x")
+
+
+@pytest.mark.parametrize("why", ["error", "not_judged", "skipped"])
+def test_a_file_may_begin_with_an_answer_that_has_no_verdict(tmp_path: Path, why: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"key": "1", "id": "oslo", why: "it is said why"}) + "\n", "utf-8")
+    assert is_verdict_file(path)
+    assert read_verdicts(path, "x").broken == 1
