@@ -16,7 +16,6 @@ from pytest_fcall.plugin.xdist import APPS
 if TYPE_CHECKING:
     from pytest_fcall.reporting.header import Answering
     from pytest_fcall.session.models import NamedModel
-    from pytest_fcall.session.settings import Settings
 
 
 def header(config: pytest.Config) -> list[str]:
@@ -29,11 +28,11 @@ def header(config: pytest.Config) -> list[str]:
         lines += header_lines(
             [_shown(each.model, config.rootpath) for each in settings.models],
             origin=settings.models[0].origin,
-            answering=_answering(settings, settings.models),
+            answering=_answering(config, settings.models),
             profile=_profile(config),
         )
     if judge := settings.judge:
-        lines.append(judge_line(judge.model.id, origin=judge.origin, answering=_answering(settings, [judge])))
+        lines.append(judge_line(judge.model.id, origin=judge.origin, answering=_answering(config, [judge])))
     if settings.store and lines:
         lines.append(f"fcall: replies: {settings.store.shown}")
     if lines and config.pluginmanager.has_plugin("dsession"):
@@ -43,16 +42,30 @@ def header(config: pytest.Config) -> list[str]:
     return lines
 
 
-def _answering(settings: Settings, models: Sequence[NamedModel]) -> Answering:
+def _answering(config: pytest.Config, models: Sequence[NamedModel]) -> Answering:
     from pytest_fcall.reporting.header import Answering
 
+    settings = settings_of(config)
     live = any(each.live for each in models)
     if not live:
-        run = settings.proxy and not settings.replay and all(each.model.kind == "python" for each in models)
+        run = settings.proxy and not settings.replay and all(_is_run(config, each) for each in models)
         return Answering(live, settings.max_age, run)
     apps = all(each.model.kind in APPS for each in models)
     reuses = settings.record == "missing" and (settings.proxy or not apps)
     return Answering(live, settings.max_age if reuses else 0, apps)
+
+
+def _is_run(config: pytest.Config, named: NamedModel) -> bool:
+    """Whether it is an app that runs where its models may not be asked."""
+    if named.model.kind != "http":
+        return named.model.kind == "python"
+    from pytest_fcall.plugin.session import session_of
+    from pytest_fcall.session.outcomes import CaseEnded
+
+    try:
+        return session_of(config).replies.source(named).is_started_here
+    except CaseEnded:  # its cases say why
+        return False
 
 
 def _profile(config: pytest.Config) -> str:

@@ -1,14 +1,15 @@
-"""Plain `pytest` runs a `python:` app that the configuration names, and its models answer from recordings only."""
+"""Plain `pytest` runs an app that the configuration names, and its models answer from recordings only."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.integration.conftest import Shop
-from tests.integration.exam import called
+from tests.integration.exam import called, weather_in
 from tests.integration.test_inside_apps import Agent, agent
+from tests.integration.test_model_http import Apps, apps
 
-__all__ = ["agent"]
+__all__ = ["agent", "apps"]
 
 INCONCLUSIVE = 10
 NAMED = "[pytest]\nfc_model = python:agent:{app}\n"
@@ -105,3 +106,46 @@ def test_turns_are_held_on_recordings(agent: Agent) -> None:
     agent.server.asked.clear()
     agent.shop.run().assert_outcomes(passed=1)
     assert agent.server.asked == []
+
+
+@pytest.fixture
+def served(apps: Apps, monkeypatch: pytest.MonkeyPatch) -> Apps:
+    """Two cases of an app that the run starts, with what it asked of its model."""
+    monkeypatch.delenv("CI", raising=False)
+    apps.shop.file("pyproject.toml", (apps.path / "pyproject.toml").read_text("utf-8") + 'fc_model = ["http:shop"]\n')
+    apps.shop.cases(weather_in(["Paris", "Rome"]))
+    apps.shop.run("--fc-live").assert_outcomes(passed=2)
+    apps.server.asked.clear()
+    monkeypatch.delenv("OPENAI_API_KEY")
+    return apps
+
+
+def test_an_app_that_the_run_starts_runs_on_what_its_model_said(served: Apps) -> None:
+    result = served.shop.run()
+    assert result.ret == 0
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["fcall: http:shop (configuration)*", "*called; its models answer from rec*"])
+    assert served.server.asked == []
+
+
+def test_a_changed_prompt_of_an_app_that_the_run_starts_is_named(served: Apps) -> None:
+    path = served.path / "app.py"
+    path.write_text(path.read_text("utf-8").replace('"content": "short"', '"content": "long"'), "utf-8")
+    result = served.shop.run()
+    assert result.ret == INCONCLUSIVE
+    result.stdout.fnmatch_lines(
+        ["2 cases not judged: no rec*", "  request 1 to exam-1 is not recorded", "*", "    - short", "    + long"]
+    )
+    assert served.server.asked == []
+
+
+def test_an_app_that_somebody_else_started_is_not_asked(served: Apps) -> None:
+    served.shop.file(
+        "pyproject.toml",
+        f'[tool.fcall.models.shop]\nmodel = "http:{served.server.url}"\n'
+        '[tool.pytest.ini_options]\nfc_model = ["http:shop"]\n',
+    )
+    result = served.shop.run()
+    assert result.ret == INCONCLUSIVE
+    result.assert_outcomes(skipped=2)
+    assert served.server.asked == []

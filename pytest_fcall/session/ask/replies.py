@@ -366,11 +366,17 @@ class Replies:
         """Whether the model may be asked, or is an app that may run on recordings of its own models.
 
         Where nothing is asked, an app in this process runs all the same: it is the code under test, and its requests
-        end at the proxy.
+        end at the proxy. So does one that the run starts, where requests of it are recorded: without any it may be one
+        that asks nobody by way of the proxy.
         """
+        source = question.source
         if self._settings.replay:
             return self._transport.runs_offline(question)
-        return question.source.named.live or (question.source.is_app and self._settings.proxy)
+        if source.named.live:
+            return True
+        if not self._settings.proxy:
+            return False
+        return source.is_app or (source.is_started_here and self._transport.runs_offline(question))
 
     def _live_backend(self, question: Question) -> Backend:
         source = question.source

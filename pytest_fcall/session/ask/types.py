@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_fcall.backends.wrapper import innermost
 from pytest_fcall.core import (
     Backend,
     Case,
@@ -56,7 +57,7 @@ class Asker(NamedTuple):
 class Source:
     """One model, ready to be asked. Without a backend of its kind, recordings may still answer for it."""
 
-    __slots__ = ("asks_models", "backend", "id", "is_app", "keys", "named", "replayable")
+    __slots__ = ("asks_models", "backend", "id", "is_app", "is_started_here", "keys", "named", "replayable")
 
     def __init__(self, named: NamedModel, backend: Backend | None) -> None:
         self.named = named
@@ -70,6 +71,8 @@ class Source:
         """Whether a recorded reply may answer in place of the model."""
         self.asks_models = not self.replayable
         """Whether it is an app, which may ask models itself, so that a reply depends on more than the request."""
+        self.is_started_here = backend is not None and not getattr(innermost(backend), "started_by_hand", True)
+        """Whether it is an app in a process of its own, which the run starts, and so leads to its proxy."""
 
     @property
     def settings(self) -> Mapping[str, Json]:
