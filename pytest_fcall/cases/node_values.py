@@ -72,10 +72,19 @@ def entries(node: Node, faults: Faults, what: str, keys: Collection[str] | None 
 
 def check_keys(found: Entries, known: Collection[str], faults: Faults, what: str) -> None:
     """Add a fault for each key that is not known."""
-    for name, (key, _) in found.items():
+    for name, (key, value) in found.items():
         if name not in known:
             hint = did_you_mean(name, known) or one_of(sorted(known))
+            if _lacks_colon(key, value):
+                hint = "a comma in braces ends a value: put the text before it in quotes"
             faults.add("unknown-key", key, f"{what} has no key {quoted(name)}", hint)
+
+
+def _lacks_colon(key: Node, value: Node) -> bool:
+    """Whether nothing stands between both, which braces alone allow. Nodes of Python values have no places."""
+    if key.end_mark is None or key.start_mark.index == key.end_mark.index:
+        return False
+    return bool(key.end_mark.index == value.start_mark.index)
 
 
 def items(node: Node, faults: Faults, what: str) -> list[Node]:

@@ -81,3 +81,9 @@ def test_whatever_is_no_expectation_is_told_in_words(data: object) -> None:
         read_expectation(data)
     assert error.value.faults
     assert "Traceback" not in str(error.value)
+
+
+def test_an_unknown_key_is_told_without_a_place_in_a_file() -> None:
+    with pytest.raises(ExpectationError) as error:
+        read_expectation({"calls": [], "oder": None})
+    assert "has no key `oder` (did you mean `order`?)" in str(error.value)

@@ -200,6 +200,12 @@ _IN_CASES = {
     "question mark in a name": ("expect: {calls: [], never: [»'get_weathe?']}", "unknown-tool", "get_weathe?", ""),
     "empty glob": ("expect: {calls: [], allow: [»'']}", "bad-glob", "empty", ""),
     "two tools in one pattern": ("expect: {never: [»{ping: {}, book: {}}]}", "wrong-value", "one tool", ""),
+    "text with a comma in braces": (
+        "messages: [{role: user, content: There is one, »Hurt.}]\nprompt: Play it.\nexpect: no_call",
+        "unknown-key",
+        "a message has no key `Hurt.`",
+        "a comma in braces ends a value: put the text before it in quotes",
+    ),
     "unknown key of a case": ("expect: no_call\n»promt: Hi", "unknown-key", "a case has no key `promt`", "`prompt`"),
     "setting outside settings": ("expect: no_call\n»temperature: 0", "unknown-key", "temperature", "settings:"),
     "never outside expect": ("expect: no_call\n»never: [ping]", "unknown-key", "never", "expect:"),
