@@ -45,6 +45,9 @@ WORKFLOWS := .venv-workflows
 # of the store need no server.
 STORE := .venv-store
 
+# Examples are copied, and installed as their own files say, with a wheel of the checkout.
+EXAMPLES := .venv-examples
+
 # A cluster of Ray, which brings 600 MB.
 RAY := .venv-ray
 
@@ -59,7 +62,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-inspect test-hosts test-ray nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-inspect test-hosts test-ray test-examples examples-model nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -68,10 +71,10 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 	$(LOCAL)/bin/python -m pytest cases --fc-live --fc-record=off
 
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
-	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts --ignore=tests/ray
+	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts --ignore=tests/ray --ignore=tests/examples
 
 nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect test-ray ## run all of it with all of the data, and try properties on many examples
-	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts --ignore=tests/ray
+	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts --ignore=tests/ray --ignore=tests/examples
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai<2'
@@ -103,6 +106,14 @@ test-hosts: $(READY) $(STORE)/.ready ## run on several hosts over SSH, and keep 
 
 test-ray: $(RAY)/.ready ## answer and judge on a cluster of three nodes of Ray
 	$(RAY)/bin/python -m pytest tests/ray --timeout=300
+
+test-examples: $(READY) ## copy each project of examples/, install and run it as its README says, and break it
+	rm -rf $(EXAMPLES)
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $(EXAMPLES) .
+	EXAMPLES=$(abspath $(EXAMPLES)) $(BIN)/python -m pytest tests/examples --timeout=600 --durations=4
+
+examples-model: $(LOCAL)/.ready ## serve the small model of which the examples are recorded
+	$(LOCAL)/bin/python examples/smollm2_server.py
 
 test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that others wrote
 	$(BIN)/python -m pytest tests/independent
@@ -197,7 +208,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(RAY) $(SITE) .venv-frameworks
+	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(RAY) $(SITE) $(EXAMPLES) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'

@@ -31,9 +31,10 @@ from tests.integration.command import completed, python
 from tests.pages import FENCE, FRAMEWORKS, ROOT, Block, blocks_of, commands, first_missing, write
 from tests.suite_tools import WITHOUT_TOOLS
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-HERE = [page for page in PAGES if page.parent != FRAMEWORKS]
-"""The pages that need nothing but what is installed here; `make test-frameworks` tries the others."""
+EXAMPLES = [ROOT / "examples/README.md", *sorted((ROOT / "examples").glob("*/README.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
+HERE = [page for page in PAGES if page.parent != FRAMEWORKS and page not in EXAMPLES]
+"""The pages that need nothing but what is installed here; `make test-frameworks` and `test-examples` try the others."""
 LINK = re.compile(r"(?<!!)\[[^]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 

@@ -64,14 +64,21 @@ def test_the_steps_of_the_action_are_those_of_a_job(repository: Path) -> None:
     assert complaints(repository, workflow(steps, on={"workflow_call": {"inputs": inputs}})) == ""
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").iterdir()), ids=lambda path: path.name)
+EXAMPLES = sorted((ROOT / "examples").glob("*/.github/workflows/*.yml"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*sorted((ROOT / ".github/workflows").iterdir()), *EXAMPLES],
+    ids=lambda path: f"{path.parts[-4]}-{path.name}",
+)
 def test_a_workflow_of_the_project_is_one(path: Path, repository: Path) -> None:
     assert complaints(repository, path.read_text(encoding="utf-8")) == ""
 
 
 def test_the_workflows_and_the_action_give_strangers_nothing() -> None:
     """Actions are pinned, tokens can do what the job needs, and no expression becomes a program."""
-    done = zizmor(ROOT / ".github", ROOT / "action.yml")
+    done = zizmor(ROOT / ".github", ROOT / "action.yml", *EXAMPLES)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

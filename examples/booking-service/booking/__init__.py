@@ -1,0 +1,1 @@
+"""The bookings of a restaurant."""

@@ -1,0 +1,1 @@
+"""A jukebox that models operate."""

@@ -1,0 +1,1 @@
+"""The support of a small shop."""
