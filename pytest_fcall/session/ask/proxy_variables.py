@@ -60,15 +60,17 @@ class ProxyVariables:
             return self._upstreams
 
     def values(self, base: str, *, offline: bool) -> dict[str, str]:
-        """The variables that lead to the proxy at `base`.
+        """The variables that lead another process to the proxy at `base`.
 
-        Offline, they come with placeholders for keys that are not set, and keep frameworks from reporting to others.
+        Offline, they keep frameworks from reporting to others, and have a placeholder for each key: nobody sees there
+        what goes around the proxy, and without a key no provider answers it.
         """
         with self._lock:
             environment = self._unproxied()
             if not self._users:
                 self._read_upstreams(environment)
-            return self._values(base, environment, offline=offline)
+            found = self._values(base, environment, offline=offline)
+            return {**found, **placeholder_keys(self._upstreams)} if offline else found
 
     def lead_spans(self, *, over: bool) -> None:
         """Let exporters of spans lead to the proxy, too, from the next time that the variables are set."""

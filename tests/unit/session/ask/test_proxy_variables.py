@@ -96,6 +96,12 @@ def test_a_placeholder_stands_for_a_key_only_where_no_model_is_asked(
         assert environment == {"SHOP_BASE_URL": LED, "SHOP_API_KEY": "sk-own", **QUIET}
 
 
+def test_another_process_gets_no_key_where_no_model_is_asked(environment: Writes, variables: ProxyVariables) -> None:
+    environment["SHOP_API_KEY"] = "sk-own"
+    assert variables.values(PROXY, offline=True)["SHOP_API_KEY"] == "sk-replayed"
+    assert "SHOP_API_KEY" not in variables.values(PROXY, offline=False)
+
+
 def test_a_fixture_that_changes_the_variables_for_a_test_decides_where_requests_go(
     environment: Writes, variables: ProxyVariables
 ) -> None:
