@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
+from pytest_fcall.core.extras import install_command
+
 _STORE_BYTES: Final = 256 << 20
 """The object store of a cluster that is started here: what passes through it is used at once."""
 _CONNECT_SECONDS: Final = 10
@@ -71,7 +73,7 @@ def ray_library() -> Any:
         import ray.data
         import ray.util.scheduling_strategies
     except ImportError as error:
-        raise ClusterError(f'--engine=ray needs Ray ({error}); pip install "pytest-fcall[ray]"') from None
+        raise ClusterError(f"--engine=ray needs Ray ({error}): {install_command('ray')}") from None
     return ray
 
 

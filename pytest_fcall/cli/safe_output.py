@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
@@ -59,9 +59,16 @@ def machine_secrets() -> Secrets:
     from pytest_fcall.backends.known_secrets import secrets_of_environment, secrets_of_project
     from pytest_fcall.core.secrets import Secrets
 
-    here = Path.cwd()
-    root = next((folder for folder in (here, *here.parents) if (folder / "pyproject.toml").is_file()), here)
-    return Secrets((*secrets_of_environment(os.environ), *secrets_of_project(root, os.environ)))
+    return Secrets((*secrets_of_environment(os.environ), *secrets_of_project(_project(), os.environ)))
+
+
+def _project() -> Path:
+    """The folder with the next pyproject.toml, or this one. It may be gone, and its parents may be closed to this user."""
+    here = Path()
+    with suppress(OSError):
+        here = Path.cwd()
+        here = next((folder for folder in (here, *here.parents) if (folder / "pyproject.toml").is_file()), here)
+    return here
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_fcall.core.extras import install_command
 from pytest_fcall.core.values import Json
 
 SUFFIX: Final = ".parquet"
@@ -59,5 +60,5 @@ def _library() -> Any:
     try:
         import pyarrow as pa
     except ImportError:
-        raise ParquetError('Parquet needs pyarrow; pip install "pytest-fcall[parquet]"') from None
+        raise ParquetError(f"Parquet needs pyarrow: {install_command('parquet')}") from None
     return pa

@@ -9,6 +9,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final, Self
 
+from pytest_fcall.core.extras import install_command
 from pytest_fcall.core.parquet import ParquetError
 from pytest_fcall.core.private_files import make_private_folder
 
@@ -46,7 +47,7 @@ def _file_systems() -> Any:
     try:
         from pyarrow import fs
     except ImportError:
-        raise ParquetError('addresses need pyarrow; pip install "pytest-fcall[parquet]"') from None
+        raise ParquetError(f"addresses need pyarrow: {install_command('parquet')}") from None
     return fs
 
 

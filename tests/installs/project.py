@@ -12,16 +12,18 @@ from tests.installs.environments import Environment, run
 class Project:
     """A folder in which `fcall init` wrote the first cases, and the environment that runs them."""
 
-    def __init__(self, folder: Path, environment: Environment) -> None:
+    def __init__(self, folder: Path, environment: Environment, *before: str) -> None:
+        """`before` are the words of a program that runs others, such as `setpriv`."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.environment = environment
+        self.before = before
 
     def fcall(self, *arguments: str) -> CompletedProcess[str]:
-        return self._run("fcall", *arguments)
+        return self.run("fcall", *arguments)
 
     def pytest(self, *arguments: str) -> CompletedProcess[str]:
-        return self._run("python", "-m", "pytest", *arguments)
+        return self.run("python", "-m", "pytest", *arguments)
 
     def begin(self) -> None:
         begun = self.fcall("init")
@@ -50,9 +52,6 @@ class Project:
         assert report.returncode == 0, report.stdout
         assert "dinner" in report.stdout
 
-    def _run(self, *command: str) -> CompletedProcess[str]:
-        return run(
-            *self.environment.command(command[0], *command[1:]),
-            folder=self.folder,
-            variables=self.environment.variables,
-        )
+    def run(self, *command: str) -> CompletedProcess[str]:
+        program = [*self.before, *self.environment.command(command[0], *command[1:])]
+        return run(*program, folder=self.folder, variables=self.environment.variables)

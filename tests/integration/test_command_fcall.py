@@ -29,6 +29,21 @@ def test_the_version_is_shown(tmp_path: Path) -> None:
     assert done.stdout.startswith("pytest-fcall 0.")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a folder that somebody is in")
+def test_a_folder_that_is_gone_is_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["--version"]) == 0
+    assert main(["lint", "cases"]) != 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("pytest-fcall ")
+    assert "Traceback" not in shown.err
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [

@@ -296,7 +296,7 @@ def test_replies_cannot_be_taken_where_nothing_is_recorded(project: Path) -> Non
 def test_without_ray_one_sentence_says_what_to_install(project: Path) -> None:
     (project / "ray.py").write_text("raise ImportError('there is no ray')\n", "utf-8")
     said = record(project, "--engine=ray", MODEL, status=1)
-    assert said == 'fcall record: --engine=ray needs Ray (there is no ray); pip install "pytest-fcall[ray]"\n'
+    assert said == 'fcall record: --engine=ray needs Ray (there is no ray): pip install "pytest-fcall[ray]"\n'
     assert not (project / ".fcall").exists()
 
 

@@ -45,7 +45,7 @@ def test_a_model_that_cannot_be_asked_is_refused(weather: Shop, model: str, mess
 def test_what_is_not_installed_is_refused(weather: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "any_llm", None)
     monkeypatch.setattr("pytest_fcall.backends.any.backend.find_spec", lambda _: None)
-    message = '--fc-model: any:anthropic/claude: any-llm is not installed; pip install "pytest-fcall[[]any[]]"'
+    message = '--fc-model: any:anthropic/claude: any-llm is not installed: pip install "pytest-fcall[[]any[]]"'
     assert_refused(weather.run("--fc-model=any:anthropic/claude"), message)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_fcall.core import Json
+from pytest_fcall.core.extras import install_command
 from pytest_fcall.core.json_fields import optional_field
 from pytest_fcall.schema.value_text import did_you_mean
 
@@ -93,7 +94,7 @@ def provider_of(name: str, settings: Mapping[str, Json]) -> Provider:
     try:
         from any_llm import AnyLLM
     except ImportError:
-        raise ValueError('any-llm is not installed; pip install "pytest-fcall[any]"') from None
+        raise ValueError(f"any-llm is not installed: {install_command('any')}") from None
     from any_llm.exceptions import UnsupportedProviderError
 
     try:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from pytest_fcall.backends.settings import PYPROJECT, project_tables
 from pytest_fcall.core import Model, Usage
+from pytest_fcall.core.extras import install_command
 
 if TYPE_CHECKING:
     from genai_prices import Usage as Counted
@@ -28,8 +29,8 @@ class NoPriceList(ValueError):
 
     def __init__(self, model: Model) -> None:
         super().__init__(
-            f"the price of {model.id} is not known: for the prices of well-known models, pip install "
-            f"'pytest-fcall[prices]'; or add [tool.fcall.prices.\"{model.id}\"] to {PYPROJECT}"
+            f"the price of {model.id} is not known: for the prices of well-known models, "
+            f"{install_command('prices')}; or add [tool.fcall.prices.\"{model.id}\"] to {PYPROJECT}"
         )
 
 

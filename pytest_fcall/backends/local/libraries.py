@@ -7,9 +7,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.core.extras import install_command
 
 _NEED = "local models need"
-_LOCAL_EXTRA = "pip install 'pytest-fcall[local]'"
+_LOCAL_EXTRA = install_command("local")
 
 
 def import_library(name: str, need: str = _NEED, install: str = _LOCAL_EXTRA) -> Any:

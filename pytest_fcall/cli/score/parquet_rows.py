@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from io import BufferedReader
 from typing import Any, Final
 
+from pytest_fcall.core.extras import install_command
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.parquet import SUFFIX, json_columns
 from pytest_fcall.core.storage import Folder
@@ -31,7 +32,7 @@ def parquet_lines(file: BufferedReader, named: frozenset[str]) -> Iterator[bytes
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
-        raise BrokenFile('Parquet needs pyarrow; pip install "pytest-fcall[parquet]"') from None
+        raise BrokenFile(f"Parquet needs pyarrow: {install_command('parquet')}") from None
     try:
         with parquet.ParquetFile(file, arrow_extensions_enabled=True) as rows:
             as_json = named | json_columns(rows.schema_arrow)

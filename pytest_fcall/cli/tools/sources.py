@@ -23,6 +23,7 @@ from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.core import Fault, Json, Tool, canonical
+from pytest_fcall.core.extras import install_command
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.regular_file import MOST_BYTES
 from pytest_fcall.reporting.faults import fault_text
@@ -167,7 +168,7 @@ class SourceClient:
             from pytest_fcall.schema.sources.mcp_server import list_mcp_tools
         except ImportError as error:
             message = f"MCP servers need the package mcp, version 2 or newer ({error})"
-            raise SchemaError(message, hint="pip install 'pytest-fcall[mcp]'") from error
+            raise SchemaError(message, hint=install_command("mcp")) from error
         return list_mcp_tools(server, folder=folder, environment=os.environ, timeout=self._timeout)
 
     def _download(self, url: str) -> Json:

@@ -11,6 +11,7 @@ from pytest_fcall.conversation.environments.context import EnvironmentContext, s
 from pytest_fcall.conversation.environments.recorded_results import ResultRecorder, ResultStore
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import CallResult, Json, Tool, canonical
+from pytest_fcall.core.extras import install_command
 from pytest_fcall.schema.sources.lock_file import public_source, source_key
 
 if TYPE_CHECKING:
@@ -108,6 +109,6 @@ async def _session(tool: McpTool, context: EnvironmentContext) -> McpSession:
         from pytest_fcall.conversation.environments.mcp_session import McpSession
     except ImportError as error:
         raise EnvironmentFailed(
-            f"`environment: mcp` needs the package mcp, version 2 or newer ({error}): pip install 'pytest-fcall[mcp]'"
+            f"`environment: mcp` needs the package mcp, version 2 or newer ({error}): {install_command('mcp')}"
         ) from error
     return await McpSession.start(tool.server, tool.folder, context.limits)

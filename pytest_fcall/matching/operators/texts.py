@@ -177,7 +177,9 @@ def _rouge_l(reference: Sequence[str], given: Sequence[str]) -> float:
     try:
         from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]  # it has no types
     except ImportError:
-        raise BadOperandError("`$rouge` needs rouge-score: pip install 'pytest-fcall[text]'") from None
+        from pytest_fcall.core.extras import install_command
+
+        raise BadOperandError(f"`$rouge` needs rouge-score: {install_command('text')}") from None
     scorer = RougeScorer(["rougeL"], tokenizer=_WhitespaceTokenizer())
     return float(scorer.score(" ".join(reference), " ".join(given))["rougeL"].fmeasure)
 

@@ -104,7 +104,9 @@ def usable_report(file: ReportFile) -> ReportFile:
     """The report. Raises SettingError where what it needs is not installed, and where it cannot be printed."""
     kind = KINDS.get(file.kind)
     if kind and kind.package and find_spec(kind.package) is None:
-        raise SettingError(f"--fc-report: {file.kind} needs {kind.package}: pip install 'pytest-fcall[{kind.extra}]'")
+        from pytest_fcall.core.extras import install_command
+
+        raise SettingError(f"--fc-report: {file.kind} needs {kind.package}: {install_command(kind.extra)}")
     if kind and kind.has_one_model and file.path is None:
         raise SettingError(f"--fc-report: {file.kind}: needs a file, such as {file.kind}:run{kind.suffix}")
     return file

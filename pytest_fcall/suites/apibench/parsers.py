@@ -10,6 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
+from pytest_fcall.core import extras
+
 
 class Node(Protocol):
     """The used part of a tree-sitter node, in all versions."""
@@ -73,9 +75,14 @@ class NoParser(ValueError):
 
 @cache
 def installed_parser() -> Parse:
-    """Return the parser that comes with this package."""
-    import tree_sitter_python
-    from tree_sitter import Language, Parser
+    """Return the parser of today. Raises NoParser."""
+    try:
+        import tree_sitter_python
+        from tree_sitter import Language, Parser
+    except ImportError as error:
+        raise NoParser(
+            f"the rule of the original takes a grammar that cannot be imported ({error}): {extras.install_command('apibench')}"
+        ) from None
 
     parser = Parser(Language(tree_sitter_python.language()))
     return lambda text: parser.parse(text).root_node

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pytest_fcall.core.extras import install_command
 from pytest_fcall.retrieval import OkapiBm25, Retriever
 from pytest_fcall.suites.toolbench.documents import Documents, Rankings
 from pytest_fcall.suites.toolbench.files import Task, TaskFiles
@@ -74,5 +75,5 @@ def _bm25(documents: Sequence[str]) -> OkapiBm25:
     except ImportError as error:
         raise ValueError(
             f"the prompts of ToolBench need a library that cannot be imported ({error}): "
-            "pip install 'pytest-fcall[retrieval]'"
+            f"{install_command('retrieval')}"
         ) from None

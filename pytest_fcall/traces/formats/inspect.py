@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from pytest_fcall.core import Json, Message
+from pytest_fcall.core.extras import install_command
 from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_of
 from pytest_fcall.traces.values import items, mapping, text
@@ -37,7 +38,7 @@ def file_samples(path: Path) -> Iterator[tuple[str, Mapping[str, Json]]]:
         log = import_module("inspect_ai.log")
     except ImportError as error:
         raise UnreadableTrace(
-            f"logs of inspect_ai need its library: pip install 'pytest-fcall[inspect]' ({error})"
+            f"logs of inspect_ai need its library: {install_command('inspect')} ({error})"
         ) from None
     try:
         model = str(log.read_eval_log(str(path), header_only=True).eval.model)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from pytest_fcall.backends.store.address import ServerAddress
 from pytest_fcall.backends.store.database import StoreError
 from pytest_fcall.backends.store.postgres import tables
+from pytest_fcall.core.extras import install_command
 
 if TYPE_CHECKING:
     import psycopg
@@ -251,7 +252,7 @@ class ServerConnection:
             import psycopg
             import psycopg.conninfo
         except ImportError as error:
-            reason = f"this needs psycopg: pip install 'pytest-fcall[postgres]' ({error})"
+            reason = f"this needs psycopg: {install_command('postgres')} ({error})"
             raise StoreError(self._told(reason)) from None
         return psycopg
 
