@@ -51,6 +51,9 @@ EXAMPLES := .venv-examples
 # A cluster of Ray, which brings 600 MB.
 RAY := .venv-ray
 
+# Other programs that install packages.
+INSTALLS := .venv-installs
+
 # Logs of inspect_ai are written and read by its own library.
 INSPECT := .venv-inspect
 
@@ -62,7 +65,7 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-inspect test-hosts test-ray test-examples examples-model nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-installs test-inspect test-hosts test-ray test-examples examples-model nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -71,10 +74,10 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 	$(LOCAL)/bin/python -m pytest cases --fc-live --fc-record=off
 
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
-	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts --ignore=tests/ray --ignore=tests/examples
+	$(BIN)/python -m pytest tests -n 2 --timeout=300 --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts --ignore=tests/ray --ignore=tests/examples --ignore=tests/installs
 
 nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect test-ray ## run all of it with all of the data, and try properties on many examples
-	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts --ignore=tests/ray --ignore=tests/examples
+	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly --ignore=tests/independent --ignore=tests/local --ignore=tests/frameworks --ignore=tests/browser --ignore=tests/workflows --ignore=tests/hosts --ignore=tests/ray --ignore=tests/examples --ignore=tests/installs
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai<2'
@@ -95,6 +98,9 @@ test-site: $(BROWSER)/.ready ## look at the documentation at all widths, light a
 
 test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflows of the documentation with actionlint and shellcheck
 	PATH="$(abspath $(WORKFLOWS))/bin:$$PATH" $(BIN)/python -m pytest tests/workflows --timeout=300
+
+test-installs: $(READY) $(INSTALLS)/.ready ## install the wheel in fresh environments, and use it as on a first day; most of an hour
+	PATH="$(abspath $(INSTALLS))/bin:$$PATH" $(BIN)/python -m pytest tests/installs
 
 test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own library
 	$(INSPECT)/bin/python -m pytest --timeout=300 -k 'inspect or eval or packed or log_of' tests/unit/reporting/reports/test_inspect_log.py tests/unit/session/result/test_report_files.py tests/unit/traces/test_exports.py tests/integration/test_command_score_own_cases.py tests/integration/test_option_fc_report.py
@@ -208,7 +214,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(RAY) $(SITE) $(EXAMPLES) .venv-frameworks
+	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(RAY) $(SITE) $(EXAMPLES) $(INSTALLS) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -272,6 +278,11 @@ $(SITE)/.ready: pyproject.toml docs/site/requirements.txt
 $(WORKFLOWS)/.ready: tests/workflows/requirements.txt
 	$(PYTHON) -m venv $(WORKFLOWS)
 	$(WORKFLOWS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+$(INSTALLS)/.ready: tests/installs/requirements.txt
+	$(PYTHON) -m venv $(INSTALLS)
+	$(INSTALLS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 $(STORE)/.ready: $(READY) tests/hosts/requirements.txt

@@ -63,7 +63,7 @@ def machine_secrets() -> Secrets:
 
 
 def _project() -> Path:
-    """The folder with the next pyproject.toml, or this one. It may be gone, and its parents may be closed to this user."""
+    """The folder with the next pyproject.toml, or this one, which may be gone or closed to this user."""
     here = Path()
     with suppress(OSError):
         here = Path.cwd()

@@ -2,5 +2,5 @@
 
 
 def install_command(extra: str) -> str:
-    """The command that installs an extra. The quotes are double, since those of one stroke are none in Windows' shell."""
+    """The command that installs an extra. Its quotes are double: single ones are no quotes in the shell of Windows."""
     return f'pip install "pytest-fcall[{extra}]"'

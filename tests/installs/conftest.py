@@ -8,8 +8,6 @@ from shutil import which
 
 import pytest
 
-pytest.register_assert_rewrite("tests.installs.environments", "tests.installs.project")
-
 from tests.installs.environments import Environment, by_pip, done, python_of
 from tests.pages import ROOT
 

@@ -118,7 +118,7 @@ def by_uv(folder: Path, python: Path, *wanted: str | Path) -> Environment:
 
 
 def weight(made: Environment) -> int:
-    """The bytes that its packages take on the disk, compiled modules included, as `du` counts; without what installs it."""
+    """The bytes that its packages take on the disk, as `du` counts, with compiled modules, without pip."""
     (packages,) = made.folder.glob("Lib/site-packages" if os.name == "nt" else "lib/python3*/site-packages")
     brought = (path for path in packages.iterdir() if not path.name.startswith(_OF_INSTALLERS))
     files = {each for path in brought for each in (path, *path.rglob("*"))}

@@ -30,7 +30,7 @@ class Project:
         assert begun.returncode == 0, begun.stdout
 
     def answer_wrongly(self) -> None:
-        """From now on the stand-in books a table for another hour. The file gets another size, or a compiled one stood for it."""
+        """From now on the stand-in books a table for another hour. Its size changes, as Python looks at that."""
         agent = self.folder / "agent.py"
         agent.write_text(agent.read_text("utf-8").replace("20:00", "21:00:00"), "utf-8")
 

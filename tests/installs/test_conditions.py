@@ -155,4 +155,3 @@ def test_offline_after_a_download(wheel: Path, tmp_path: Path) -> None:
     if NAMESPACES:
         assert run(*offline, *made.command("python", "-m", "pip", "download", "pytest-fcall")).returncode != 0
     Project(tmp_path / "project", made, *offline).first_day()
-

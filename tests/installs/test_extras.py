@@ -17,19 +17,24 @@ from tests.installs.project import Project
 from tests.pages import ROOT
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-_CATALOGUE = """
+_HELLO = {"hello.fc.yaml": "cases: [{id: hello, prompt: Hello, expect: no_call}]"}
+_BM25, _EMBEDDINGS = "{with: bm25, k: 1}", "{with: embeddings, model: ./nowhere, k: 1}"
+_CATALOGUE = {
+    "catalogue.fc.yaml": f"""
 tools:
   - {{name: get_weather, description: The forecast for a place., parameters: {{type: object, properties: {{}}}}}}
   - {{name: book_flight, description: Buy a ticket., parameters: {{type: object, properties: {{}}}}}}
 defaults:
-  retrieve: {{{retrieve}}}
+  retrieve: {_BM25}
 cases:
   - {{id: flight, prompt: Buy a ticket., expect: [book_flight: {{}}]}}
-"""
-_FIRST = """
+""",
+    "first.py": """
 def answer(request):
     return [{"name": request.tools[0]["function"]["name"], "arguments": {}}]
-"""
+""",
+}
+_FIRST_IS_ASKED = ("pytest", "--fc-model=python:first:answer")
 _CAT = {
     "cat.fc.yaml": """
 cases:
@@ -43,26 +48,29 @@ def answer(request):
     return "The cat sat on the mat."
 """,
 }
-_SAID = ("--fc-model=python:says:answer",)
-_SERVED = """
+_CAT_IS_ASKED = ("pytest", "--fc-model=python:says:answer")
+_SERVED = {
+    "served.fc.yaml": """
 tools:
   - mcp: {command: [python, mcp_server.py, tools.json]}
 cases:
   - {id: weather, prompt: Will it rain?, expect: [get_weather: {}]}
-"""
-_TOOLS = '[{"name": "get_weather", "inputSchema": {"type": "object", "properties": {}}}]'
-_HELLO = "cases: [{id: hello, prompt: Hello, expect: no_call}]"
+""",
+    "tools.json": '[{"name": "get_weather", "inputSchema": {"type": "object", "properties": {}}}]',
+    "mcp_server.py": (ROOT / "tests/mcp_server.py").read_text("utf-8"),
+}
+_NOBODY = "127.0.0.1:9"
+"""Nothing listens there."""
+_STORE = f"[pytest]\nfc_store = postgresql://u@{_NOBODY}/d?project=p\nfc_model = openai:m"
 _API = {"domain": "Vision", "api_call": "torch.hub.load(repo_or_dir='zoo', model='tiny')"}
 _ANSWER = {
     "hub": "torchhub",
     "setting": "mine_0_shot",
     "question_id": 1,
-    "response": _API["api_call"],
+    "response": f"'api_call': \"{_API['api_call']}\", 'api_provider': 'PyTorch'",
     "gold_api_call": _API["api_call"],
     "gold_domain": "Vision",
 }
-_NOBODY = "127.0.0.1:9"
-"""Nothing listens there."""
 
 
 @dataclass(frozen=True)
@@ -78,60 +86,41 @@ class Extra:
     status: int = 0
 
 
+def _with(files: Mapping[str, str], old: str, new: str) -> dict[str, str]:
+    """The files with another text in them."""
+    return {name: text.replace(old, new) for name, text in files.items()}
+
+
 TABLE = {
-    "any": Extra(
-        ("pytest", f"--fc-model=any:openai/m?base_url=http://{_NOBODY}/v1"), "openai/m", {"hello.fc.yaml": _HELLO}, status=3
-    ),
+    "any": Extra(("pytest", f"--fc-model=any:openai/m?base_url=http://{_NOBODY}/v1"), "Connection error", _HELLO, status=10),
     "apibench": Extra(
         ("fcall", "score", "--format=apibench", "--api-db=.", "rows.jsonl"),
-        '"verdict":"correct"',
+        '"verdict": "correct"',
         {"torchhub_api.jsonl": json.dumps(_API), "rows.jsonl": json.dumps(_ANSWER)},
     ),
-    "prices": Extra(("pytest", "--fc-dry-run", "--fc-model=openai:gpt-4o-mini"), "$0.0", {"hello.fc.yaml": _HELLO}),
+    "prices": Extra(("pytest", "--fc-dry-run", "--fc-model=openai:gpt-4o-mini"), "$0.0", _HELLO),
     "parquet": Extra(
-        ("fcall", "record", "--plan=open.parquet", "--fc-model=openai:m"),
-        "open.parquet",
-        {"hello.fc.yaml": _HELLO},
-        made="open.parquet",
+        ("fcall", "record", "--plan=open.parquet", "--fc-model=openai:m"), "open.parquet", _HELLO, made="open.parquet"
     ),
     "ray": Extra(
         ("fcall", "record", "--engine=ray", f"--address={_NOBODY}", "--fc-model=openai:m"),
         f"no cluster of Ray answers at {_NOBODY}",
-        {"hello.fc.yaml": _HELLO},
+        _HELLO,
         status=1,
     ),
     "local": Extra(
-        ("pytest", "--fc-model=local:model"), "model", {"hello.fc.yaml": _HELLO, "model/config.json": "{}", "model/model.safetensors": ""}, status=4
-    ),
-    "mcp": Extra(
-        ("fcall", "tools", "lock"),
-        "served.tools.lock.json",
-        {"served.fc.yaml": _SERVED, "tools.json": _TOOLS, "mcp_server.py": (ROOT / "tests/mcp_server.py").read_text("utf-8")},
-        made="served.tools.lock.json",
-    ),
-    "report": Extra(("pytest", *_SAID, "--fc-report=page.html"), "1 passed", _CAT, made="page.html"),
-    "inspect": Extra(("pytest", *_SAID, "--fc-report=run.eval"), "1 passed", _CAT, made="run.eval"),
-    "postgres": Extra(
-        ("pytest",),
-        "onnection",
-        {
-            "hello.fc.yaml": _HELLO,
-            "pytest.ini": f"[pytest]\nfc_store = postgresql://u@{_NOBODY}/d?project=p\nfc_model = openai:m",
-        },
+        ("pytest", "--fc-model=local:model"),
+        "model",
+        {**_HELLO, "model/config.json": "{}", "model/model.safetensors": ""},
         status=4,
     ),
-    "retrieval": Extra(
-        ("pytest", "--fc-model=python:first:answer"),
-        "1 passed",
-        {"catalogue.fc.yaml": _CATALOGUE.format(retrieve="with: bm25, k: 1"), "first.py": _FIRST},
-    ),
-    "embeddings": Extra(
-        ("pytest", "--fc-model=python:first:answer"),
-        "nowhere",
-        {"catalogue.fc.yaml": _CATALOGUE.format(retrieve="with: embeddings, model: ./nowhere, k: 1"), "first.py": _FIRST},
-        status=1,
-    ),
-    "text": Extra(("pytest", *_SAID), "1 passed", {**_CAT, "cat.fc.yaml": _CAT["cat.fc.yaml"].replace("$contains", "$rouge")}),
+    "mcp": Extra(("fcall", "tools", "lock"), "served.tools.lock.json", _SERVED, made="served.tools.lock.json"),
+    "report": Extra((*_CAT_IS_ASKED, "--fc-report=page.html"), "1 passed", _CAT, made="page.html"),
+    "inspect": Extra((*_CAT_IS_ASKED, "--fc-report=run.eval"), "1 passed", _CAT, made="run.eval"),
+    "postgres": Extra(("pytest",), "port 9 failed", {**_HELLO, "pytest.ini": _STORE}, status=10),
+    "retrieval": Extra(_FIRST_IS_ASKED, "1 passed", _CATALOGUE),
+    "embeddings": Extra(_FIRST_IS_ASKED, "nowhere", _with(_CATALOGUE, _BM25, _EMBEDDINGS), status=1),
+    "text": Extra(_CAT_IS_ASKED, "1 passed", _with(_CAT, "$contains", "$rouge")),
 }
 
 

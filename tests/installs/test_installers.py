@@ -16,6 +16,13 @@ from tests.pages import ROOT
 LOWEST = ("--requirements", str(ROOT / "pyproject.toml"), "--resolution=lowest-direct", "--only-binary=:all:")
 """The lowest versions that are allowed, of those that have wheels for this Python; uv is told which ones are ours."""
 
+WANTED = [
+    pytest.param((), id="newest"),
+    pytest.param(LOWEST, id="lowest"),
+    pytest.param(("pytest~=8.4.0",), id="pytest 8.4"),
+    pytest.param(("pytest~=9.0",), id="pytest 9"),
+]
+
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_pip_installs_it(version: str, wheel: Path, tmp_path: Path) -> None:
@@ -23,7 +30,7 @@ def test_pip_installs_it(version: str, wheel: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("wanted", [(), LOWEST, ("pytest~=8.4.0",), ("pytest~=9.0",)], ids=["newest", "lowest", "8.4", "9"])
+@pytest.mark.parametrize("wanted", WANTED)
 def test_uv_installs_it(wanted: tuple[str, ...], version: str, wheel: Path, tmp_path: Path) -> None:
     Project(tmp_path / "project", by_uv(tmp_path / "venv", python_of(version), wheel, *wanted)).first_day()
 

@@ -179,7 +179,7 @@ def test_without_the_extra_the_page_names_it(
     monkeypatch.chdir(folder)
     with pytest.raises(SystemExit, match="2"):
         run(["-o", "h.html"])
-    assert "html needs jinja2: pip install \"pytest-fcall[report]\"" in capsys.readouterr().err
+    assert 'html needs jinja2: pip install "pytest-fcall[report]"' in capsys.readouterr().err
 
 
 def test_a_page_says_what_changed_between_runs_of_pytest(weather: Shop) -> None:

@@ -340,7 +340,7 @@ def test_without_the_package_mcp_the_way_to_it_is_told(shop: Shop) -> None:
     (shop.root / "mcp.py").write_text("raise ImportError('No module named mcp')", encoding="utf-8")
     done = python(shop.root, "-m", "pytest_fcall.cli", "tools", "lock")
     assert done.returncode == 1
-    assert "pip install \"pytest-fcall[mcp]\"" in done.stderr
+    assert 'pip install "pytest-fcall[mcp]"' in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def test_a_kind_whose_package_is_missing_names_the_extra(two: Shop, monkeypatch:
     monkeypatch.setitem(sys.modules, "inspect_ai", None)  # as if it were not installed
     result = two.ask("--fc-report=run.eval")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    wanted = "ERROR: --fc-report: inspect needs inspect_ai: pip install \"pytest-fcall[[]inspect[]]\""
+    wanted = 'ERROR: --fc-report: inspect needs inspect_ai: pip install "pytest-fcall[[]inspect[]]"'
     result.stderr.fnmatch_lines([wanted])
 
 

@@ -12,7 +12,7 @@ from tests.integration.test_option_fc_max_cost import PRICES
 from tests.servers import Server
 
 NOTE = (
-    "the price of openai:exam is not known: for the prices of well-known models, pip install \"pytest-fcall[prices]\"; "
+    'the price of openai:exam is not known: for the prices of well-known models, pip install "pytest-fcall[prices]"; '
     'or add [tool.fcall.prices."openai:exam"] to pyproject.toml'
 )
 

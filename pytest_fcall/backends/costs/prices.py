@@ -30,7 +30,7 @@ class NoPriceList(ValueError):
     def __init__(self, model: Model) -> None:
         super().__init__(
             f"the price of {model.id} is not known: for the prices of well-known models, "
-            f"{install_command('prices')}; or add [tool.fcall.prices.\"{model.id}\"] to {PYPROJECT}"
+            f'{install_command("prices")}; or add [tool.fcall.prices."{model.id}"] to {PYPROJECT}'
         )
 
 

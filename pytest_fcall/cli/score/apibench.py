@@ -20,9 +20,8 @@ from pytest_fcall.suites.apibench.grades import Grade, GradedAnswer
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
 from pytest_fcall.suites.apibench.parsers import (
     install_command,
-    installed_parser,
-    original_parser,
     original_parser_folder,
+    parser_of,
 )
 from pytest_fcall.suites.apibench.strict_rule import StrictRule, finding_of_answer, parse_checked
 from pytest_fcall.suites.json_files import BrokenRow, find_file
@@ -75,8 +74,7 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> ApiBenchJudge:
     folder = options.parser or original_parser_folder()
     judge = ApiBenchJudge(options.api_db, folder, tuple(options.checked), options.totals)
     try:
-        if folder is not None:
-            original_parser(folder)
+        parser_of(folder)
         known = [name for name in HUBS if _read_hub(judge.api_db, name) is not None]
     except OSError as error:
         parser.error(f"cannot read {options.api_db}: {error.strerror or error}")
@@ -169,5 +167,4 @@ def _rules(
     apis = _read_hub(folder, hub)
     if apis is None:
         return None
-    parse = installed_parser() if parser is None else original_parser(parser)
-    return OriginalRule(HUBS[hub], apis, parse), StrictRule(apis, dict(checked))
+    return OriginalRule(HUBS[hub], apis, parser_of(parser)), StrictRule(apis, dict(checked))

@@ -27,9 +27,8 @@ from pytest_fcall.suites.apibench.grades import (
 from pytest_fcall.suites.apibench.original_rule import OriginalRule
 from pytest_fcall.suites.apibench.parsers import (
     install_command,
-    installed_parser,
-    original_parser,
     original_parser_folder,
+    parser_of,
 )
 from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, StrictRule, finding_of_answer
 
@@ -68,9 +67,7 @@ class HubRules:
     @cached_property
     def original(self) -> OriginalRule:
         """The rule of the original scripts, with their parser if it is installed."""
-        folder = original_parser_folder()
-        parse = installed_parser() if folder is None else original_parser(folder)
-        return OriginalRule(self._files.hub, self._files.apis, parse)
+        return OriginalRule(self._files.hub, self._files.apis, parser_of(original_parser_folder()))
 
     def right_calls(self, expected: Api, constraints: Constraints) -> list[Pattern]:
         """Return the right calls for `$api_call`: the expected API first, then the others of its domain."""

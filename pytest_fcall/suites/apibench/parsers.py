@@ -81,7 +81,8 @@ def installed_parser() -> Parse:
         from tree_sitter import Language, Parser
     except ImportError as error:
         raise NoParser(
-            f"the rule of the original takes a grammar that cannot be imported ({error}): {extras.install_command('apibench')}"
+            "the rule of the original takes a grammar that cannot be imported "
+            f"({error}): {extras.install_command('apibench')}"
         ) from None
 
     parser = Parser(Language(tree_sitter_python.language()))
@@ -127,6 +128,11 @@ def original_parser(folder: Path) -> Parse:
     except (OSError, ImportError, AttributeError, ValueError) as error:
         raise NoParser(f"the parser in {folder} does not work here: {error}") from None
     return lambda text: parser.parse(text).root_node
+
+
+def parser_of(folder: Path | None) -> Parse:
+    """Return the original's parser of a folder, or without one that of today. Raises NoParser."""
+    return installed_parser() if folder is None else original_parser(folder)
 
 
 class _Grammar:

@@ -74,6 +74,5 @@ def _bm25(documents: Sequence[str]) -> OkapiBm25:
         return OkapiBm25(documents, lambda text: _WORD.findall(text.lower()))
     except ImportError as error:
         raise ValueError(
-            f"the prompts of ToolBench need a library that cannot be imported ({error}): "
-            f"{install_command('retrieval')}"
+            f"the prompts of ToolBench need a library that cannot be imported ({error}): {install_command('retrieval')}"
         ) from None

@@ -37,9 +37,7 @@ def file_samples(path: Path) -> Iterator[tuple[str, Mapping[str, Json]]]:
     try:
         log = import_module("inspect_ai.log")
     except ImportError as error:
-        raise UnreadableTrace(
-            f"logs of inspect_ai need its library: {install_command('inspect')} ({error})"
-        ) from None
+        raise UnreadableTrace(f"logs of inspect_ai need its library: {install_command('inspect')} ({error})") from None
     try:
         model = str(log.read_eval_log(str(path), header_only=True).eval.model)
         for sample in log.read_eval_log_samples(str(path), all_samples_required=False, resolve_attachments=True):

@@ -56,7 +56,7 @@ def test_an_operator_whose_library_is_missing_is_a_fault_with_the_line_that_inst
     monkeypatch.setattr(pytest_fcall.cases.scope, "find_spec", lambda _: None)
     (fault,) = faults(answer("{$rouge: x}"), tmp_path)
     assert fault.code == "not-installed"
-    assert fault.hint == "pip install \"pytest-fcall[text]\""
+    assert fault.hint == 'pip install "pytest-fcall[text]"'
 
 
 @pytest.mark.parametrize(

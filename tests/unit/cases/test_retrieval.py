@@ -52,7 +52,7 @@ def test_embeddings_need_a_model_and_a_library(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(reading, "find_spec", {}.get)
     model, library = faults(SAID + "retrieve: {with: embeddings}", tmp_path)
     assert "sentence-transformers, which is not installed" in library.message
-    assert library.hint == "pip install \"pytest-fcall[embeddings]\""
+    assert library.hint == 'pip install "pytest-fcall[embeddings]"'
     assert model.message == "`with: embeddings` needs a `model`"
     monkeypatch.setattr(reading, "find_spec", importlib.util.find_spec)
     assert faults(SAID + "retrieve: {with: bm25}", tmp_path) == ()

@@ -105,7 +105,7 @@ def test_texts_of_any_script_are_compared_by_their_words() -> None:
 def test_without_its_library_an_operator_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
     (reason,) = judged({"$rouge": "a"}, "a")
-    assert reason.message.endswith("`$rouge` needs rouge-score: pip install \"pytest-fcall[text]\".")
+    assert reason.message.endswith('`$rouge` needs rouge-score: pip install "pytest-fcall[text]".')
 
 
 SCALARS = st.lists(st.sampled_from([0, 1, 1.0, True, False, None, "a", "A", "1"]), max_size=6)
