@@ -11,13 +11,13 @@ shift 3
 mount --make-rprivate /
 mount -t tmpfs bare "$root"
 mkdir -p "$root/usr/bin" "$root/usr/lib" "$root/etc" "$root/dev" "$root/proc" "$root/tmp" "$root/opt" \
-    "$root/project" "$root/root/.cache/pip" "$root/usr/share"
+    "$root/project" "$root/root/.cache/pip" "$root/usr/share/python-wheels"
 ln -s usr/bin "$root/bin"
 for folder in lib lib64; do
     if [ -L "/$folder" ]; then ln -s "usr/lib${folder#lib}" "$root/$folder"; else mkdir "$root/$folder" && mount --bind "/$folder" "$root/$folder"; fi
 done
 [ ! -d /usr/lib64 ] || { mkdir "$root/usr/lib64" && mount --bind /usr/lib64 "$root/usr/lib64"; }
-for folder in usr/lib etc dev opt; do
+for folder in usr/lib usr/share/python-wheels etc dev opt; do
     mount --bind "/$folder" "$root/$folder"
 done
 mount --bind "$project" "$root/project"
@@ -27,4 +27,4 @@ mount -t proc proc "$root/proc"
 for program in $(dpkg --listfiles coreutils dash grep sed python3-minimal python3.11-minimal make | grep -E '^/(usr/)?bin/.'); do
     cp -d "/usr/bin/${program##*/}" "$root/usr/bin/"
 done
-exec chroot "$root" /usr/bin/env --chdir=/project "$@"
+exec /usr/sbin/chroot "$root" /usr/bin/env --chdir=/project "$@"
