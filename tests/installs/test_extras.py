@@ -92,7 +92,9 @@ def _with(files: Mapping[str, str], old: str, new: str) -> dict[str, str]:
 
 
 TABLE = {
-    "any": Extra(("pytest", f"--fc-model=any:openai/m?base_url=http://{_NOBODY}/v1"), "Connection error", _HELLO, status=10),
+    "any": Extra(
+        ("pytest", f"--fc-model=any:openai/m?base_url=http://{_NOBODY}/v1"), "Connection error", _HELLO, status=10
+    ),
     "apibench": Extra(
         ("fcall", "score", "--format=apibench", "--api-db=.", "rows.jsonl"),
         '"verdict": "correct"',
