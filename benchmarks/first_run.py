@@ -1,4 +1,4 @@
-"""How long it takes from an empty folder to a first green run, here and with other programs: `make first-run`.
+"""How long it takes from an empty folder to a first green run, here and elsewhere: `python -m benchmarks.first_run`.
 
 Each program is installed by the command of its documentation into a fresh environment, and judges one answer: a call of
 `get_weather` with `city: Oslo`, by a stand-in for a model, so that no key is needed. What its packages weigh is counted
