@@ -92,5 +92,5 @@ def _record(folder: Path, *arguments: str) -> None:
 
 
 def _run(folder: Path, *arguments: str, status: int = 0, upstream: str = "") -> None:
-    done = run_pytest(folder, *arguments, OPENAI_BASE_URL=upstream)
+    done = run_pytest(folder, *arguments, OPENAI_BASE_URL=upstream, CI="")
     assert done.returncode == status, done.stdout + done.stderr

@@ -41,7 +41,7 @@ def test_without_the_driver_nothing_is_asked_and_the_extra_is_named(
     result = exam.run("-rN")
     assert (result.ret, exam.asked()) == (10, [])
     place = "recorded replies in postgresql://127.0.0.1:1/replies (project shop)"
-    result.stdout.fnmatch_lines([f"{place}: this needs psycopg: pip install 'pytest-fcall?postgres?' *"])
+    result.stdout.fnmatch_lines([f'{place}: this needs psycopg: pip install "pytest-fcall?postgres?" *'])
     assert SECRET not in result.stdout.str()
     exam.run("--fc-record=off").assert_outcomes(passed=1)
 

@@ -235,5 +235,5 @@ def test_without_xgrammar_it_is_told_how_to_install_it(
 ) -> None:
     model = load()
     without("xgrammar")
-    with pytest.raises(ModelUnavailable, match=r"`grammar` needs xgrammar.*pip install 'pytest-fcall\[local\]'"):
+    with pytest.raises(ModelUnavailable, match=r'`grammar` needs xgrammar.*pip install "pytest-fcall\[local\]"'):
         drawn(model, TOOLS)

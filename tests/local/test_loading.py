@@ -95,7 +95,7 @@ def test_a_library_that_is_missing_is_named_with_what_installs_it(
     load: Load, without: Callable[[str], None], package: str
 ) -> None:
     without(package)
-    with pytest.raises(ModelUnavailable, match=rf"local models need {package}.*pip install 'pytest-fcall\[local\]'"):
+    with pytest.raises(ModelUnavailable, match=rf'local models need {package}.*pip install "pytest-fcall\[local\]"'):
         load()
 
 

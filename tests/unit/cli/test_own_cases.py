@@ -221,11 +221,11 @@ def test_an_answer_is_judged_as_in_a_run_of_pytest(tmp_path: Path, monkeypatch: 
         "turns": ("Weather in Rome?", [ROME, "Sunny.", OSLO]),
     }
     (tmp_path / "shop.fc.yaml").write_text(ASKED, "utf-8")
-    (tmp_path / "app.py").write_text(APP.format(given=json.dumps(dict(given.values()))), "utf-8")
+    (tmp_path / "given_answers_app.py").write_text(APP.format(given=json.dumps(dict(given.values()))), "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     noted = NotedVerdicts()
-    _, output = run_pytest(["--fc-model=python:app:answer", "-o", "fc_runs=0", "shop.fc.yaml"], noted)
+    _, output = run_pytest(["--fc-model=python:given_answers_app:answer", "-o", "fc_runs=0", "shop.fc.yaml"], noted)
     rows: list[dict[str, Json]] = [{"id": name, "replies": replies} for name, (_, replies) in given.items()]
     found = [json.loads(row.line) for row in judged(OwnCaseJudge("shop.fc.yaml", tmp_path), *rows)]
     ours = {row["id"]: (row["valid"], [tuple(each.values()) for each in row["reasons"]]) for row in found}

@@ -153,7 +153,7 @@ def test_whoever_has_no_list_is_told_how_to_get_it(
     model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "genai_prices", None)
-    with pytest.raises(NoPriceList, match=r"pip install 'pytest-fcall\[prices\]'; or add \[tool\.fcall\.prices"):
+    with pytest.raises(NoPriceList, match=r'pip install "pytest-fcall\[prices\]"; or add \[tool\.fcall\.prices'):
         price_of(model, tmp_path)
     own = f'[tool.fcall.prices."{model.id}"]\ninput = 2\noutput = 10\ncached = 0.5\n'
     assert price_of(model, written(tmp_path, own)) == PRICE

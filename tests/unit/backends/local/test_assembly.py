@@ -16,7 +16,7 @@ from tests.unit.backends.local.test_memory import write_head
 def test_without_torch_it_is_told_how_to_install_it(tmp_path: Path) -> None:
     write_head(tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(ModelUnavailable, match=r"local models need torch.*pip install 'pytest-fcall\[local\]'"):
+    with pytest.raises(ModelUnavailable, match=r'local models need torch.*pip install "pytest-fcall\[local\]"'):
         make_answerer({"name": str(tmp_path), "root": "/"})
 
 
