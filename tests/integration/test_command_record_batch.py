@@ -150,6 +150,22 @@ def test_conversations_go_on_batch_by_batch(team: Team) -> None:
     (team.folder / "cases" / "weather.fc.yaml").write_text(CONVERSATION, "utf-8")
     team.submit(says="nothing is open")
     assert len(team.api.batches) == 3
+    lines = team.record("--rounds").stdout.splitlines()
+    assert [line.split()[:3] for line in lines[1:-1]] == [["1", "1", "1"], ["2", "1", "1"], ["3", "1", "1"]]
+    assert lines[-1] == "nothing is open"
+
+
+def test_replies_count_to_the_round_of_their_batch_though_others_are_under_way(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_fcall.cli.record.batch.time", SimpleNamespace(sleep=lambda _: None))
+    team.api.stages = ["in_progress"] * 3
+    team.submit("--", "-k", "oslo", status=10)
+    team.submit(status=10)
+    assert "2 requests open" in team.record("--rounds", status=10).stdout
+    team.submit("--wait", says="nothing is open")
+    lines = team.record("--rounds").stdout.splitlines()
+    assert [line.split()[:3] for line in lines[1:-1]] == [["1", "1", "1"], ["2", "1", "1"]]
 
 
 def test_nothing_is_submitted_before_somebody_agrees(team: Team) -> None:

@@ -222,3 +222,9 @@ def test_a_cluster_that_is_not_there_is_told(project: Path) -> None:
     said = fcall(project, "record", "--engine=ray", "--address=127.0.0.1:1", MODEL)
     assert said.returncode == 1, said.stdout + said.stderr
     assert said.stderr == "fcall record: no cluster of Ray answers at 127.0.0.1:1: Connection refused\n"
+
+
+def test_asking_all_anew_is_refused_since_it_would_never_end(project: Path) -> None:
+    said = fcall(project, "record", "--engine=ray", MODEL, "--", "--fc-record=all")
+    assert said.returncode == 2, said.stdout + said.stderr
+    assert said.stderr == "fcall record: --engine=ray asks what is missing; --fc-record=all does not\n"

@@ -51,7 +51,9 @@ class Division:
         selection: Selection,
         limits: Mapping[BatchInterface, BatchLimits] = LIMITS,
         clock: Callable[[], float] = time.time,
+        round_number: int = 0,
     ) -> None:
+        self._round_number = round_number
         self._folder = folder
         self._selection = selection
         self._limits = limits
@@ -106,6 +108,7 @@ class Division:
                     most=draft.most,
                     selection=self._selection.digest,
                     arguments=self._selection.arguments,
+                    round_number=self._round_number,
                     faults={},
                 )
             )

@@ -71,6 +71,8 @@ class Portion:
     """A digest of the arguments of the command that made it."""
     arguments: tuple[str, ...] | None = None
     """These arguments; None where they hold a secret."""
+    round_number: int = 0
+    """The round of the requests; 0 where it is not known."""
     stage: Stage = "planned"
     since: float = 0.0
     """When it was submitted first, in seconds since 1970."""
@@ -184,6 +186,7 @@ def _portion(name: str, data: Json) -> Portion:
         most=optional_number(fields_, "most"),
         selection=optional_field(fields_, "selection", str) or "",
         arguments=None if arguments is None else tuple(optional_list_of_strings(fields_, "arguments")),
+        round_number=optional_field(fields_, "round_number", int) or 0,
         stage=_known(fields_, "stage", _STAGES),
         since=optional_number(fields_, "since") or 0.0,
         mark=_id(fields_, "mark"),

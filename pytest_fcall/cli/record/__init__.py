@@ -58,17 +58,15 @@ def run(arguments: Sequence[str]) -> int:
     _check_together(parser, options, for_pytest)
     if _is_batch(options):
         from pytest_fcall.cli.record.batch import record_in_batches
+        from pytest_fcall.cli.record.plan_run import planned_cases
 
-        existing_paths(parser, [path.partition("::")[0] for path in options.paths])
-        cap = [] if options.fc_max_cost is None else [f"--fc-max-cost={options.fc_max_cost}"]
-        options.pytest = [*(f"--fc-model={model}" for model in options.fc_model), *for_pytest, *cap]
-        return record_in_batches(options)
+        return record_in_batches(planned_cases(parser, options, for_pytest), options)
     if options.action is None:
         from pytest_fcall.cli.record.offline import plan_requests, take_replies
+        from pytest_fcall.cli.record.plan_run import planned_cases
 
-        existing_paths(parser, [path.partition("::")[0] for path in options.paths])
-        options.pytest = [*(f"--fc-model={model}" for model in options.fc_model), *for_pytest]
-        return take_replies(options.paths, options) if options.origins else plan_requests(options.paths, options)
+        cases = planned_cases(parser, options, for_pytest)
+        return take_replies(cases, options) if options.origins else plan_requests(cases, options)
     if options.action == "rounds":
         from pytest_fcall.cli.record.offline import show_rounds
 

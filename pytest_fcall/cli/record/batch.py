@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,12 +19,11 @@ from pytest_fcall.backends.batch.portion import Portion, PortionFolder, Selectio
 from pytest_fcall.backends.batch.progress import Progress
 from pytest_fcall.backends.batch.results import NOT_ASKED
 from pytest_fcall.backends.batch.work import BatchWork, NotHere, Visit
-from pytest_fcall.backends.store import StoreError
-from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.record.batch_quote import BatchPrices, Quote, agreed, over_limit
 from pytest_fcall.cli.record.batch_servers import Servers, batch_backend
+from pytest_fcall.cli.record.engine import answer, planned
 from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_note, print_problem, print_some
-from pytest_fcall.cli.record.plan_run import NoPlan, PlanRun, run_plan
+from pytest_fcall.cli.record.plan_run import PlannedCases, PlanRun, cost_limit, exit_status
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Unanswered, digest
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.reporting.number_text import plural_text
@@ -40,38 +39,29 @@ _LAST_LOOK: Final = 300.0
 """Seconds between two looks at a batch: the first, and the longest."""
 
 
-def record_in_batches(options: Namespace) -> int:
+def record_in_batches(cases: PlannedCases, options: Namespace) -> int:
     """Go on with the batches under way, and submit what is open; see the exit status in `fcall record --help`."""
     try:
-        if not options.engine:
-            return _resume(options)
-        return _record(options.paths, options)
-    except NoPlan as why:
-        print(why, file=sys.stderr)
-        return 2
+        return exit_status(lambda: _record(cases, options) if options.engine else _resume(cases, options))
     except sqlite3.OperationalError:
         print_problem("another process works with the batches of this project; they are its own until it ends")
         return 1
-    except StoreError as error:
-        print_problem(str(error))
-        return 1
 
 
-def _record(paths: Sequence[str], options: Namespace) -> int:
-    root = root_of([Path(path.partition("::")[0]).absolute() for path in paths] or [Path.cwd()])
+def _record(cases: PlannedCases, options: Namespace) -> int:
+    root = cases.root
     while True:
         folder = PortionFolder(root)
         with folder.alone():  # before the plan: what another process answers or submits meanwhile would be in it
-            command = _Command(folder, paths, options)
-            plan = command.plan()
+            engine, plan = BatchEngine(folder, cases, options), planned(cases, "batch")
             if plan.settings.root == root:
-                return command.cancel(plan) if options.cancel else command.run(plan)
+                return engine.cancel(plan) if options.cancel else engine.run(plan)
         root = plan.settings.root
 
 
-def _resume(options: Namespace) -> int:
+def _resume(given: PlannedCases, options: Namespace) -> int:
     """Go on by the arguments of the commands whose batches are under way."""
-    root = root_of([Path(path).absolute() for path in options.paths] or [Path.cwd()])
+    root = given.root
     portions, faults = PortionFolder(root).portions()
     if faults:
         return _tell_damage(faults)
@@ -88,9 +78,8 @@ def _resume(options: Namespace) -> int:
         split = portion.arguments.index("--")
         paths = [str(root / path) for path in portion.arguments[:split]]
         print(safe_line(f"fcall record --engine=batch {' '.join(portion.arguments)}".removesuffix(" --")))
-        cap = [each for each in options.pytest if each.startswith("--fc-max-cost")]
-        given = Namespace(**{**vars(options), "pytest": [*portion.arguments[split + 1 :], *cap]})
-        status = _worse(status, _record(paths, given))
+        cases = PlannedCases(paths, [*portion.arguments[split + 1 :], *cost_limit(options)])
+        status = _worse(status, _record(cases, options))
     return status
 
 
@@ -124,12 +113,12 @@ class _Keeper:
             self._waiting = []
 
 
-class _Command:
-    """One command, which alone works with the batches of the project."""
+class BatchEngine:
+    """The batches of one command, which alone works with those of the project."""
 
-    def __init__(self, folder: PortionFolder, paths: Sequence[str], options: Namespace) -> None:
+    def __init__(self, folder: PortionFolder, cases: PlannedCases, options: Namespace) -> None:
         self._folder = folder
-        self._paths = paths
+        self._cases = cases
         self._options = options
         self._problems = 0
         self._failed: set[str] = set()
@@ -139,35 +128,47 @@ class _Command:
         """Whether what is open is not to be submitted by this command."""
         self._shown: dict[str, str] = {}
         """What was printed last of each portion."""
-
-    def plan(self) -> PlanRun:
-        """Find out what is open. Raises NoPlan."""
-        plan = run_plan(self._paths, self._options.pytest)
-        if plan.settings.record != "missing":
-            raise NoPlan(
-                f"fcall record: --engine=batch asks what is missing; --fc-record={plan.settings.record} does not"
-            )
-        return plan
+        self._visit = Visit()
+        self._pause = _FIRST_LOOK
 
     def run(self, plan: PlanRun) -> int:
         """Go on with what is under way, and submit what is open."""
         if faults := self._tidied():
             return _tell_damage(faults)
         self._forget_stale(plan)
-        pause = _FIRST_LOOK
-        while True:
-            visit = asyncio.run(self._visit(plan))
-            if visit.taken:
-                plan = self.plan()
-            new = [] if self._is_declined else self._new(plan)
-            self._is_declined = self._is_declined or (bool(new) and not self._submittable(plan, new))
-            if new and not self._is_declined and asyncio.run(self._divide(plan, new)):
-                pause = _FIRST_LOOK
-                continue
-            if not (visit.under_way and self._options.wait):
-                return self._status(plan, visit)
-            time.sleep(max(pause, visit.wait or 0.0))
-            pause = min(pause * 1.5, _LAST_LOOK)
+        return self._status(answer(self, self._cases, plan))
+
+    def take(self, plan: PlanRun) -> Mapping[int, int]:
+        """Take all portions as far as they go, and the answers of those that have ended."""
+        self._visit = asyncio.run(self._visited(plan))
+        taken: Counter[int] = Counter()
+        for portion, results in self._visit.taken:
+            taken[portion.round_number] += results.answered
+        return taken
+
+    def unsent(self, plan: PlanRun) -> Sequence[OpenRequest]:
+        """The open requests that no batch has; none where somebody has declined."""
+        under_way = {each for portion in self._under_way() for each in portion.digests}
+        not_sent = under_way | self._failed
+        return [] if self._is_declined else [each for each in plan.requests if each.first.digest not in not_sent]
+
+    def send(self, plan: PlanRun, requests: Sequence[OpenRequest], number: int) -> int:
+        """Divide requests into portions, if somebody agrees; the next look submits them."""
+        self._is_declined = not self._submittable(plan, requests)
+        self._pause = _FIRST_LOOK
+        return 0 if self._is_declined else asyncio.run(self._divide(plan, requests, number))
+
+    def rounds_under_way(self) -> Collection[int]:
+        """The rounds of portions that are under way."""
+        return {portion.round_number for portion in self._under_way()} - {0}
+
+    def waits(self) -> bool:
+        """Wait until it is time to look again, where the command is to wait and something is under way."""
+        if not (self._visit.under_way and self._options.wait):
+            return False
+        time.sleep(max(self._pause, self._visit.wait or 0.0))
+        self._pause = min(self._pause * 1.5, _LAST_LOOK)
+        return True
 
     def cancel(self, plan: PlanRun) -> int:
         """Have the batches of this selection be answered no further."""
@@ -186,10 +187,9 @@ class _Command:
     def _portions(self, plan: PlanRun) -> list[Portion]:
         """The portions under way that belong to this selection, by their arguments or by what they ask."""
         mine = self._selection(plan.settings.root, plan.settings.secrets).digest
-        found = [portion for portion in self._folder.portions()[0] if portion.is_under_way]
         return [
             portion
-            for portion in found
+            for portion in self._under_way()
             if portion.selection == mine or all(plan.requests.get(each) is not None for each in portion.digests)
         ]
 
@@ -201,16 +201,10 @@ class _Command:
                 self._folder.forget(portion)
                 print(f"{portion.name}: forgotten, since its cases have changed before it was submitted")
 
-    def _new(self, plan: PlanRun) -> list[OpenRequest]:
-        """The open requests that no batch has."""
-        under_way = {each for portion in self._folder.portions()[0] if portion.is_under_way for each in portion.digests}
-        return [
-            each
-            for each in plan.requests
-            if each.first.digest not in under_way and each.first.digest not in self._failed
-        ]
+    def _under_way(self) -> list[Portion]:
+        return [portion for portion in self._folder.portions()[0] if portion.is_under_way]
 
-    async def _visit(self, plan: PlanRun) -> Visit:
+    async def _visited(self, plan: PlanRun) -> Visit:
         servers = Servers(plan)
         with closing(Intake(plan.requests, plan.settings)) as intake:
             intake.put_all(())  # nothing is submitted whose reply cannot be kept
@@ -276,11 +270,12 @@ class _Command:
             return False
         return agreed(quotes, yes=self._options.yes)
 
-    async def _divide(self, plan: PlanRun, new: Sequence[OpenRequest]) -> bool:
-        """Write portions; whether there are any."""
+    async def _divide(self, plan: PlanRun, new: Sequence[OpenRequest], number: int) -> int:
+        """Write portions; gives the number of requests in them."""
         settings, servers = plan.settings, Servers(plan)
         prices = BatchPrices(settings.root)
-        division = Division(self._folder, self._selection(settings.root, settings.secrets))
+        selection = self._selection(settings.root, settings.secrets)
+        division = Division(self._folder, selection, round_number=number)
         refused: dict[str, str] = {}
         try:
             for each in new:
@@ -303,7 +298,7 @@ class _Command:
             await servers.close()
         self._problems += len(refused)
         print_some([f"not submitted: {reason}" for reason in refused.values()], "requests that are not submitted")
-        return bool(division.portions)
+        return sum(len(portion.digests) for portion in division.portions)
 
     async def _cancel(self, plan: PlanRun) -> int:
         portions, servers = self._portions(plan), Servers(plan)
@@ -333,9 +328,9 @@ class _Command:
         here = Path.cwd()
         paths = [
             (here / path).relative_to(root).as_posix() if (here / path).is_relative_to(root) else path
-            for path in self._paths
+            for path in self._cases.paths
         ]
-        given = [each for each in self._options.pytest if not each.startswith("--fc-max-cost")]
+        given = [each for each in self._cases.options if not each.startswith("--fc-max-cost")]
         arguments = (
             *(paths or [here.relative_to(root).as_posix() if here.is_relative_to(root) else "."]),
             "--",
@@ -344,11 +339,11 @@ class _Command:
         is_secret = secrets.may_be_in("\n".join(arguments))
         return Selection(digest([*arguments])[:16], None if is_secret else arguments)
 
-    def _status(self, plan: PlanRun, visit: Visit) -> int:
+    def _status(self, plan: PlanRun) -> int:
         """Say what is open, and how it goes on."""
         print_not_planned(plan.problems, plan.requests.apps)
         open_ = len(plan.requests)
-        if visit.under_way:
+        if self._visit.under_way:
             print("batches are under way; the same command, or `fcall record --resume`, goes on with them")
         elif not open_:
             print("nothing is open")

@@ -13,7 +13,7 @@ from typing import Final
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_problem, print_some, reply_count
-from pytest_fcall.cli.record.plan_run import NoPlan, PlanRun, run_plan
+from pytest_fcall.cli.record.plan_run import NoPlan, PlannedCases, PlanRun, exit_status
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.ask.open_requests import OpenRequest
@@ -26,49 +26,14 @@ _SHOWN: Final = 5
 """Requests that are named; the others are counted."""
 
 
-def plan_requests(paths: Sequence[str], options: Namespace) -> int:
+def plan_requests(cases: PlannedCases, options: Namespace) -> int:
     """Write a plan; 1 where some tests cannot be planned, 2 where pytest cannot run them."""
-    try:
-        return _write_plan(run_plan(paths, options.pytest), options)
-    except NoPlan as why:
-        print(why, file=sys.stderr)
-        return 2
+    return exit_status(lambda: _write_plan(cases.plan(), options))
 
 
-def take_replies(paths: Sequence[str], options: Namespace) -> int:
+def take_replies(cases: PlannedCases, options: Namespace) -> int:
     """Take the replies of files, and say what is missing, and what is asked next."""
-    try:
-        before = run_plan(paths, options.pytest)
-        if before.settings.record == "off":
-            print(
-                "fcall record: --from writes into the recordings, which --fc-record=off switches off", file=sys.stderr
-            )
-            return 2
-        intake = Intake(before.requests, before.settings)
-        unread = _take_files(intake, options.origins)
-        _tell_of_replies(intake)
-        after = run_plan(paths, options.pytest)
-    except NoPlan as why:
-        print(why, file=sys.stderr)
-        return 2
-    except StoreError as error:
-        print_problem(str(error))
-        return 1
-    missing = {each.first.digest for each in intake.missing()}
-    new = sum(each.first.digest not in missing for each in after.requests)
-    rounds = Rounds(after.settings.root)
-    rounds.add_replies(intake.taken, len(after.requests))
-    if rounds.fault:
-        print_problem(rounds.fault)
-    _tell_missing([each for each in after.requests if each.first.digest in missing])
-    if new:
-        print(f"next round: {plural_text(new, 'request')} that the replies lead to")
-    faults = bool(intake.refused or unread)
-    if options.plan is not None:
-        return _write_plan(after, options) or int(faults)
-    if len(after.requests):
-        print("a plan of what is open: fcall record --plan FILE")
-    return 1 if faults else OPEN if len(after.requests) else 0
+    return exit_status(lambda: _take(cases, options))
 
 
 def show_rounds(paths: Sequence[str]) -> int:
@@ -87,10 +52,35 @@ def show_rounds(paths: Sequence[str]) -> int:
         begun = each.begun[:16].replace("T", " ")
         models = safe_line(", ".join(each.models))
         print(f"{each.number:5}  {each.requests:8}  {each.taken:7}  {begun:16}  {models}")
-    last = rounds[-1].open
-    still = rounds[-1].requests if last is None else last
+    last = rounds[-1]
+    still = last.requests + last.beside if last.open is None else last.open
     print(f"{plural_text(still, 'request')} open" if still else "nothing is open")
     return OPEN if still else 0
+
+
+def _take(cases: PlannedCases, options: Namespace) -> int:
+    before = cases.plan()
+    if before.settings.record == "off":
+        raise NoPlan("fcall record: --from writes into the recordings, which --fc-record=off switches off")
+    intake = Intake(before.requests, before.settings)
+    unread = _take_files(intake, options.origins)
+    _tell_of_replies(intake)
+    after = cases.plan()
+    missing = {each.first.digest for each in intake.missing()}
+    new = sum(each.first.digest not in missing for each in after.requests)
+    rounds = Rounds(after.settings.root)
+    rounds.add_replies({0: intake.taken}, len(after.requests))
+    if rounds.fault:
+        print_problem(rounds.fault)
+    _tell_missing([each for each in after.requests if each.first.digest in missing])
+    if new:
+        print(f"next round: {plural_text(new, 'request')} that the replies lead to")
+    faults = bool(intake.refused or unread)
+    if options.plan is not None:
+        return _write_plan(after, options) or int(faults)
+    if len(after.requests):
+        print("a plan of what is open: fcall record --plan FILE")
+    return 1 if faults else OPEN if len(after.requests) else 0
 
 
 def _write_plan(run: PlanRun, options: Namespace) -> int:
@@ -112,7 +102,8 @@ def _write_plan(run: PlanRun, options: Namespace) -> int:
         print(f"{plural_text(idle, 'test')} {'waits' if idle == 1 else 'wait'} for no reply", file=out)
     if len(run.requests):
         rounds = Rounds(run.settings.root)
-        number = rounds.begin(len(run.requests), sorted(models)).number
+        number = rounds.next_number()
+        rounds.begin(number, len(run.requests), sorted(models))
         if number > 1:
             print(f"this is round {number}", file=out)
         if rounds.fault:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from typing import TYPE_CHECKING
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from pytest_fcall.backends.store import StoreError
+from pytest_fcall.cli.project import existing_paths, root_of
 from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest_offline
+from pytest_fcall.cli.record.messages import print_problem
 from pytest_fcall.core import FaultyCase
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.refusal import asks_by_fixture
@@ -78,13 +84,49 @@ def _is_faulty(item: pytest.Item) -> bool:
     return isinstance(item, CaseItem) and isinstance(item.case, FaultyCase)
 
 
-def run_plan(paths: Sequence[str], options: Sequence[str]) -> PlanRun:
-    """Plan the requests of the tests in these paths. Raises NoPlan where pytest cannot run them."""
-    plan = PlanRun()
-    # Further answers are a matter of doubt, which only a run with live models settles step by step.
-    confirm = [] if any(each.startswith("--fc-confirm") for each in options) else ["--fc-confirm=0"]
-    arguments = ["-o", "fc_runs=0", "--fc-live", *confirm, *options, *paths]
-    status, output = run_pytest_offline(arguments, plan)
-    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED, 10):
-        raise NoPlan(output)
-    return plan
+class PlannedCases(NamedTuple):
+    """The cases whose requests are planned, as pytest is given them."""
+
+    paths: Sequence[str]
+    options: Sequence[str]
+    """Options of pytest."""
+
+    @property
+    def root(self) -> Path:
+        """The root folder, as far as the paths tell."""
+        return root_of([Path(path.partition("::")[0]).absolute() for path in self.paths] or [Path.cwd()])
+
+    def plan(self) -> PlanRun:
+        """Plan the requests that are open. Raises NoPlan where pytest cannot run the cases."""
+        plan = PlanRun()
+        # Further answers are a matter of doubt, which only a run with live models settles step by step.
+        confirm = [] if any(each.startswith("--fc-confirm") for each in self.options) else ["--fc-confirm=0"]
+        arguments = ["-o", "fc_runs=0", "--fc-live", *confirm, *self.options, *self.paths]
+        status, output = run_pytest_offline(arguments, plan)
+        if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED, 10):
+            raise NoPlan(output)
+        return plan
+
+
+def planned_cases(parser: ArgumentParser, options: Namespace, for_pytest: Sequence[str]) -> PlannedCases:
+    """The cases that a command line names; ends the program through `parser` where a path leads nowhere."""
+    existing_paths(parser, [path.partition("::")[0] for path in options.paths])
+    models = [f"--fc-model={model}" for model in options.fc_model]
+    return PlannedCases(options.paths, [*models, *for_pytest, *cost_limit(options)])
+
+
+def cost_limit(options: Namespace) -> list[str]:
+    """The option of pytest that limits costs, where the command line has one."""
+    return [] if options.fc_max_cost is None else [f"--fc-max-cost={options.fc_max_cost}"]
+
+
+def exit_status(work: Callable[[], int]) -> int:
+    """Do the work of a command; 2 where pytest cannot plan, 1 where replies cannot be kept. Prints why."""
+    try:
+        return work()
+    except NoPlan as why:
+        print(why, file=sys.stderr)
+        return 2
+    except StoreError as error:
+        print_problem(str(error))
+        return 1

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from pytest_fcall.backends.cluster.assignment import AskedModel, Assignment, says_everything, without_origins
-from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.project import existing_paths
+from pytest_fcall.cli.record.engine import answer, planned
 from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_problem, print_some, reply_count
-from pytest_fcall.cli.record.plan_run import NoPlan, PlanRun, run_plan
+from pytest_fcall.cli.record.plan_run import PlannedCases, PlanRun, exit_status, planned_cases
 from pytest_fcall.core import ModelUnavailable
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import NAME
@@ -25,7 +23,6 @@ from pytest_fcall.session.ask.open_requests import OpenRequest
 from pytest_fcall.session.offline.intake import Intake
 from pytest_fcall.session.offline.plan import PlanWriter
 from pytest_fcall.session.offline.reply_rows import ReplyRow
-from pytest_fcall.session.offline.rounds import Rounds
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs.prices import Price
@@ -53,20 +50,15 @@ def record_by_ray(arguments: Sequence[str], for_pytest: Sequence[str]) -> int:
 
     parser = _parser()
     options = parser.parse_args(arguments)
-    existing_paths(parser, [path.partition("::")[0] for path in options.paths])
+    cases = planned_cases(parser, options, for_pytest)
     if missing := [name for name in options.env if name not in os.environ]:
         parser.error(f"--env: {missing[0]} is not set here")
     if options.vllm_option and not options.vllm:
         parser.error("--vllm-option can only be used with --vllm")
-    cap = [] if options.fc_max_cost is None else [f"--fc-max-cost={options.fc_max_cost}"]
-    options.pytest = [*(f"--fc-model={model}" for model in options.fc_model), *cap, *for_pytest]
     try:
         ray_library()  # before the plan, which may take long
-        return _answer(options)
-    except NoPlan as why:
-        print(why, file=sys.stderr)
-        return 2
-    except (ClusterError, StoreError) as error:
+        return exit_status(lambda: _answer(cases, options))
+    except ClusterError as error:
         print_problem(str(error))
         return 1
     except OSError as error:
@@ -162,32 +154,14 @@ def _share(text: str) -> float:
     raise ArgumentTypeError(f"must be a number, 0 or greater, not {text!r}")
 
 
-@dataclass(slots=True)
-class _Work:
-    """What is kept from round to round."""
-
-    options: Namespace
-    folder: Folder
-    failed: dict[str, str] = field(default_factory=dict)
-    """Why there is no reply, by digest; such a request is not sent again by the same command."""
-    refused: list[str] = field(default_factory=list)
-
-    def note_round(self, intake: Intake, writer: PlanWriter) -> None:
-        """Note what has no reply after a round, and why."""
-        self.failed |= {row.place: row.reason for row in intake.failed}
-        self.refused += (f"{row.place}: {row.reason}" for row in intake.refused)
-        for request in intake.missing():
-            unwritten = writer.refused.get(request.first.asker.again)
-            self.failed.setdefault(request.first.digest, unwritten or "its reply could not be taken")
-
-
 class _Parts:
     """The parts of a round on their way into the recordings."""
 
-    def __init__(self, work: _Work, intake: Intake) -> None:
-        self._work = work
+    def __init__(self, folder: Folder, intake: Intake) -> None:
+        self._folder = folder
         self._intake = intake
-        self._whole: list[str] = []
+        self.whole: list[str] = []
+        """Those whose replies were all taken."""
         self.read = 0
         """The number of parts that were read."""
 
@@ -199,150 +173,208 @@ class _Parts:
     def take(self, name: str, *, errors: bool = True) -> None:
         """Take the replies in a part."""
         before = len(self._intake.refused)
-        self._intake.take(row for row in _rows_of(self._work.folder, name) if errors or "error" not in row.data)
+        self._intake.take(row for row in _rows_of(self._folder, name) if errors or "error" not in row.data)
         self.read += 1
         if len(self._intake.refused) == before:
-            self._whole.append(name)
-
-    def forget(self) -> None:
-        """Remove the parts whose replies are all recorded, where nobody has named the folder and may want them."""
-        if self._work.options.checkpoint is None:
-            for name in self._whole:
-                self._work.folder.remove(name)
+            self.whole.append(name)
 
 
-def _answer(options: Namespace) -> int:
-    from pytest_fcall.cli.record.ray_cluster import ActorPool, connected, node_count, ship_by_value
-
-    run = run_plan(options.paths, options.pytest)
-    if run.settings.record == "off":
-        print_problem("--engine writes into the recordings, which --fc-record=off switches off")
-        return 2
-    work = _Work(options, _checkpoint(options, run))
-    if taken := _take_earlier(work, run):
-        print(f"{reply_count(taken)} of an earlier run taken from {work.folder.address}")
-        run = run_plan(options.paths, options.pytest)
-    print_not_planned(run.problems, run.requests.apps)
-    if len(run.requests):
-        least, most = options.actors
-        pool = ActorPool(least, most, options.actor_cpus, options.actor_gpus)
-        with connected(options.address, pool, run.settings) as cluster:
-            ship_by_value(run.factories, run.settings.root)
-            print(f"ray: {plural_text(node_count(), 'node')}, up to {plural_text(pool.most, 'actor')}")
-            while taken := _round(work, run, cluster):
-                run = run_plan(options.paths, options.pytest)
-                Rounds(run.settings.root).add_replies(taken, len(run.requests))
-    return _end(work, run)
+def _answer(cases: PlannedCases, options: Namespace) -> int:
+    plan = planned(cases, "ray")
+    with RayEngine(options, _checkpoint(options, plan)) as engine:
+        plan = answer(engine, cases, plan)
+    return engine.status(plan)  # the last words are ours, not those of Ray
 
 
-def _checkpoint(options: Namespace, run: PlanRun) -> Folder:
+def _checkpoint(options: Namespace, plan: PlanRun) -> Folder:
     """The folder of the replies, which is there from now on."""
     from pytest_fcall.backends.cluster.answerer import MARK
     from pytest_fcall.core.storage import Folder
 
-    folder = Folder(options.checkpoint or str(run.settings.root / NAME / "ray"))
+    folder = Folder(options.checkpoint or str(plan.settings.root / NAME / "ray"))
     folder.make()
     folder.write(MARK, b"")
     return folder
 
 
-def _take_earlier(work: _Work, run: PlanRun) -> int:
-    """Take the replies that are there already: of a run that was killed, or of one that others have made."""
-    from pytest_fcall.backends.cluster.parts import part_names
+class _Sent(NamedTuple):
+    """A plan that is to be answered."""
 
-    intake = Intake(run.requests, run.settings)
-    parts = _Parts(work, intake)
-    try:
-        for name in part_names(work.folder):
-            parts.take(name, errors=False)
-    finally:
-        _close(intake)
-    parts.forget()
-    return intake.taken
+    number: int
+    name: str
+    writer: PlanWriter
+    requests: Sequence[OpenRequest]
 
 
-def _round(work: _Work, run: PlanRun, cluster: Cluster) -> int:
-    """Have the open requests answered; gives the number of replies, which others may follow."""
-    wanted = [each for each in run.requests if each.first.digest not in work.failed]
-    if not wanted:
-        return 0
-    writer = PlanWriter(run.settings.root, run.settings.secrets)
-    name, number = _write_plan(work, run, writer, wanted)
-    client, intake = cluster.client, Intake(run.requests, run.settings)
-    parts = _Parts(work, intake)
-    client.new_round()
-    assignment = _assignment(work, run, wanted, cluster)
-    try:
-        for _ in _answers(work, run, cluster, name, writer.written, assignment) if writer.written else ():
+class RayEngine:
+    """A cluster, which is connected when something is open, and the folder into which it writes replies."""
+
+    def __init__(self, options: Namespace, folder: Folder) -> None:
+        self._options = options
+        self._folder = folder
+        self._failed: dict[str, str] = {}
+        """Why there is no reply, by digest; such a request is not sent again by the same command."""
+        self._refused: list[str] = []
+        self._sent: _Sent | None = None
+        self._cluster: Cluster | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def take(self, plan: PlanRun) -> Mapping[int, int]:
+        """Have what was sent answered, to its end; before anything is sent, take replies that are there already."""
+        if (sent := self._sent) is not None:
+            self._sent = None
+            return {sent.number: self._answered(plan, sent)}
+        return {0: taken} if self._cluster is None and (taken := self._earlier(plan)) else {}
+
+    def unsent(self, plan: PlanRun) -> Sequence[OpenRequest]:
+        """The open requests that have not failed."""
+        return [each for each in plan.requests if each.first.digest not in self._failed]
+
+    def send(self, plan: PlanRun, requests: Sequence[OpenRequest], number: int) -> int:
+        """Write the plan where all nodes read it."""
+        self._connected(plan)
+        writer, name = PlanWriter(plan.settings.root, plan.settings.secrets), _PLAN.format(number)
+        with TemporaryDirectory() as own:
+            draft = Path(own) / name
+            writer.write(draft, requests, "fcall")
+            with draft.open("rb") as written, self._folder.writer(name) as stream:
+                while portion := written.read(1 << 20):
+                    stream.write(portion)
+        self._sent = _Sent(number, name, writer, requests)
+        return len(requests)
+
+    def rounds_under_way(self) -> Collection[int]:
+        """None: a round ends with the look that takes its replies."""
+        return ()
+
+    def waits(self) -> bool:
+        """It waits while it takes replies."""
+        return False
+
+    def status(self, plan: PlanRun) -> int:
+        """Say what is left; the exit status."""
+        print_not_planned(plan.problems, plan.requests.apps)
+        still = [*plan.requests]
+        askers = {each.first.digest: each.first for each in still}
+        lines = [
+            f"{askers[digest].asker.again}: {askers[digest].source.id}: no reply: {why}"
+            for digest, why in self._failed.items()
+            if digest in askers
+        ]
+        print_some(lines, "requests without a reply")
+        print_some([f"not taken: {line}" for line in self._refused], "replies that are not taken")
+        print(f"{plural_text(len(still), 'request')} open" if still else "nothing is open")
+        if self._refused or plan.problems:
+            return 1
+        return OPEN if still else 0
+
+    def _earlier(self, plan: PlanRun) -> int:
+        """Take the replies that are there already: of a run that was killed, or of one that others have made."""
+        from pytest_fcall.backends.cluster.parts import part_names
+
+        intake = Intake(plan.requests, plan.settings)
+        parts = _Parts(self._folder, intake)
+        try:
+            for name in part_names(self._folder):
+                parts.take(name, errors=False)
+        finally:
+            _close(intake)
+        self._forget(parts)
+        if intake.taken:
+            print(f"{reply_count(intake.taken)} of an earlier run taken from {self._folder.address}")
+        return intake.taken
+
+    def _answered(self, plan: PlanRun, sent: _Sent) -> int:
+        """Have a plan answered, and take the replies as they come; gives their number."""
+        cluster = self._connected(plan)
+        client, intake = cluster.client, Intake(plan.requests, plan.settings)
+        parts = _Parts(self._folder, intake)
+        client.new_round()
+        try:
+            for _ in self._answers(plan, sent, cluster) if sent.writer.written else ():
+                parts.take_all(client.parts_after(parts.read))
             parts.take_all(client.parts_after(parts.read))
-        parts.take_all(client.parts_after(parts.read))
-    finally:
-        _close(intake)
-    parts.forget()
-    work.folder.remove(name)
-    work.note_round(intake, writer)
-    print(f"round {number}: {plural_text(len(wanted), 'request')}, {reply_count(intake.taken)}")
-    return intake.taken
+        finally:
+            _close(intake)
+        self._forget(parts)
+        self._folder.remove(sent.name)
+        self._note(intake, sent.writer)
+        print(f"round {sent.number}: {plural_text(len(sent.requests), 'request')}, {reply_count(intake.taken)}")
+        return intake.taken
 
+    def _connected(self, plan: PlanRun) -> Cluster:
+        """The cluster, which the first call connects."""
+        if self._cluster is None:
+            from pytest_fcall.cli.record.ray_cluster import ActorPool, connected, node_count, ship_by_value
 
-def _answers(
-    work: _Work, run: PlanRun, cluster: Cluster, plan: str, requests: int, assignment: Assignment
-) -> Iterator[int]:
-    """What answers a plan: backends in actors, or vLLM."""
-    if not work.options.vllm:
-        return cluster.answered(plan, requests, assignment)
-    from pytest_fcall.backends.local.vllm_rows import VllmRows
-    from pytest_fcall.cli.ray_library import ClusterError
+            least, most = self._options.actors
+            pool = ActorPool(least, most, self._options.actor_cpus, self._options.actor_gpus)
+            self._cluster = self._open.enter_context(connected(self._options.address, pool, plan.settings))
+            ship_by_value(plan.factories, plan.settings.root)
+            print(f"ray: {plural_text(node_count(), 'node')}, up to {plural_text(pool.most, 'actor')}")
+        return self._cluster
 
-    models = [asked.model for asked in assignment.models.values()]
-    if len(models) != 1 or models[0].kind != "local":
-        raise ClusterError("--vllm answers for one model of the kind local: name it with --fc-model=local:NAME")
-    try:
-        rows = VllmRows.of(models[0], run.settings.root)
-    except ModelUnavailable as error:
-        raise ClusterError(str(error)) from None
-    return cluster.answered_by_vllm(plan, requests, assignment, rows, dict(work.options.vllm_option))
+    def _answers(self, plan: PlanRun, sent: _Sent, cluster: Cluster) -> Iterator[int]:
+        """What answers a plan: backends in actors, or vLLM."""
+        assignment = self._assignment(plan, sent.requests, cluster)
+        if not self._options.vllm:
+            return cluster.answered(sent.name, sent.writer.written, assignment)
+        from pytest_fcall.backends.local.vllm_rows import VllmRows
+        from pytest_fcall.cli.ray_library import ClusterError
 
+        models = [asked.model for asked in assignment.models.values()]
+        if len(models) != 1 or models[0].kind != "local":
+            raise ClusterError("--vllm answers for one model of the kind local: name it with --fc-model=local:NAME")
+        try:
+            rows = VllmRows.of(models[0], plan.settings.root)
+        except ModelUnavailable as error:
+            raise ClusterError(str(error)) from None
+        options = dict(self._options.vllm_option)
+        return cluster.answered_by_vllm(sent.name, sent.writer.written, assignment, rows, options)
 
-def _write_plan(work: _Work, run: PlanRun, writer: PlanWriter, wanted: Sequence[OpenRequest]) -> tuple[str, int]:
-    """Write the plan where all nodes read it; gives its name, and the number of the round."""
-    models = sorted({each.first.source.id for each in wanted})
-    rounds = Rounds(run.settings.root)
-    number = rounds.begin(len(wanted), models).number
-    if rounds.fault:
-        print_problem(rounds.fault)
-    name = _PLAN.format(number)
-    with TemporaryDirectory() as own:
-        draft = Path(own) / name
-        writer.write(draft, wanted, "fcall")
-        with draft.open("rb") as written, work.folder.writer(name) as stream:
-            while portion := written.read(1 << 20):
-                stream.write(portion)
-    return name, number
+    def _assignment(self, plan: PlanRun, wanted: Iterable[OpenRequest], cluster: Cluster) -> Assignment:
+        from pytest_fcall.backends.cluster.answerer import package_version
 
+        settings, models = plan.settings, dict[str, AskedModel]()
+        whole = {}
+        for question in (each.first for each in wanted):
+            if question.source.id not in models:
+                metered, price = _price_in(question.source.backend)
+                factory = plan.factories[question.model.kind]
+                models[question.source.id] = AskedModel(question.model, factory, metered, price)
+            if not says_everything(question.request):
+                whole[question.digest] = without_origins(question.request)
+        return Assignment(
+            root=None if cluster.is_elsewhere else settings.root,
+            checkpoint=self._folder.address,
+            models=models,
+            concurrency=max(1, settings.concurrency // cluster.pool.most),
+            counts_tokens=settings.tokens_per_minute is not None,
+            version=package_version(),
+            secrets=settings.secrets.values,
+            variables={name: os.environ[name] for name in self._options.env if name in os.environ},
+            whole=whole,
+        )
 
-def _assignment(work: _Work, run: PlanRun, wanted: Iterable[OpenRequest], cluster: Cluster) -> Assignment:
-    from pytest_fcall.backends.cluster.answerer import package_version
+    def _note(self, intake: Intake, writer: PlanWriter) -> None:
+        """Note what has no reply after a round, and why."""
+        self._failed |= {row.place: row.reason for row in intake.failed}
+        self._refused += (f"{row.place}: {row.reason}" for row in intake.refused)
+        for request in intake.missing():
+            unwritten = writer.refused.get(request.first.asker.again)
+            self._failed.setdefault(request.first.digest, unwritten or "its reply could not be taken")
 
-    settings, models = run.settings, dict[str, AskedModel]()
-    whole = {}
-    for question in (each.first for each in wanted):
-        if question.source.id not in models:
-            metered, price = _price_in(question.source.backend)
-            models[question.source.id] = AskedModel(question.model, run.factories[question.model.kind], metered, price)
-        if not says_everything(question.request):
-            whole[question.digest] = without_origins(question.request)
-    return Assignment(
-        root=None if cluster.is_elsewhere else settings.root,
-        checkpoint=work.folder.address,
-        models=models,
-        concurrency=max(1, settings.concurrency // cluster.pool.most),
-        counts_tokens=settings.tokens_per_minute is not None,
-        version=package_version(),
-        secrets=settings.secrets.values,
-        variables={name: os.environ[name] for name in work.options.env if name in os.environ},
-        whole=whole,
-    )
+    def _forget(self, parts: _Parts) -> None:
+        """Remove the parts whose replies are all recorded, where nobody has named the folder and may want them."""
+        if self._options.checkpoint is None:
+            for name in parts.whole:
+                self._folder.remove(name)
 
 
 def _price_in(backend: Backend | None) -> tuple[bool, Price | None]:
@@ -365,20 +397,3 @@ def _rows_of(folder: Folder, name: str) -> Iterator[ReplyRow]:
 def _close(intake: Intake) -> None:
     for note in intake.close():
         print_problem(note)
-
-
-def _end(work: _Work, run: PlanRun) -> int:
-    """Say what is left."""
-    still = [*run.requests]
-    askers = {each.first.digest: each.first for each in still}
-    lines = [
-        f"{askers[digest].asker.again}: {askers[digest].source.id}: no reply: {why}"
-        for digest, why in work.failed.items()
-        if digest in askers
-    ]
-    print_some(lines, "requests without a reply")
-    print_some([f"not taken: {line}" for line in work.refused], "replies that are not taken")
-    print(f"{plural_text(len(still), 'request')} open" if still else "nothing is open")
-    if work.refused or run.problems:
-        return 1
-    return OPEN if still else 0

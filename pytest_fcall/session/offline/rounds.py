@@ -6,7 +6,7 @@ A conversation goes one step in each. They are kept in `.fcall/rounds.json`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,6 +46,8 @@ class Round:
     """The number of replies that came."""
     open: int | None = None
     """The number of requests that were open afterwards, those of the next round included; None before replies came."""
+    beside: int = 0
+    """The number of open requests that its plan does not hold, such as those of a round that is under way."""
 
 
 class Rounds:
@@ -69,25 +71,35 @@ class Rounds:
         except ValueError as error:
             raise RoundsError(f"{self._path}: {error}; without this file the rounds are counted anew") from None
 
-    def begin(self, requests: int, models: Sequence[str]) -> Round:
-        """Note a plan. Before replies came it is the same round, planned anew; after the last reply the first one.
+    def next_number(self, under_way: Collection[int] = ()) -> int:
+        """The number of the next plan: that of the last one before replies to it came, for it is planned anew.
 
-        Raises OSError. Damaged rounds are counted anew.
+        A new selection begins with 1, after the last reply of the one before. Rounds that are under way are sent, and
+        stay. Damaged rounds are counted anew.
         """
         known = self._known()
-        if known and known[-1].open == 0:
-            known = []
-        if known and known[-1].open is None:
-            known.pop()
-        new = Round(len(known) + 1, datetime.now(UTC).isoformat(timespec="seconds"), requests, tuple(models))
-        self._write([*known, new])
-        return new
+        if not known or (known[-1].open == 0 and not under_way):
+            return max(under_way, default=0) + 1
+        last = known[-1]
+        return last.number if last.open is None and last.number not in under_way else last.number + 1
 
-    def add_replies(self, taken: int, still_open: int) -> None:
-        """Note replies to the last round. Raises OSError."""
-        if known := self._known():
-            last = known[-1]
-            self._write([*known[:-1], replace(last, taken=last.taken + taken, open=still_open)])
+    def begin(self, number: int, requests: int, models: Sequence[str], beside: int = 0) -> None:
+        """Note a plan, beside which so many requests are open. Raises OSError."""
+        begun = datetime.now(UTC).isoformat(timespec="seconds")
+        before = [each for each in self._known() if each.number < number]
+        self._write([*before, Round(number, begun, requests, tuple(models), beside=beside)])
+
+    def add_replies(self, taken: Mapping[int, int], still_open: int) -> None:
+        """Note replies by the numbers of their rounds; those of a round that is not known count to the last.
+
+        Raises OSError.
+        """
+        if not (known := self._known()):
+            return
+        for number, replies in taken.items():
+            place = next((at for at, each in enumerate(known) if each.number == number), -1)
+            known[place] = replace(known[place], taken=known[place].taken + replies)
+        self._write([*known[:-1], replace(known[-1], open=still_open)])
 
     def _known(self) -> list[Round]:
         """The rounds so far; none where the file is damaged, for replies must not be lost over a count."""
@@ -112,4 +124,5 @@ def _round(fields: Mapping[str, Json]) -> Round:
         tuple(optional_list_of_strings(fields, "models")),
         required_field(fields, "taken", int),
         optional_field(fields, "open", int),
+        optional_field(fields, "beside", int) or 0,
     )
