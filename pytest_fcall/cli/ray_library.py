@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -13,7 +14,7 @@ from pytest_fcall.core.extras import install_command
 _STORE_BYTES: Final = 256 << 20
 """The object store of a cluster that is started here: what passes through it is used at once."""
 _CONNECT_SECONDS: Final = 10
-_OWN: Final = ("UnfitNode: ", "UnreadableCases: ")
+_OWN: Final = re.compile(r"(?:UnfitNode|UnreadableCases|StorageError|MissingObject): (.*)")
 """Our own errors in other processes. Ray quotes them among the lines of its own."""
 
 
@@ -91,7 +92,7 @@ def ray_errors() -> Iterator[None]:
 def _reason(error: BaseException) -> str:
     """What a person needs of an error: our own words, which Ray quotes at any depth, or its last line."""
     text = str(error)
-    if own := [line.partition(name)[2] for line in text.splitlines() for name in _OWN if name in line]:
-        return own[-1] or text
+    if own := _OWN.findall(text):
+        return str(own[-1])
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1] if lines else 'nothing is said of it'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from pytest_fcall.core.extras import install_command
 from pytest_fcall.core.values import Json
@@ -19,14 +19,15 @@ class ParquetError(OSError):
     """A file is no Parquet, or the library for it is missing. The text says so."""
 
 
-def read_parquet(path: Path) -> Iterator[dict[str, Json]]:
-    """The rows of a file. Raises ParquetError and OSError."""
+def read_parquet(source: Path | BinaryIO) -> Iterator[dict[str, Json]]:
+    """The rows of a file, by its path or open. Raises ParquetError and OSError."""
     library = _library()
     from pyarrow import parquet
 
-    path.stat()
+    if isinstance(source, Path):
+        source.stat()
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(source) as file:
             for batch in file.iter_batches(GROUP_ROWS):
                 yield from batch.to_pylist()
     except library.ArrowException as error:

@@ -67,7 +67,10 @@ def test_a_file_that_is_no_parquet_is_a_broken_row(folder: Path) -> None:
 
 
 def test_addresses_that_lead_nowhere_are_told(folder: Path) -> None:
-    for address, reason in (("nonsense://x", "cannot be used"), (f"file://{folder}/none.jsonl", "No such file")):
+    for address, reason in (
+        ("nonsense://x", "cannot be used"),
+        (f"file://{folder}/none.jsonl", "there is no such file"),
+    ):
         done = score(folder, address)
         assert done.returncode == 2
         assert f"cannot read {address.partition(':')[0]}://" in done.stderr

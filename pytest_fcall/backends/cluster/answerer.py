@@ -20,7 +20,7 @@ from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.core import Backend, Json, ModelUnavailable, Reply
 from pytest_fcall.core.json_fields import DamagedData
 from pytest_fcall.core.secrets import Secrets
-from pytest_fcall.core.storage import Folder
+from pytest_fcall.core.storage import Folder, StorageError
 
 MARK: Final = "fcall-plan"
 """The file by which a process knows that it sees the folder of the one who records."""
@@ -42,8 +42,7 @@ class Answerer:
         import ray
 
         self._assignment: Assignment = ray.get(assignment[0])
-        check_node(self._assignment)
-        os.environ.update(self._assignment.variables)
+        prepare_node(self._assignment)
         self._folder = Folder(self._assignment.checkpoint)
         self._coordinator = CoordinatorClient(coordinator)
         self._secrets = Secrets(self._assignment.secrets)
@@ -140,18 +139,27 @@ def read_portion(folder: Folder, portion: Mapping[str, Any]) -> list[dict[str, A
         return rows
 
 
-def check_node(assignment: Assignment) -> None:
-    """Raise UnfitNode where this machine has another version, or does not see the folder of the replies."""
+def prepare_node(assignment: Assignment) -> None:
+    """Set the variables that are handed on. Raises UnfitNode where the version is another one, or no replies are seen.
+
+    The folder of the replies is looked for last, as the keys to it may be among the variables.
+    """
     import platform
 
+    os.environ.update(assignment.variables)
     if (here := package_version()) != assignment.version:
         raise UnfitNode(
             f"node {platform.node()} has pytest-fcall {here}, and the plan is of {assignment.version}: install the same"
         )
-    if not Folder(assignment.checkpoint).has(MARK):
+    folder, why = Folder(assignment.checkpoint), ""
+    try:
+        is_seen = folder.has(MARK)
+    except StorageError as error:
+        is_seen, why = False, f" ({error.strerror})"
+    if not is_seen:
         raise UnfitNode(
-            f"node {platform.node()} does not see {assignment.checkpoint}: name a folder that all nodes share, such as "
-            "--checkpoint=s3://bucket/folder"
+            f"node {platform.node()} does not see {folder.title}{why}: name a folder that all nodes share, such as "
+            "--checkpoint=s3://bucket/folder, and hand on what opens it, such as --env=AWS_ACCESS_KEY_ID"
         )
 
 

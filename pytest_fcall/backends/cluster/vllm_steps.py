@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pytest_fcall.backends.cluster.answerer import check_node, read_portion
+from pytest_fcall.backends.cluster.answerer import prepare_node, read_portion
 from pytest_fcall.backends.cluster.assignment import Assignment
 from pytest_fcall.backends.cluster.coordinator import CoordinatorClient
 from pytest_fcall.backends.cluster.parts import PartRow, write_part
@@ -28,7 +28,7 @@ class _Step:
         import ray
 
         told: Assignment = ray.get(assignment[0])
-        check_node(told)
+        prepare_node(told)
         self._assignment = told
         self._folder = Folder(told.checkpoint)
         self._coordinator = CoordinatorClient(coordinator)

@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import existing_paths
 from pytest_fcall.core.duration import duration_in_seconds
+from pytest_fcall.core.storage import is_address
 
 _EXAMPLES = """\
 examples:
@@ -144,9 +145,9 @@ def _check_together(parser: ArgumentParser, options: Namespace, for_pytest: Sequ
         parser.error("--fc-model, and options of pytest after --, can only be used with --plan and --from")
     if options.format != "fcall" and options.plan is None:
         parser.error("--format can only be used with --plan")
-    for path in options.origins:
-        if path != Path("-") and not path.is_file():
-            parser.error(f"--from: {'it is a folder' if path.is_dir() else 'no such file'}: {path}")
+    for name in options.origins:
+        if name != "-" and not is_address(name) and not Path(name).is_file():
+            parser.error(f"--from: {'it is a folder' if Path(name).is_dir() else 'no such file'}: {name}")
 
 
 def _refuse_actions(parser: ArgumentParser, options: Namespace, *, offline: bool) -> None:
@@ -195,9 +196,9 @@ def _parser() -> ArgumentParser:
     elsewhere = parser.add_argument_group("requests that are answered elsewhere")
     elsewhere.add_argument(
         "--plan",
-        type=Path,
         metavar="FILE",
-        help="write the requests that no recording answers: .jsonl, .parquet, or - for standard output",
+        help="write the requests that no recording answers: .jsonl, or .parquet, by a path or an address such as "
+        "s3://bucket/name; or - for standard output",
     )
     elsewhere.add_argument(
         "--format",
@@ -209,11 +210,11 @@ def _parser() -> ArgumentParser:
     elsewhere.add_argument(
         "--from",
         dest="origins",
-        type=Path,
         action="append",
         default=[],
         metavar="FILE",
-        help="take the replies in a file: .jsonl, .jsonl.gz, .parquet, or - for standard input (repeatable)",
+        help="take the replies in a file: .jsonl, .jsonl.gz, or .parquet, by a path or an address; or - for standard "
+        "input (repeatable)",
     )
     elsewhere.add_argument(
         "--fc-model",

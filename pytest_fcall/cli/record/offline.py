@@ -14,6 +14,7 @@ from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_problem, print_some, reply_count
 from pytest_fcall.cli.record.plan_run import NoPlan, PlannedCases, PlanRun, exit_status
+from pytest_fcall.core.storage import Folder, folder_and_name, is_address, title_of
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.ask.open_requests import OpenRequest
@@ -85,17 +86,21 @@ def _take(cases: PlannedCases, options: Namespace) -> int:
 
 def _write_plan(run: PlanRun, options: Namespace) -> int:
     writer = PlanWriter(run.settings.root, run.settings.secrets)
-    path: Path = options.plan
-    out = sys.stderr if path == Path("-") else sys.stdout
+    title = title_of(options.plan)
+    out = sys.stderr if options.plan == "-" else sys.stdout
     try:
-        writer.write(path, run.requests, options.format)
+        if is_address(options.plan):
+            folder, name = folder_and_name(options.plan)
+            writer.write_into(Folder(folder), name, run.requests, options.format)
+        else:
+            writer.write(Path(options.plan), run.requests, options.format)
     except OSError as error:
-        print_problem(f"cannot write {path}: {error.strerror or error}")
+        print_problem(f"cannot write {title}: {error.strerror or error}")
         return 1
     models = Counter(each.first.source.id for each in run.requests)
     asked = "".join(f"\n  {number:,} to {safe_line(model)}" for model, number in sorted(models.items()))
     tools = f", {plural_text(len(writer.catalogues), 'tool catalogue')}" if writer.catalogues else ""
-    print(f"{safe_line(str(path))}: {plural_text(writer.written, 'request')}{tools}{asked}", file=out)
+    print(f"{safe_line(title)}: {plural_text(writer.written, 'request')}{tools}{asked}", file=out)
     waiting = {question.asker.nodeid for each in run.requests for question in each.questions}
     idle = run.tests - len(waiting) - len(run.requests.apps) - len(run.problems)
     if idle > 0:
@@ -112,20 +117,20 @@ def _write_plan(run: PlanRun, options: Namespace) -> int:
     return 1 if run.problems or writer.refused else 0
 
 
-def _take_files(intake: Intake, files: Iterable[Path]) -> bool:
+def _take_files(intake: Intake, files: Iterable[str]) -> bool:
     """Take the replies of all files; whether one of them cannot be read to its end. Raises StoreError."""
     unread = False
     try:
-        for path in files:
+        for name in files:
             before = intake.taken
             try:
-                intake.take(read_reply_rows(path))
+                intake.take(read_reply_rows(name))
             except StoreError:
                 raise
             except OSError as error:
-                print_problem(f"cannot read {path}: {error.strerror or error}")
+                print_problem(f"cannot read {title_of(name)}: {error.strerror or error}")
                 unread = True
-            print(f"{safe_line(str(path))}: {reply_count(intake.taken - before)} taken")
+            print(f"{safe_line(title_of(name))}: {reply_count(intake.taken - before)} taken")
     finally:
         for note in intake.close():
             print_problem(note)

@@ -6,8 +6,6 @@ import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from pytest_fcall.backends.cluster.assignment import AskedModel, Assignment, says_everything, without_origins
@@ -240,12 +238,7 @@ class RayEngine:
         """Write the plan where all nodes read it."""
         self._connected(plan)
         writer, name = PlanWriter(plan.settings.root, plan.settings.secrets), _PLAN.format(number)
-        with TemporaryDirectory() as own:
-            draft = Path(own) / name
-            writer.write(draft, requests, "fcall")
-            with draft.open("rb") as written, self._folder.writer(name) as stream:
-                while portion := written.read(1 << 20):
-                    stream.write(portion)
+        writer.write_into(self._folder, name, requests, "fcall")
         self._sent = _Sent(number, name, writer, requests)
         return len(requests)
 
@@ -287,7 +280,7 @@ class RayEngine:
             _close(intake)
         self._forget(parts)
         if intake.taken:
-            print(f"{reply_count(intake.taken)} of an earlier run taken from {self._folder.address}")
+            print(f"{reply_count(intake.taken)} of an earlier run taken from {self._folder.title}")
         return intake.taken
 
     def _answered(self, plan: PlanRun, sent: _Sent) -> int:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pytest_fcall.core.extras import install_command
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.parquet import SUFFIX, json_columns
-from pytest_fcall.core.storage import Folder
+from pytest_fcall.core.storage import Folder, StorageError, folder_and_name
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenFile
 
@@ -39,6 +39,8 @@ def parquet_lines(file: BufferedReader, named: frozenset[str]) -> Iterator[bytes
             for batch in rows.iter_batches(_ROWS):
                 for row in batch.to_pylist():
                     yield _line(row, as_json)
+    except StorageError:
+        raise
     except (pa.ArrowException, OSError) as error:
         raise BrokenFile(f"it is no Parquet file, or damaged: {(str(error).splitlines() or [''])[0]:.200}") from None
 
@@ -67,9 +69,9 @@ def verdict_file(name: str) -> Iterator[Callable[[str], None]]:
 
     It is there as a whole, or not at all. Raises OSError.
     """
-    folder, slash, file = name.rpartition("/")
-    with Folder(folder or slash or ".").writer(file) as stream:
-        if not name.endswith(SUFFIX):
+    folder, file = folder_and_name(name)
+    with Folder(folder).writer(file) as stream:
+        if not file.endswith(SUFFIX):
             yield lambda line: stream.write(f"{line}\n".encode())
             return
         columns = _Columns(stream)

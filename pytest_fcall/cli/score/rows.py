@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 from pytest_fcall.cli.score.parquet_rows import parquet_lines
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.parquet import SUFFIX
-from pytest_fcall.core.storage import Folder, is_address, open_address
+from pytest_fcall.core.storage import Folder, folder_and_name, is_address, open_address, title_of
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenRow, decompressed, parse_record, read_lines
 
@@ -100,7 +100,7 @@ def _row_lines(judge: RowJudge, name: str, as_json: frozenset[str]) -> Iterator[
         yield from made
         return
     with _open_rows(name) as file:
-        if name.endswith(SUFFIX):
+        if folder_and_name(name)[1].endswith(SUFFIX):
             yield from parquet_lines(file, as_json)
             return
         with decompressed(file) as stream:
@@ -130,7 +130,7 @@ def _open_rows(name: str) -> BufferedReader:
 
 
 def _file_title(name: str) -> str:
-    return "standard input" if name == "-" else name
+    return "standard input" if name == "-" else title_of(name)
 
 
 def _in_batches(name: str, all_lines: Iterator[bytes]) -> Iterator[RowBatch]:

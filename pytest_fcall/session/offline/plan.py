@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Final
 
@@ -22,6 +23,7 @@ from pytest_fcall.core.offline import OfflineBody, offline_backend
 from pytest_fcall.core.parquet import SUFFIX, write_parquet
 from pytest_fcall.core.readable_json import readable_json
 from pytest_fcall.core.secrets import Secrets
+from pytest_fcall.core.storage import Folder
 from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.session.ask.open_requests import OpenRequest
 from pytest_fcall.session.ask.types import Question
@@ -69,6 +71,12 @@ class PlanWriter:
             sys.stdout.writelines(portion.decode() for portion in portions)
         else:
             replace_file(path, portions)
+
+    def write_into(self, folder: Folder, name: str, requests: Iterable[OpenRequest], form: str) -> None:
+        """Write the plan as a file of a folder, which may be in object storage. Raises OSError."""
+        with TemporaryDirectory() as own:
+            self.write(Path(own) / name, requests, form)
+            folder.put(Path(own) / name, name)
 
     def _rows(self, requests: Iterable[OpenRequest]) -> Iterator[dict[str, Json]]:
         for question in self._writable(requests):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from pytest_fcall.core.json_fields import DamagedData, as_mapping, optional_fiel
 from pytest_fcall.core.json_reading import read_own_json
 from pytest_fcall.core.offline import offline_backend
 from pytest_fcall.core.parquet import SUFFIX, read_parquet
+from pytest_fcall.core.storage import folder_and_name, is_address, open_address, title_of
 from pytest_fcall.session.ask.types import Question
 from pytest_fcall.suites.json_files import decompressed, open_lines, read_lines
 
@@ -46,17 +48,25 @@ class NoReply(Exception):
     """A row holds no reply to its request. The text says why."""
 
 
-def read_reply_rows(path: Path) -> Iterator[ReplyRow]:
-    """The rows of a file: JSON Lines, packed or not, or Parquet; `-` is standard input. Raises OSError."""
-    if path.suffix == SUFFIX:
-        for number, data in enumerate(read_parquet(path), 1):
-            yield _columns_row(f"{path}: row {number}", data)
-    elif path == Path("-"):
+def read_reply_rows(name: str) -> Iterator[ReplyRow]:
+    """The rows of a file by its path or address: JSON Lines, packed or not, or Parquet; `-` is standard input.
+
+    Raises OSError.
+    """
+    title = title_of(name)
+    if folder_and_name(name)[1].endswith(SUFFIX):
+        with open_address(name) if is_address(name) else nullcontext(Path(name)) as source:
+            for number, data in enumerate(read_parquet(source), 1):
+                yield _columns_row(f"{title}: row {number}", data)
+    elif name == "-":
         with decompressed(sys.stdin.buffer) as stream:  # type: ignore[arg-type]
             yield from _rows("standard input", read_lines(stream))
+    elif is_address(name):
+        with open_address(name) as source, decompressed(source) as stream:
+            yield from _rows(title, read_lines(stream))
     else:
-        with open_lines(path) as stream:
-            yield from _rows(str(path), read_lines(stream))
+        with open_lines(Path(name)) as stream:
+            yield from _rows(title, read_lines(stream))
 
 
 def _rows(name: str, lines: Iterator[bytes]) -> Iterator[ReplyRow]:
