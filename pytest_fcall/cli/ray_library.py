@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Event, Thread
 from typing import Any, Final
 
 from pytest_fcall.core.extras import install_command
@@ -14,6 +17,10 @@ from pytest_fcall.core.extras import install_command
 _STORE_BYTES: Final = 256 << 20
 """The object store of a cluster that is started here: what passes through it is used at once."""
 _CONNECT_SECONDS: Final = 10
+_LOOK_SECONDS: Final = 2.0
+"""Seconds between two looks at the head of a cluster."""
+_GONE_SECONDS: Final = 30.0
+"""A head that does not answer for so long is gone. Ray gives up after a minute."""
 _OWN: Final = re.compile(r"(?:UnfitNode|UnreadableCases|StorageError|MissingObject): (.*)")
 """Our own errors in other processes. Ray quotes them among the lines of its own."""
 
@@ -22,16 +29,51 @@ class ClusterError(Exception):
     """The cluster cannot be used, or broke down. The text says why, and what to do."""
 
 
+class _HeadWatch(Thread):
+    """Ends this process, in words, when the head of the cluster is gone.
+
+    Ray itself tries for a minute and then ends the process without a word, or waits for ever, in code that nothing can
+    interrupt. All that the commands keep is written as a whole, so that the process may end anywhere.
+    """
+
+    def __init__(self, head: str, afterwards: str) -> None:
+        super().__init__(daemon=True, name="fcall-head-watch")
+        self._head = head
+        self._afterwards = afterwards
+        self._stopped = Event()
+
+    def run(self) -> None:
+        """Look now and then, until `stop`."""
+        seen = time.monotonic()
+        while not self._stopped.wait(_LOOK_SECONDS):
+            if not _why_unreachable(self._head):
+                seen = time.monotonic()
+            elif time.monotonic() - seen > _GONE_SECONDS and not self._stopped.is_set():
+                print(
+                    f"fcall: the cluster of Ray at {self._head} is gone: its head has not answered for "
+                    f"{_GONE_SECONDS:.0f} seconds; {self._afterwards}",
+                    file=sys.stderr,
+                )
+                for stream in (sys.stdout, sys.stderr):
+                    stream.flush()
+                os._exit(1)
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._stopped.set()
+
+
 def is_elsewhere(address: str | None) -> bool:
     """Whether the cluster was there before, so that its nodes may be other machines."""
     return bool(address or os.environ.get("RAY_ADDRESS"))
 
 
 @contextmanager
-def cluster_of(address: str | None, shipped: Mapping[str, Any] | None = None) -> Iterator[Any]:
+def cluster_of(address: str | None, afterwards: str, shipped: Mapping[str, Any] | None = None) -> Iterator[Any]:
     """Connect to a cluster, or start one on this machine; it is left, or stopped, afterwards. Gives the library.
 
-    `shipped` is the environment that nodes elsewhere are to have. Raises ClusterError.
+    `shipped` is the environment that nodes elsewhere are to have. Raises ClusterError. Where the head of the cluster
+    dies the process ends; `afterwards` then tells people how it goes on.
     """
     ray = ray_library()
     address = address or os.environ.get("RAY_ADDRESS")
@@ -46,14 +88,23 @@ def cluster_of(address: str | None, shipped: Mapping[str, Any] | None = None) ->
             runtime_env=shipped if address else None,
             **local,
         )
+    watch = _HeadWatch(ray.get_runtime_context().gcs_address, afterwards)
+    watch.start()
     try:
         yield ray
     finally:
         ray.shutdown()
+        watch.stop()
 
 
 def _check_reachable(address: str) -> None:
     """Raise ClusterError where nothing listens at HOST:PORT: Ray itself would try for minutes."""
+    if reason := _why_unreachable(address):
+        raise ClusterError(f"no cluster of Ray answers at {address}: {reason}")
+
+
+def _why_unreachable(address: str) -> str:
+    """Why nothing can be reached at HOST:PORT; nothing where it can, or where the address is of another form."""
     from socket import create_connection
 
     host, colon, port = address.rpartition(":")
@@ -61,8 +112,8 @@ def _check_reachable(address: str) -> None:
         try:
             create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
         except (OSError, OverflowError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            raise ClusterError(f"no cluster of Ray answers at {address}: {reason}") from None
+            return (isinstance(error, OSError) and error.strerror) or str(error)
+    return ""
 
 
 def ray_library() -> Any:

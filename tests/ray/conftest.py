@@ -54,6 +54,14 @@ def cluster() -> Iterator[Cluster]:
     own.shutdown()
 
 
+@pytest.fixture
+def other_cluster(cluster: Cluster) -> Iterator[Cluster]:
+    """A second cluster, to go on with where `cluster` has died."""
+    own = Cluster(initialize_head=True, head_node_args=NODE)
+    yield own
+    own.shutdown()
+
+
 def counts(server: Server) -> dict[str, int]:
     """How often each question arrived, by what the user said last."""
     found: dict[str, int] = {}

@@ -16,7 +16,7 @@ from ray.cluster_utils import Cluster
 
 from pytest_fcall.backends.cluster.parts import part_names, read_part
 from pytest_fcall.core.storage import Folder
-from tests.ray.conftest import counts, python
+from tests.ray.conftest import NODE, counts, python
 from tests.servers import Answer, Asked, Server, chat, throttled
 
 MODEL = "--fc-model=openai:exam"
@@ -53,6 +53,39 @@ def pytest_fcall_backends():
 """
 
 
+WHERE = """
+import asyncio
+import os
+
+from pytest_fcall.core import Reply
+
+
+class Where:
+    settings = {}
+    reusable = True
+    ahead = True
+
+    async def complete(self, request):
+        import ray
+
+        await asyncio.sleep(0.5)
+        with open(os.environ["FCALL_ASKED"], "a") as file:
+            file.write(ray.get_runtime_context().get_node_id() + "\\n")
+        return Reply(text="fine")
+
+    async def close(self):
+        pass
+
+
+def where(model, root):
+    return Where()
+
+
+def pytest_fcall_backends():
+    return {"where": where}
+"""
+
+
 def write_cases(folder: Path, number: int = CASES, poison: int | None = None) -> None:
     cases = [
         {"id": f"c{each}", "prompt": f"Question {each}" + (" poison" if each == poison else ""), "expect": "no_call"}
@@ -74,12 +107,11 @@ def arguments(cluster: Cluster, *others: str) -> list[str]:
     return ["record", "--engine=ray", f"--address={cluster.address}", MODEL, *others]
 
 
-def started(project: Path, server: Server, *given: str) -> subprocess.Popen[str]:
-    environment = os.environ | {"OPENAI_BASE_URL": server.url}
+def started(project: Path, *given: str, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "pytest_fcall.cli", *given],
         cwd=project,
-        env=environment,
+        env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -182,7 +214,7 @@ def test_a_row_that_kills_whoever_asks_it_is_found_and_the_others_are_answered(
 def test_a_node_that_is_killed_loses_nothing(project: Path, server: Server, cluster: Cluster) -> None:
     server.default = lambda _: chat("Hello", latency=0.2)
     given = arguments(cluster, "--actors=3", "--actor-cpus=0.6", "--env=OPENAI_BASE_URL")
-    running = started(project, server, *given, "--", "--fc-concurrency=3")
+    running = started(project, *given, "--", "--fc-concurrency=3", OPENAI_BASE_URL=server.url)
     server.wait_for(CASES // 2)
     done = written(project)
     cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
@@ -200,7 +232,7 @@ def test_a_node_that_is_killed_loses_nothing(project: Path, server: Server, clus
 def test_a_driver_that_is_killed_goes_on_where_it_was(project: Path, server: Server, cluster: Cluster) -> None:
     server.default = lambda _: chat("Hello", latency=0.2)
     given = arguments(cluster, "--actors=3", "--env=OPENAI_BASE_URL")
-    running = started(project, server, *given, "--", "--fc-concurrency=3")
+    running = started(project, *given, "--", "--fc-concurrency=3", OPENAI_BASE_URL=server.url)
     server.wait_for(CASES // 2)
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate(timeout=60)
@@ -228,3 +260,56 @@ def test_asking_all_anew_is_refused_since_it_would_never_end(project: Path) -> N
     said = fcall(project, "record", "--engine=ray", MODEL, "--", "--fc-record=all")
     assert said.returncode == 2, said.stdout + said.stderr
     assert said.stderr == "fcall record: --engine=ray asks what is missing; --fc-record=all does not\n"
+
+
+def test_a_cluster_whose_head_dies_is_told_and_the_same_command_goes_on_elsewhere(
+    project: Path, server: Server, cluster: Cluster, other_cluster: Cluster
+) -> None:
+    server.default = lambda _: chat("Hello", latency=0.2)
+    others = ("--actors=3", "--env=OPENAI_BASE_URL")
+    running = started(project, *arguments(cluster, *others), "--", "--fc-concurrency=3", OPENAI_BASE_URL=server.url)
+    server.wait_for(CASES // 2)
+    cluster.remove_node(cluster.head_node, allow_graceful=False)
+    said, _ = running.communicate(timeout=120)
+    assert running.returncode == 1, said
+    assert "its head has not answered for 30 seconds" in said
+    assert "the replies until now are kept, and the same command goes on" in said
+    assert "Traceback" not in said
+    kept = len(written(project))
+    assert 0 < kept < CASES
+    asked = len(server.asked)
+    again = fcall(project, *arguments(other_cluster, *others), OPENAI_BASE_URL=server.url)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert recorded(project) == CASES
+    assert len(server.asked) - asked == CASES - kept
+
+
+def test_nodes_that_join_in_the_middle_answer_as_well(project: Path, tmp_path: Path) -> None:
+    number = 120  # Ray takes half a minute to add actors
+    write_cases(project, number)
+    (project / "conftest.py").write_text(WHERE, "utf-8")
+    log = tmp_path / "asked"
+    log.touch()
+    cluster = Cluster(initialize_head=True, head_node_args=NODE)
+    try:
+        given = ["record", "--engine=ray", f"--address={cluster.address}", "--fc-model=where:x", "--env=FCALL_ASKED"]
+        given += ["--actors=1:3", "--actor-cpus=1", "--", "--fc-concurrency=3"]
+        running = started(project, *given, FCALL_ASKED=str(log))
+        wait_for_lines(log, 3)
+        assert len({*log.read_text("utf-8").split()}) == 1
+        for _ in range(2):
+            cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
+        said, _ = running.communicate(timeout=120)
+    finally:
+        cluster.shutdown()
+    assert running.returncode == 0, said
+    asked = log.read_text("utf-8").split()
+    assert len({*asked}) > 1
+    assert len(asked) == number
+    assert said.endswith(f"round 1: {number} requests, {number} replies\nnothing is open\n")
+
+
+def wait_for_lines(path: Path, number: int) -> None:
+    deadline = time.monotonic() + 60
+    while path.read_text("utf-8").count("\n") < number and time.monotonic() < deadline:
+        time.sleep(0.1)

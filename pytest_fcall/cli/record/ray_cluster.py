@@ -27,7 +27,10 @@ _ROWS: Final = 256
 """The most rows that an actor is given at a time."""
 _CALLS: Final = 2
 """Portions that an actor answers at a time, so that a slow request of one does not leave it idle."""
+_WAITING: Final = 2
+"""Times as many portions as it answers may wait at an actor. Ray adds actors only where more wait than 1.75 times."""
 _VLLM_BATCH: Final = 64
+_AFTERWARDS: Final = "the replies until now are kept, and the same command goes on when the cluster is there"
 _NOT_SHIPPED: Final = (".fcall", ".git", ".venv*", "node_modules", "__pycache__")
 
 
@@ -67,7 +70,7 @@ class Cluster:
             min_size=self.pool.least,
             max_size=self.pool.most,
             max_concurrent_calls_per_actor=_CALLS,
-            max_tasks_in_flight_per_actor=_CALLS,
+            max_tasks_in_flight_per_actor=_CALLS * _WAITING,
             enable_true_multi_threading=True,
         )
         done = self._portions(plan, requests).map_batches(
@@ -108,7 +111,7 @@ class Cluster:
         import pyarrow as pa
         import ray
 
-        most = max(1, min(_ROWS, -(-requests // (self.pool.most * _CALLS * 2))))
+        most = max(1, min(_ROWS, -(-requests // (self.pool.most * _CALLS * _WAITING * 2))))
         return ray.data.from_arrow(
             [pa.table({name: [value] for name, value in each.items()}) for each in portions_of(plan, requests, most)]
         )
@@ -138,7 +141,7 @@ def vllm_processor(rows: VllmRows, pool: ActorPool, options: Mapping[str, Json])
 def connected(address: str | None, pool: ActorPool, settings: Settings) -> Iterator[Cluster]:
     """Connect to a cluster, or start one on this machine; it is left, or stopped, afterwards. Raises ClusterError."""
     shipped: dict[str, Any] = {"working_dir": str(settings.root), "excludes": [*_NOT_SHIPPED]}
-    with cluster_of(address, shipped) as ray:
+    with cluster_of(address, _AFTERWARDS, shipped) as ray:
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)

@@ -15,6 +15,7 @@ from pytest_fcall.cli.score.rows import JudgedRow, RowBatch, RowJudge, judge_bat
 
 _BATCHES: Final = 16
 """Batches that go to a process together: handing over takes a millisecond, judging a batch several."""
+_AFTERWARDS: Final = "give the command again when the cluster is there"
 _AHEAD: Final = 4
 """Portions in progress or waiting for each CPU."""
 
@@ -24,7 +25,7 @@ def judge_on_cluster(
 ) -> Iterator[Sequence[JudgedRow]]:
     """The judged rows of all batches, in their order. Raises WorkFailed."""
     try:
-        with cluster_of(address) as ray, ray_errors():
+        with cluster_of(address, _AFTERWARDS) as ray, ray_errors():
             yield from _judged(ray, ray.put(_with_absolute_paths(judge)), iter(batches))
     except ClusterError as error:
         raise WorkFailed(str(error)) from None
