@@ -75,6 +75,12 @@ def folder_and_name(name: str) -> tuple[str, str]:
     return f"{folder or slash or '.'}{mark}{query}", file
 
 
+def address_in(folder: str, file: str) -> str:
+    """The address of a file in a folder with this address."""
+    bare, mark, query = folder.partition("?")
+    return f"{bare.rstrip('/')}/{file}{mark}{query}"
+
+
 def is_address(name: str) -> bool:
     """Whether a name is an address, such as `s3://bucket/name`, and no path."""
     return _ADDRESS.match(name) is not None

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 from pytest_fcall.cli.score.parquet_rows import parquet_lines
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.parquet import SUFFIX
-from pytest_fcall.core.storage import Folder, folder_and_name, is_address, open_address, title_of
+from pytest_fcall.core.storage import Folder, address_in, folder_and_name, is_address, open_address, title_of
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenRow, decompressed, parse_record, read_lines
 
@@ -70,14 +70,12 @@ def row_files(parser: ArgumentParser, names: Iterable[str], endings: tuple[str, 
 def _files_inside(parser: ArgumentParser, name: str, endings: tuple[str, ...]) -> list[str] | None:
     """The files of a folder, which has a slash behind its name where it is an address; None for a file."""
     if is_address(name):
+        if folder_and_name(name)[1]:
+            return None
         try:
-            return (
-                [f"{name}{each}" for each in Folder(name).names() if each.endswith(endings)]
-                if name.endswith("/")
-                else None
-            )
+            return [address_in(name, each) for each in Folder(name).names() if each.endswith(endings)]
         except OSError as error:
-            parser.error(f"cannot read {name}: {error.strerror or error}")
+            parser.error(f"cannot read {title_of(name)}: {error.strerror or error}")
     if name == "-" or not Path(name).is_dir():
         return None
     return sorted(str(path) for path in Path(name).rglob("*") if path.name.endswith(endings))

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core.storage import Folder, StorageError, file_system_of, is_address, open_address
+from pytest_fcall.core.storage import (
+    Folder,
+    StorageError,
+    address_in,
+    file_system_of,
+    folder_and_name,
+    is_address,
+    open_address,
+)
 
 
 @pytest.mark.parametrize(
@@ -13,6 +21,15 @@ from pytest_fcall.core.storage import Folder, StorageError, file_system_of, is_a
 )
 def test_an_address_is_told_from_a_path(name: str, expected: bool) -> None:
     assert is_address(name) is expected
+
+
+@pytest.mark.parametrize(
+    "folder", ["s3://bucket/logs", "s3://bucket/logs?endpoint_override=127.0.0.1:9000&scheme=http"]
+)
+def test_the_query_of_an_address_says_how_to_reach_it_whatever_lies_before(folder: str) -> None:
+    file = address_in(folder, "a.parquet")
+    assert folder_and_name(file) == (folder, "a.parquet")
+    assert folder_and_name(file.replace("a.parquet", "")) == (folder, "")
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
