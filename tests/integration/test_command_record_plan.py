@@ -251,7 +251,8 @@ def test_what_cannot_be_planned_is_told(project: Path) -> None:
     write_cases(project, CASES.replace("expect: no_call", "expct: no_call"))
     said = record(project, "--plan", "requests.jsonl", MODEL, status=1)
     assert "requests.jsonl: 1 request" in said
-    assert "not planned: cases.fc.yaml::hi: " in said
+    fault = "cases.fc.yaml:6:26: a case has no key `expct`"
+    assert f"not planned: cases.fc.yaml::hi: {fault}\n" in said
 
 
 def test_options_of_pytest_select_and_sample(project: Path) -> None:

@@ -33,7 +33,9 @@ def print_not_planned(problems: Mapping[str, str], apps: Mapping[str, str]) -> N
     """Print which tests have no request though they want a reply: why, by test, and the ids of apps, by test."""
     for app, number in sorted(Counter(apps.values()).items()):
         print_note(f"not planned: {plural_text(number, 'test')} of {app}: pytest itself asks apps")
-    print_some([f"not planned: {test}: {reason}" for test, reason in problems.items()], "tests are not planned")
+    # Further lines show the place in its file, as `fcall lint` does.
+    reasons = {test: reason.strip().partition("\n")[0] for test, reason in problems.items()}
+    print_some([f"not planned: {test}: {reason}" for test, reason in reasons.items()], "tests are not planned")
 
 
 def print_problem(text: str) -> None:

@@ -54,7 +54,8 @@ class NoReplies:
         volatile = volatile_of(question.asker.volatile, question.model)
         cause = explain_missing(question.request, self._recordings.nearest(question), volatile)
         if damage := self._recordings.damage(question):
-            cause += f"\n{len(damage)} damaged {'line' if len(damage) == 1 else 'lines'}: {damage[0]}"
+            more = f" (and {len(damage) - 1:,} more)" if damage[1:] else ""
+            cause += f"\nnot all recordings can be read: {damage[0]}{more}"
         variant = f" to the variant {question.asker.variant}" if question.asker.variant else ""
         text = f"no recorded reply of {question.source.id}{variant}; to ask the model: {_command(question)}"
         self._end_without_recording(question, cause, f"{text}\n{cause}")
