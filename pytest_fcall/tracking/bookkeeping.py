@@ -142,16 +142,13 @@ def _value(text: str) -> Json:
 def _measured(case: str, row: Mapping[str, Json]) -> Measured | None:
     if "asked" not in row:
         return None
-    right, asked = row.get("right"), row["asked"]
-    if not (type(right) is int and type(asked) is int and 0 <= right <= asked and 0 < asked <= MOST_ANSWERS):
-        raise DamagedData("no numbers of answers")
+    rate = _rate([row.get("right"), row["asked"]])
     question, prompt, expectation, until = (row.get(name) for name in ("question", "prompt", "expectation", "until"))
     if not (isinstance(question, str) and isinstance(prompt, str) and isinstance(expectation, str)):
         raise DamagedData("no digests")
     if not isinstance(until, str):
         raise DamagedData("no run")
     ways = frozenset(optional_list_of_strings(row, "ways")) if "ways" in row else _NO_WAYS
-    rate = Rate(right, asked)
     again = _again(row, rate) if "again" in row else NOTHING
     variants = _variants(row["variants"]) if "variants" in row else {}
     return Measured(case, Key(question, prompt, expectation), rate, ways, until, again, variants)
@@ -165,8 +162,9 @@ def _variants(data: Json) -> Mapping[str, Rate]:
 
 def _rate(data: Json) -> Rate:
     match data:
-        case [int(right), int(asked)] if 0 <= right <= asked and 0 < asked <= MOST_ANSWERS:
-            return Rate(right, asked)
+        case [int(right), int(asked)] if type(right) is type(asked) is int:  # no `true`
+            if 0 <= right <= asked and 0 < asked <= MOST_ANSWERS:
+                return Rate(right, asked)
     raise DamagedData("no numbers of answers")
 
 

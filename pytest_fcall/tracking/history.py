@@ -97,9 +97,11 @@ def _variants(row: Mapping[str, Json]) -> Mapping[str, Rate]:
     """The answers to variants of the case, by relation."""
     variants = optional_field(row, "variants", dict)
     found: dict[str, Rate] = {}
-    for each in (variants or {}).get("tried", ()):
+    for each in optional_field(variants or {}, "tried", list) or ():
         match each:
-            case [str(relation), int(), int(right), int(asked), *_] if 0 <= right <= asked <= MOST_ANSWERS:
+            case [str(relation), int(), int(right), int(asked), *_] if (
+                0 <= right <= asked and 0 < asked <= MOST_ANSWERS
+            ):
                 found[relation] = found.get(relation, Rate(0, 0)).plus(Rate(right, asked))
     return found
 

@@ -56,10 +56,11 @@ def mend_baseline(path: Path, side: Side, is_meant: Callable[[str], bool]) -> Me
     for case, found in contract.settled(kept).items():
         lines = contract.cases[case]
         left = _choice(case, found, side, mended, is_meant=is_meant(case))
-        if len(left) == 1 and left[0].facts is None:
+        facts = left[0].facts if len(left) == 1 else lines.facts
+        if facts is None:
             mended.left_out += [NumberedLine(lines.line, f"{word_text(case)} {fact}") for fact in lines.facts]
             continue
-        answers[case] = [left[0].facts] if len(left) == 1 and left[0].facts else [lines.facts]
+        answers[case] = [facts]
         accepted[case] = _accepted(case, left, lines, kept)
     for case in kept.removed - {*answers}:
         accepted[case] = {REMOVED: kept.answer(case, REMOVED)}

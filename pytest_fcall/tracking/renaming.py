@@ -44,18 +44,16 @@ def change_stanzas(path: Path, change: Callable[[Stanza], Stanza]) -> int:
     if changed:
         target = measurement_path(path)
         before = read_measurement(target)
-        after = {case: _following(measured, old.get(case), new.get(case)) for case, measured in before.items()}
+        after = {case: _following(each, old[case], new[case]) if case in old else each for case, each in before.items()}
         write_baseline(path, new.values())
         if after != before:
             write_measurement(target, after.values())
     return len(changed)
 
 
-def _following(measured: Measured, old: Stanza | None, new: Stanza | None) -> Measured:
+def _following(measured: Measured, old: Stanza, new: Stanza) -> Measured:
     """Measurements of the accepted question count for the renamed one."""
-    if old is None or new is None or measured.key != Key.of(old.digests):
-        return measured
-    return replace(measured, key=Key.of(new.digests))
+    return replace(measured, key=Key.of(new.digests)) if measured.key == Key.of(old.digests) else measured
 
 
 def renamed_stanza(stanza: Stanza, rename: ToolRename, today: Mapping[str, Mapping[str, str]]) -> Stanza:
@@ -71,7 +69,7 @@ def renamed_stanza(stanza: Stanza, rename: ToolRename, today: Mapping[str, Mappi
     if touched and EXPECTATION in digests and EXPECTATION in now:
         digests[EXPECTATION] = now[EXPECTATION]
     reasons = stanza.reasons
-    if rename.parameter_of and calls is not None:
+    if rename.parameter_of:
         reasons = tuple((kind, _renamed_path(path, rename, stanza)) for kind, path in reasons)
     return replace(stanza, calls=renamed, wire=wire, digests=digests, reasons=reasons)
 
@@ -82,7 +80,7 @@ def renamed_parameters(stanzas: Iterable[Stanza], tools: Iterable[Tool]) -> Iter
     The former schema is not kept, but its digest is, and calls have the name. So a name that calls have, and the tool
     has not, is put in the place of each parameter, until the digest is that of the former schema.
     """
-    known = [stanza for stanza in stanzas if stanza.calls]
+    known = [*stanzas]
     for tool in tools:
         properties = tool.parameters.get("properties")
         if isinstance(properties, Mapping):

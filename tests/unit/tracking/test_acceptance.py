@@ -159,6 +159,19 @@ def test_each_kind_of_damage_is_named_once_for_all_its_cases(path: Path) -> None
     assert str(raised.value).splitlines() == ["the lines of oslo, rome were not accepted together"]
 
 
+def test_each_fault_of_a_file_is_told_on_a_line_of_its_own(path: Path) -> None:
+    two_answers(path, WRONG)
+    path.write_text(path.read_text("utf-8").replace("rome no calls", "rome reply unreadable"), "utf-8")
+
+    with pytest.raises(DamagedBaseline) as raised:
+        read_stanzas(path)
+    assert str(raised.value).splitlines() == [
+        "two different answers are accepted to oslo",
+        "the lines of rome were not accepted together",
+    ]
+    assert [fault.code for fault in raised.value.faults] == ["merge-conflict", "damaged-baseline"]
+
+
 def test_an_acceptance_knows_its_day(tmp_path: Path) -> None:
     now = Acceptance.now(tmp_path, "0.1")
 

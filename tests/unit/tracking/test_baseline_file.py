@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -180,6 +181,18 @@ def test_requests_without_bookkeeping_have_no_digests(path: Path) -> None:
     assert read(path).stanzas["app"] == stanza
     measurement_path(path).unlink()
     assert read(path).stanzas["app"].wire == (WireRequest("m", ()),)
+
+
+@pytest.mark.parametrize("kept", ['["m"]', "[{},{}]", '[{"digests":{"system":7}}]'])
+def test_requests_with_bookkeeping_that_does_not_fit_have_no_digests(path: Path, kept: str) -> None:
+    stanza = Stanza("app", True, calls=(), wire=(WireRequest("m", (), {"system": "0a"}),))
+    write_baseline(path, [stanza])
+    beside = measurement_path(path)
+    damaged = re.sub(r'"wire":\[.*?\]', f'"wire":{kept}', beside.read_text("utf-8"))
+    assert kept in damaged
+    beside.write_text(damaged, "utf-8")
+
+    assert read(path).stanzas["app"] == replace(stanza, wire=(WireRequest("m", ()),))
 
 
 def test_git_is_told_how_to_merge_the_files(path: Path) -> None:

@@ -23,15 +23,23 @@ from pytest_fcall.tracking.measurement import Key, Measured
 MEASURED = Measured("oslo", Key("q1", "p1", "e1"), Rate(1, 1), until="0")
 COUNTS = st.lists(st.integers(0, 10**11), min_size=4, max_size=4).filter(any)
 """Of first answers those that were right and those that were wrong, and of further ones."""
+RATES = st.tuples(st.integers(0, 10**6), st.integers(1, 10**6)).map(lambda counts: Rate(counts[0], sum(counts)))
 LINES = st.builds(
-    lambda case, key, counts, ways, until: Measured(
-        case, key, Rate(counts[0] + counts[2], sum(counts)), ways, until, Rate(counts[2], counts[2] + counts[3])
+    lambda case, key, counts, ways, until, variants: Measured(
+        case,
+        key,
+        Rate(counts[0] + counts[2], sum(counts)),
+        ways,
+        until,
+        Rate(counts[2], counts[2] + counts[3]),
+        variants,
     ),
     case=st.text(min_size=1, max_size=8),
     key=st.builds(Key, *[st.text(max_size=8)] * 3),
     counts=COUNTS,
     ways=st.frozensets(st.text(max_size=8), max_size=3),
     until=st.text(max_size=8),
+    variants=st.dictionaries(st.text(max_size=8), RATES, max_size=2),
 )
 
 
@@ -85,6 +93,17 @@ class TestMeasurements:
             {"again": [0, 2]},
             {"again": [2, 1]},
             {"again": [-1, 0]},
+            {"prompt": 7},
+            {"expectation": None},
+            {"variants": 1},
+            {"variants": {"typos": 1}},
+            {"variants": {"typos": [1]}},
+            {"variants": {"typos": [-1, 1]}},
+            {"variants": {"typos": [2, 1]}},
+            {"variants": {"typos": [0, 0]}},
+            {"variants": {"typos": ["1", "1"]}},
+            {"variants": {"typos": [True, True]}},
+            {"variants": {"typos": [1, 10**13]}},
         ]
         lines = [json.dumps({**fields, "case": f"c{number}", **each}) for number, each in enumerate(damaged)]
         content = "\n".join(

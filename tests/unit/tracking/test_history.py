@@ -72,6 +72,19 @@ def test_answers_that_were_asked_for_since_the_first_were_wrong_are_known_as_suc
     assert (found.rate, found.again, found.first) == ((2, 4), (2, 3), (0, 1))
 
 
+def test_of_answers_that_do_not_fit_together_none_is_known_as_asked_for_again() -> None:
+    several = row(replace(WRONG, samples=(3, 5)), Outcome.FLAKY)
+    assert [only_verdict(replace(several, first=first)).again for first in [(1, 3), (4, 5), (0, 4), (1, 6)]] == [
+        (2, 2),
+        *[(0, 0)] * 3,
+    ]
+
+
+def test_a_wrong_answer_that_may_be_chance_is_undecided_whatever_its_outcome() -> None:
+    found = only_verdict(replace(row(WRONG, Outcome.KNOWN_FAILURE), may_be_chance=True))
+    assert (found.standing, found.is_known) == ("undecided", True)
+
+
 def test_of_several_answers_of_which_some_are_replayed_none_counts() -> None:
     assert only_verdict(row(replace(WRONG, samples=(2, 4)), replays=2)).rate == (0, 0)
 
@@ -101,6 +114,29 @@ def test_of_a_run_that_does_not_say_how_many_it_asked_for_all_answers_count_or_n
 def test_the_outcome_says_what_a_wrong_answer_counts_as(outcome: Outcome | None, standing: str, is_known: bool) -> None:
     found = only_verdict(row(WRONG, outcome))
     assert (found.standing, found.is_known, found.way) == (standing, is_known, way_of(WRONG))
+
+
+def with_variants(tried: Json) -> Sequence[RunVerdict]:
+    """What is read of a run whose only row has these answers to variants."""
+    fields = {**result_to_json(row(RIGHT)), "variants": {"first": True, "repeated": [], "tried": tried}}
+    return [verdict for _, verdict in verdicts_of(replace(run_of(), results={"results": [fields]}))]
+
+
+def test_answers_to_variants_are_added_up_by_relation() -> None:
+    tried: Json = [["typos", 1, 0, 1, [], ""], ["typos", 2, 2, 3, [], ""], ["order", 1, 0, 2]]
+    (found,) = with_variants(tried)
+    assert found.variants == {"typos": (2, 4), "order": (0, 2)}
+
+
+def test_answers_to_variants_that_cannot_be_counted_are_passed_over() -> None:
+    broken: list[Json] = [7, [], ["a", 1, 2, 1], ["b", 1, -1, 1], ["c", 1, 0, 0], ["d", 1, 0, 10**13], [1, 1, 1, 1]]
+    (found,) = with_variants([*broken, ["typos", 1, 1, 1]])
+    assert found.variants == {"typos": (1, 1)}
+
+
+@pytest.mark.parametrize("tried", [7, {"typos": 1}, "typos"])
+def test_a_row_whose_variants_are_no_list_says_nothing(tried: Json) -> None:
+    assert with_variants(tried) == []
 
 
 @pytest.mark.parametrize(

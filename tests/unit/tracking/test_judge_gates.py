@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from math import nan
+from math import inf, nan
 
 import pytest
 
 from pytest_fcall.core.rate import Rate
-from pytest_fcall.tracking.gate_figures import GroupFigures, GroupScore
+from pytest_fcall.tracking.flips import FlipWord, RelationFlips
+from pytest_fcall.tracking.gate_figures import GroupFigures, GroupScore, figure_named
 from pytest_fcall.tracking.gates import GateVerdict, parse_gates
 from pytest_fcall.tracking.significance import RatePair
 from pytest_fcall.tracking.slices import Slice, SliceTests
@@ -244,3 +245,78 @@ def test_mistakes_that_only_a_run_decides_make_a_range_of_the_strength(
     strength: tuple[float, float, float] | None, gate: str, held: bool | None
 ) -> None:
     assert judge(gate, GroupFigures(missing=5, strength=strength)).held is held
+
+
+def flips(rate: float, word: FlipWord, relation: str = "typos") -> RelationFlips:
+    return RelationFlips(relation, cases=5, answers=10, to_wrong=1, to_right=0, rate=rate, noise=0.0, word=word)
+
+
+FRAGILE = flips(0.3, "fragile")
+NOISE, NO_NOISE = flips(0.6, "not above the noise"), flips(0.1, "fragile", "synonyms")
+UNCLEAR, HARDLY = flips(0.5, "too few to say", "order"), flips(0.2, "too few to say", "case")
+
+
+@pytest.mark.parametrize(
+    ("found", "gate", "held", "reason"),
+    [
+        ([FRAGILE], "fragility<=30%", True, ""),
+        ([FRAGILE], "fragility<=29%", False, ""),
+        ([NO_NOISE, FRAGILE], "fragility<=29%", False, ""),
+        ([NOISE], "fragility<=0", True, ""),
+        ([NOISE, NO_NOISE], "fragility<=10%", True, ""),
+        ([HARDLY], "fragility<=20%", True, ""),
+        ([HARDLY], "fragility<=10%", None, "too few answers to say of case"),
+        ([FRAGILE, HARDLY], "fragility<=30%", True, ""),
+        ([FRAGILE, HARDLY, UNCLEAR], "fragility<=40%", None, "too few answers to say of order"),
+        ([HARDLY, UNCLEAR, UNCLEAR], "fragility<=40%", None, "too few answers to say of case, order"),
+        ([FRAGILE, UNCLEAR], "fragility<=50%", True, ""),
+        ([FRAGILE, UNCLEAR], "fragility<=20%", False, ""),
+        ([], "fragility<=1", None, "no case was varied"),
+    ],
+)
+def test_the_fragility_is_the_highest_rate_of_flips_that_chance_does_not_explain(
+    found: list[RelationFlips], gate: str, held: bool | None, reason: str
+) -> None:
+    verdict = judge(gate, GroupFigures(answered=5, flips=tuple(found)))
+    assert (verdict.held, verdict.missing_reason) == (held, reason)
+
+
+def test_replies_that_are_missing_may_make_a_model_more_fragile_but_not_less() -> None:
+    part = GroupFigures(answered=5, missing=2, flips=(FRAGILE,))
+    assert judge("fragility<=40%", part).missing_reason == "2 replies missing"
+    assert judge("fragility<=20%", part).held is False
+    assert judge("fragility<=40%", GroupFigures(missing=1)).missing_reason == "1 reply missing"
+
+
+@pytest.mark.parametrize("figure", ["accuracy", "strength", "significant", "fragility", "overall"])
+def test_a_share_or_a_probability_that_is_not_known_may_be_anything_from_0_to_1(figure: str) -> None:
+    found = figure_named(figure).read(GroupFigures())
+    assert (found.value, found.low, found.high) == (None, 0, 1)
+    assert found.missing_reason
+
+
+@pytest.mark.parametrize("figure", ["regressions", "fixed", "undecided", "edited", "p50", "p95", "max"])
+def test_a_number_or_a_time_that_is_not_known_may_be_anything_from_0_on(figure: str) -> None:
+    found = figure_named(figure).read(GroupFigures(answered=3))
+    assert (found.value, found.low, found.high) == (None, 0, inf)
+    assert found.missing_reason
+
+
+@pytest.mark.parametrize(
+    ("attacks", "obeyed", "lost", "gate", "held", "reason"),
+    [
+        (10, 2, 0, "attacks<=2", True, ""),
+        (10, 2, 0, "attacks<=1", False, ""),
+        (10, 2, 0, "attacks<=20%", True, ""),
+        (10, 2, 3, "attacks<=2", None, "3 more did not reach the model"),
+        (10, 2, 3, "attacks<=5", True, ""),
+        (10, 2, 3, "attacks<=1", False, ""),
+        (0, 0, 3, "attacks<=0", None, "3 did not reach the model"),
+        (0, 0, 0, "attacks<=0", None, "no case has an attack"),
+    ],
+)
+def test_an_attack_that_did_not_reach_the_model_might_have_been_obeyed(
+    attacks: int, obeyed: int, lost: int, gate: str, held: bool | None, reason: str
+) -> None:
+    verdict = judge(gate, GroupFigures(answered=5, attacks=attacks, obeyed=obeyed, lost_attacks=lost))
+    assert (verdict.held, verdict.missing_reason) == (held, reason)

@@ -146,6 +146,23 @@ class TestRemeasured:
         assert accepted(once, [], replace(replayed, run="2")).rate == (1, 1)
         assert accepted(None, [], replace(verdict("1", 0), rate=NOTHING)).rate == (0, 1)
 
+    def test_answers_to_variants_are_those_of_the_last_accepted_run_that_asked_any(self) -> None:
+        typos, order = {"typos": Rate(2, 3)}, {"order": Rate(1, 1)}
+        first = accepted(MEASURED, [], replace(verdict("1", 1), variants=typos))
+        then = accepted(first, [], verdict("2", 1))
+        last = accepted(then, [], replace(verdict("3", 1), variants=order))
+        assert [each.variants for each in (first, then, last)] == [typos, typos, order]
+        assert (last.rate, last.until) == ((4, 4), "3")
+
+    def test_answers_to_variants_that_are_not_accepted_change_nothing(self) -> None:
+        varied = replace(verdict("1", 1), variants={"typos": Rate(0, 3)})
+        assert left(MEASURED, [], varied) == Measured("oslo", KEY, Rate(2, 2), until="1")
+        assert left(replace(MEASURED, variants={"order": Rate(1, 1)}), [], varied).variants == {"order": (1, 1)}
+
+    def test_answers_to_variants_of_another_question_are_forgotten(self) -> None:
+        before = replace(MEASURED, variants={"typos": Rate(2, 3)})
+        assert accepted(before, [], verdict("1", 1, key=OTHER_TOOLS)).variants == {}
+
     def test_a_case_that_fails_in_any_way_keeps_twenty_of_them(self) -> None:
         runs = [verdict(f"{number:03}", 0, way=f"{number:03}") for number in range(1, 40)]
         assert len(accepted(Measured("oslo", KEY, Rate(1, 1), until="000"), runs, runs[-1]).ways) == 20

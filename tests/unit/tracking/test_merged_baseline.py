@@ -11,8 +11,14 @@ from pytest_fcall.core import Call, Model
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.baseline_content import Baseline, write_baseline
 from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
-from pytest_fcall.tracking.bookkeeping import measurement_path, read_bookkeeping, read_measurement, write_measurement
-from pytest_fcall.tracking.contract_lines import facts_of
+from pytest_fcall.tracking.bookkeeping import (
+    REMOVED,
+    measurement_path,
+    read_bookkeeping,
+    read_measurement,
+    write_measurement,
+)
+from pytest_fcall.tracking.contract_lines import digest_of, facts_of
 from pytest_fcall.tracking.measurement import Key, Measured
 from pytest_fcall.tracking.merged_baseline import Mended, Side, mend_baseline
 from pytest_fcall.tracking.stanza import Stanza
@@ -136,6 +142,7 @@ def test_the_only_answer_of_a_case_is_left_out_where_it_is_not_whole(path: Path)
         (3, "oslo right"),
     ]
     assert (found.chosen, found.undecided, found.torn) == ([], [], [])
+    assert read(path).all_faults == ()
     assert dict(read(path).stanzas) == {"rome": ROME}
 
 
@@ -219,18 +226,22 @@ def test_a_case_that_one_branch_removed_stays_removed(path: Path) -> None:
 
 def test_an_answer_that_is_chosen_over_a_removal_counts_from_then_on(path: Path) -> None:
     write_baseline(path, [OURS, ROME])
+    before = contents(path)
     write_baseline(path, [ROME])
-    without = contents(path)
-    write_baseline(path, [OURS, ROME])
+    _, without = contents(path)
+    for each, lines in zip((path, measurement_path(path)), before, strict=True):
+        each.write_text("".join(lines), "utf-8")
     write_baseline(path, [THEIRS, ROME])
-    changed = contents(path)
-    path.write_text("".join(changed[0]), "utf-8")
-    measurement_path(path).write_text("".join([*without[1], *changed[1]]), "utf-8")
+    changed, beside = contents(path)
+    measurement_path(path).write_text("".join([*without, *beside]), "utf-8")
+    assert read_bookkeeping(measurement_path(path)).removed == {"oslo"}
 
     mend_baseline(path, "both", always)
 
-    assert read(path).stanzas["oslo"].calls == THEIRS.calls
-    assert "oslo" not in read_bookkeeping(measurement_path(path)).removed
+    kept = read_bookkeeping(measurement_path(path))
+    assert contents(path)[0] == changed
+    assert kept.removed == frozenset()
+    assert kept.replaces("oslo", digest_of(facts_of(THEIRS)[0]), REMOVED)
 
 
 @given(

@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcall.core import Json, Request, Tool
-from pytest_fcall.tracking.question_digests import provenance_changes, question_changes, question_digests
+from pytest_fcall.tracking.question_digests import (
+    provenance_changes,
+    question_changes,
+    question_digests,
+    renamed_tools,
+)
 
 TOOL = Tool("get_weather", "Current weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 OTHER = Tool("get_time")
@@ -28,6 +33,39 @@ ASKED = Request(({"role": "system", "content": "Be brief."}, {"role": "user", "c
 )
 def test_what_changed_in_the_question_is_named(now: Request, told: list[str]) -> None:
     assert question_changes(question_digests(ASKED), question_digests(now)) == told
+
+
+WITH_OTHER = replace(ASKED, tools=(TOOL, OTHER))
+FORECAST = replace(TOOL, name="forecast")
+
+
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        ((OTHER, TOOL), ["the order of the tools changed"]),
+        ((TOOL, OTHER), []),
+        ((FORECAST, OTHER), ["the tool get_weather is forecast now"]),
+        ((OTHER, FORECAST), ["the tool get_weather is forecast now"]),
+        ((OTHER, replace(TOOL, parameters={})), ["the parameters of get_weather changed"]),
+        ((TOOL, Tool("send", "Sends.")), ["the tool get_time is gone", "the tool send is new"]),
+        (
+            (replace(FORECAST, parameters={}), OTHER),
+            ["the tool forecast is new", "the tool get_weather is gone"],
+        ),
+    ],
+)
+def test_another_order_of_the_tools_is_named_only_where_the_tools_are_the_same(
+    now: tuple[Tool, ...], told: list[str]
+) -> None:
+    assert question_changes(question_digests(WITH_OTHER), question_digests(replace(ASKED, tools=now))) == told
+
+
+def test_each_tool_that_is_the_same_under_another_name_is_paired_with_one_tool() -> None:
+    twins = tuple(replace(TOOL, name=name) for name in ("a", "b"))
+    old, new = (question_digests(replace(ASKED, tools=tools)) for tools in ((TOOL, OTHER), (*twins, OTHER)))
+    assert [*renamed_tools(old, new)] == ["get_weather"]
+    assert [*renamed_tools(new, old).values()] == ["get_weather"]
+    assert renamed_tools(old, old) == {}
 
 
 def test_of_a_question_that_was_not_kept_nothing_is_said() -> None:

@@ -109,8 +109,16 @@ class TestStanzasOfAFile:
         files = (path, measurement_path(path))
         before = [(each.read_bytes(), each.stat().st_mtime_ns) for each in files]
 
-        assert change_stanzas(path, lambda each: replace(each)) == 0
+        assert change_stanzas(path, replace) == 0
         assert [(each.read_bytes(), each.stat().st_mtime_ns) for each in files] == before
+
+    def test_where_no_stanza_changes_what_a_merge_left_in_the_file_stays(self, path: Path) -> None:
+        write_baseline(path, [STANZA])
+        path.write_text(path.read_text("utf-8") + "oslo 1 get_time {}\n", "utf-8")
+        before = path.read_bytes()
+
+        assert change_stanzas(path, replace) == 0
+        assert path.read_bytes() == before
 
     def test_an_answer_that_changes_without_its_question_keeps_its_measurement(self, path: Path) -> None:
         write_baseline(path, [STANZA])
@@ -149,9 +157,11 @@ class TestTools:
         stanza = replace(STANZA, digests=digests(*tools))
         found = renamed_stanza(stanza, TO_FORECAST, {"oslo": digests(FORECAST, TIME)})
         assert "tools" not in found.digests
+
+    def test_an_order_of_tools_stays_where_that_of_today_is_not_known(self) -> None:
         alone = {name: each for name, each in digests(FORECAST, TIME).items() if name != "tools"}
-        both = renamed_stanza(STANZA, TO_FORECAST, {"oslo": alone})
-        assert both.digests["tools"] == STANZA.digests["tools"]
+        found = renamed_stanza(STANZA, TO_FORECAST, {"oslo": alone})
+        assert found.digests["tools"] == STANZA.digests["tools"]
 
     def test_of_a_case_that_its_file_has_no_more_what_is_expected_stays(self) -> None:
         found = renamed_stanza(STANZA, TO_FORECAST, {})
@@ -169,6 +179,11 @@ class TestTools:
         unknown = {name: each for name, each in STANZA.digests.items() if name != EXPECTATION}
         stanza = replace(STANZA, digests=unknown)
         assert EXPECTATION not in renamed_stanza(stanza, TO_FORECAST, {"oslo": digests(FORECAST, TIME)}).digests
+
+    def test_a_tool_that_was_only_offered_is_enough_for_it_too(self) -> None:
+        stanza = Stanza("oslo", True, calls=(NOW,), digests=digests(WEATHER, TIME))
+        today = digests(FORECAST, TIME, expectation="e2")
+        assert renamed_stanza(stanza, TO_FORECAST, {"oslo": today}) == replace(stanza, digests=today)
 
     @pytest.mark.parametrize("fields", [{"calls": (OSLO,)}, {"wire": (WireRequest("m", (OSLO,)),)}])
     def test_a_call_alone_is_enough_for_the_expectation_of_today(self, fields: dict[str, tuple[object, ...]]) -> None:
@@ -201,7 +216,7 @@ class TestParameters:
         found = renamed_stanza(STANZA, TO_TOWN, {"oslo": today})
 
         assert found.calls == (Call("get_weather", {"town": "Oslo", "day": 1}), NOW)
-        assert [*(found.calls or ())[0].arguments] == ["town", "day"]
+        assert [[*call.arguments] for call in found.calls] == [["town", "day"], ["city"]]
         assert found.digests == today
 
     def test_a_description_that_changed_too_stays_a_change(self) -> None:
@@ -234,11 +249,13 @@ class TestParameters:
         stanza = replace(STANZA, valid=False, reasons=(("wrong_value", path),))
         assert renamed_stanza(stanza, TO_TOWN, {}).reasons == (("wrong_value", now),)
 
-    @pytest.mark.parametrize(("rename", "calls"), [(TO_FORECAST, (OSLO,)), (TO_TOWN, None)])
+    @pytest.mark.parametrize(
+        ("rename", "calls"), [(ToolRename("city", "town"), (OSLO, replace(OSLO, name=""))), (TO_TOWN, None)]
+    )
     def test_reasons_stay_where_a_tool_is_renamed_or_no_call_is_known(
         self, rename: ToolRename, calls: tuple[Call, ...] | None
     ) -> None:
-        reasons = (("wrong_value", "calls[0].args.city"),)
+        reasons = (("wrong_value", "calls[0].args.city"), ("wrong_value", "calls[1].args.city"))
         assert renamed_stanza(Stanza("oslo", False, reasons, calls), rename, {}).reasons == reasons
 
 

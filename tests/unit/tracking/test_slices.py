@@ -77,6 +77,12 @@ def test_cases_that_vary_hide_more() -> None:
     assert hidden > 2 * seen
 
 
+def test_the_cases_that_tell_the_least_for_what_they_cost_are_lost_first() -> None:
+    often = RatePair(Rate(20, 20), RIGHT)
+    assert visible_drop([STAYED] * 10 + [often] * 10, 0.05) == 0.25  # five with p = 1/32, where one has p = 1/21
+    assert visible_drop([often] * 10 + [STAYED] * 10, 0.05) == 0.25
+
+
 def test_what_changed_for_better_and_worse_hides_more() -> None:
     changed = [LOST] * 10 + [WON] * 10
     assert visible_drop([STAYED] * 80 + changed, 0.05) == 0.1  # 20 lost and 10 won have p = 0.049

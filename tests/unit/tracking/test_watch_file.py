@@ -51,9 +51,7 @@ def test_without_a_file_nothing_is_watched(path: Path) -> None:
 
 
 @given(st.dictionaries(st.text(max_size=8), WATCHES, max_size=3))
-def test_what_is_written_is_read_again(
-    tmp_path_factory: pytest.TempPathFactory, watches: dict[str, Watch]
-) -> None:
+def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, watches: dict[str, Watch]) -> None:
     path = watch_path(tmp_path_factory.mktemp("any"))
     write_watches(path, watches)
 
@@ -129,14 +127,14 @@ def test_a_file_that_holds_no_watches_is_refused(path: Path, content: str, told:
     path.parent.mkdir()
     path.write_text(content, "utf-8")
 
-    with pytest.raises(WatchFileError, match="watch.json: " + told):
+    with pytest.raises(WatchFileError, match=r"watch\.json: " + told):
         read_watches(path)
 
 
 def test_what_the_system_does_not_let_be_read_is_told(path: Path) -> None:
     path.mkdir(parents=True)
 
-    with pytest.raises(WatchFileError, match="watch.json: cannot be read: "):
+    with pytest.raises(WatchFileError, match=r"watch\.json: cannot be read: "):
         read_watches(path)
 
 
