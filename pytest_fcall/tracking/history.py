@@ -99,9 +99,7 @@ def _variants(row: Mapping[str, Json]) -> Mapping[str, Rate]:
     found: dict[str, Rate] = {}
     for each in optional_field(variants or {}, "tried", list) or ():
         match each:
-            case [str(relation), int(), int(right), int(asked), *_] if (
-                0 <= right <= asked and 0 < asked <= MOST_ANSWERS
-            ):
+            case [str(relation), int(), int(right), int(asked), *_] if 0 <= right <= asked <= MOST_ANSWERS and asked:
                 found[relation] = found.get(relation, Rate(0, 0)).plus(Rate(right, asked))
     return found
 

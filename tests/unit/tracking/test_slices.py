@@ -83,6 +83,13 @@ def test_the_cases_that_tell_the_least_for_what_they_cost_are_lost_first() -> No
     assert visible_drop([often] * 10 + [STAYED] * 10, 0.05) == 0.25
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_what_a_case_tells_is_weighed_against_the_part_that_is_right_now(reverse: bool) -> None:
+    whole, half = RatePair(Rate(5, 6), RIGHT), RatePair(Rate(2, 3), Rate(1, 2))  # p = 2/7 for 1, p = 3/10 for 1/2
+    pairs = [whole] * 12 + [half] * 12
+    assert visible_drop(pairs[::-1] if reverse else pairs, 0.05) == pytest.approx(5 / 24)
+
+
 def test_what_changed_for_better_and_worse_hides_more() -> None:
     changed = [LOST] * 10 + [WON] * 10
     assert visible_drop([STAYED] * 80 + changed, 0.05) == 0.1  # 20 lost and 10 won have p = 0.049
