@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Model
 from pytest_fcall.tracking.baseline_content import Baseline, parse_baseline, write_baseline
-from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
+from pytest_fcall.tracking.baseline_file import accepted_models, baseline_path, read_baseline
 from pytest_fcall.tracking.bookkeeping import measurement_path
 from pytest_fcall.tracking.contract_lines import facts_of
 from pytest_fcall.tracking.stanza import Stanza, WireRequest
@@ -247,6 +247,7 @@ def test_what_json_cannot_say_leaves_the_files_as_they_are(path: Path, stanza: S
 DAMAGE = {
     "another-format": ("baseline 2\n", "baseline 1\n", 1, "not a baseline file in the format 2"),
     "later-format": ("baseline 2\n", "baseline 3\n", 1, "a later pytest-fcall wrote it in version 3 of its format"),
+    "spaced-format": ("baseline 2\n", "baseline 2 \n", 1, "not a baseline file in the format 2"),
     "no-format": ("# pytest-fcall baseline 2\n", "", 1, "not a baseline file in the format 2"),
     "no-fact": ("oslo 1 get_weather", "oslo one get_weather", 5, "this line is not part of a baseline"),
     "no-case": ('"paris in spring" no', '"paris in" spring" no', 10, "this line is not part of a baseline"),
@@ -317,3 +318,29 @@ def test_a_file_that_the_system_does_not_let_be_read_is_a_fault(path: Path) -> N
     (fault,) = read(path).faults
     assert fault.location.path == str(path)
     assert fault.message == "the baseline cannot be read: it is a folder, not a regular file"
+
+
+def test_bookkeeping_that_the_system_does_not_let_be_read_is_a_fault_of_its_own_file(path: Path) -> None:
+    write_baseline(path, [OSLO])
+    measurement_path(path).unlink()
+    measurement_path(path).mkdir()
+
+    (fault,) = read(path).faults
+    assert fault.location.path == str(measurement_path(path))
+
+
+def test_models_have_a_baseline_wherever_the_project_has_cases(tmp_path: Path) -> None:
+    models = [Model("local", name) for name in ("a", "b", "c")]
+    for folder, model in zip((".", "cases/deep", "cases"), models, strict=True):
+        write_baseline(baseline_path(tmp_path / folder / "a.fc.yaml", model), [OSLO])
+    (tmp_path / "__fcall__" / "local-recorded").mkdir()
+    (tmp_path / "__fcall__" / "local-recorded" / "a.fc.yaml.replies").touch()
+
+    assert {*accepted_models(tmp_path)} == {model.folder for model in models}
+
+
+@pytest.mark.parametrize("folder", [".venv", "venv", "node_modules", "__pycache__", ".git", "__fcall__"])
+def test_baselines_in_folders_that_are_not_the_projects_own_say_nothing(tmp_path: Path, folder: str) -> None:
+    write_baseline(baseline_path(tmp_path / folder / "cases" / "a.fc.yaml", Model("local", "m")), [OSLO])
+
+    assert [*accepted_models(tmp_path)] == []

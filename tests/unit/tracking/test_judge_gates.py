@@ -179,6 +179,8 @@ def test_missing_replies_leave_a_test_open_but_not_what_failed_without_them() ->
     part = Slice("part", (LOST,) * 9, missing=1)
     verdict = judge("significant(0.05)", figures_of(part, missing=1))
     assert (verdict.held, verdict.missing_reason) == (None, "1 reply missing")
+    reading = figure_named("significant").read(figures_of(part, missing=1))
+    assert (reading.value, reading.low, reading.high) == (2**-9, 0, 1)
     assert judge("significant(0.05)", figures_of(part, Slice("whole", (LOST,) * 9), missing=1)).held is False
 
 
