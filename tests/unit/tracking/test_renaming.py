@@ -145,6 +145,13 @@ class TestTools:
 
         assert question_changes(found.digests, today) == ["the prompt changed", "the description of forecast changed"]
 
+    def test_a_part_of_the_question_that_is_new_changes_nothing_of_the_order_of_tools(self) -> None:
+        today = {**digests(FORECAST, TIME), "system": "0a1b2c3d"}
+
+        found = renamed_stanza(STANZA, TO_FORECAST, {"oslo": today})
+
+        assert question_changes(found.digests, today) == ["the system prompt changed"]
+
     def test_the_order_of_tools_is_that_of_today_only_where_the_tools_are_those_of_today(self) -> None:
         today = digests(FORECAST, TIME, Tool("send_money"))
         found = renamed_stanza(STANZA, TO_FORECAST, {"oslo": today})
