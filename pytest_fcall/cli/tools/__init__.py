@@ -1,4 +1,4 @@
-"""`fcall tools`: lock, compare and list the tools of case files, and show their coverage."""
+"""`fcall tools`: lock, compare, list and lint the tools of case files, and show their coverage."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from types import MappingProxyType
 from pytest_fcall.cases.tool_coverage import Coverage, coverage
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import Project, open_project
+from pytest_fcall.cli.tools.lint import LintOptions, lint_tools, rules_text, silenced_rule
 from pytest_fcall.cli.tools.locks import diff_tools, lock_tools
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, readable_case_files
 from pytest_fcall.core import Case, Json, Tool
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.schema.lint.rules import RULES
 from pytest_fcall.schema.traversal import Path
 
 _ACTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -39,6 +41,20 @@ values of headers and environment variables; in the case file, write secrets as 
             "show the tools, optional arguments and enum values that no case expects",
             "Exit codes: 1, coverage is not complete, or a file cannot be read.\n",
         ),
+        "lint": (
+            "find what makes tools hard to choose and to fill in",
+            f"""\
+examples:
+  fcall tools lint                                  all case files here
+  fcall tools lint shop.tools.yaml tools.json       files of tools
+  fcall tools lint --only alike                     one rule
+  fcall tools lint --without alike:'search_*'       without a rule, for all tools or for those of these names
+
+{rules_text()}
+
+Lock files answer for servers. Exit codes: 1, something was found, or a file cannot be read.
+""",
+        ),
     }
 )
 """The summary of each action, and what stands below its options."""
@@ -56,6 +72,8 @@ def run(arguments: Sequence[str]) -> int:
             return lock_tools(project, SourceClient(options.timeout, project.root))
         case "diff":
             return diff_tools(project, SourceClient(options.timeout, project.root))
+        case "lint":
+            return lint_tools(project, LintOptions(options.only, options.without, options.all, options.format))
         case "coverage":
             return show_coverage(project)
         case _:
@@ -63,7 +81,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> ArgumentParser:
-    description = "Lock, compare and list the tools of case files, and show their coverage."
+    description = "Lock, compare, list and lint the tools of case files, and show their coverage."
     parser = command_parser("tools", description, "`fcall tools ACTION --help` shows the options of an action.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
     for name, (summary, epilog) in _ACTIONS.items():
@@ -76,6 +94,8 @@ def _parser() -> ArgumentParser:
             allow_abbrev=False,
         )
         action.add_argument("paths", nargs="*", metavar="PATH", help="case files and folders (default: this folder)")
+        if name == "lint":
+            _add_lint_options(action)
         if name in _ASKING:
             action.add_argument(
                 "--timeout",
@@ -85,6 +105,22 @@ def _parser() -> ArgumentParser:
                 help="time limit for each source (default: 30)",
             )
     return parser
+
+
+def _add_lint_options(action: ArgumentParser) -> None:
+    action.add_argument(
+        "--only", action="append", default=[], choices=RULES, metavar="RULE", help="check only this rule"
+    )
+    action.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        type=silenced_rule,
+        metavar="RULE[:TOOL]",
+        help="leave a rule out, for all tools, or for those whose names match a glob",
+    )
+    action.add_argument("--all", action="store_true", help="check rules without a measured effect as well")
+    action.add_argument("--format", choices=("text", "json"), default="text", help="the output format (default: text)")
 
 
 def _seconds(text: str) -> float:

@@ -1,0 +1,1 @@
+"""What makes tools hard to choose and to fill in: rules about names, descriptions and schemas."""
