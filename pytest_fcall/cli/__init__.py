@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "board": "rank models of runs and stored answers, with what is known of their differences",
         "comment": "write the report of a run as a comment on a pull request",
         "compare": "compare two runs, with a significance test",
+        "draft": "have a model write questions for tools, as drafts of cases",
         "export": "write training pairs of a public benchmark",
         "fill": "write the calls that a model makes into cases without an expectation",
         "history": "show accuracy over the recorded runs",

@@ -30,12 +30,12 @@ class Catalogue:
 def catalogues(project: Project, problems: ProblemList) -> Iterator[Catalogue]:
     """The catalogues of each file that can be read. Its faults are added to the problems."""
     for path in project.files:
-        offer = tools_key(path, path.parent)
+        is_case_file = not is_tools_file(path)
         try:
-            if offer is None:
+            if is_case_file:
                 file = read_case_file(path, root=project.root, outside=anywhere(path))
             else:
-                text = f"{offer}\ncases:\n  - {{id: tools, prompt: any, expect: no_call}}\n"
+                text = f"{tools_line(path, path.parent)}\ncases:\n  - {{id: tools, prompt: any, expect: no_call}}\n"
                 beside = path.with_name(f"{path.name}.fc.yaml")  # a file cannot include itself
                 file = read_case_text(text, beside, root=project.root, outside=anywhere(path))
         except UnreadableFile as unreadable:
@@ -50,12 +50,15 @@ def catalogues(project: Project, problems: ProblemList) -> Iterator[Catalogue]:
                 names = tuple(tool.name for tool in case.tools)
                 offered.setdefault(names, (tuple(case.tools), []))[1].append(case)
         for tools, cases in offered.values():
-            yield Catalogue(path, tools, () if offer is not None else tuple(cases))
+            yield Catalogue(path, tools, tuple(cases) if is_case_file else ())
 
 
-def tools_key(path: Path, folder: Path) -> str | None:
-    """The line by which a case file in `folder` takes the tools of this file; None for a case file."""
-    name = Path(os.path.relpath(path, folder)).as_posix()
-    if path.name.endswith((".tools.yaml", ".tools.yml")):
-        return f"include: {write_flow(name)}"
-    return f"tools: [{{file: {write_flow(name)}}}]" if path.suffix == ".json" else None
+def is_tools_file(path: Path) -> bool:
+    """Whether the file holds tools alone."""
+    return path.name.endswith((".tools.yaml", ".tools.yml", ".json"))
+
+
+def tools_line(path: Path, folder: Path) -> str:
+    """The line by which a case file in `folder` takes the tools of this file."""
+    name = write_flow(Path(os.path.relpath(path, folder)).as_posix())
+    return f"tools: [{{file: {name}}}]" if path.suffix == ".json" else f"include: {name}"

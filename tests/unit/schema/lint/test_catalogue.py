@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.core import Tool
+from pytest_fcall.core import Json, Tool
 from pytest_fcall.schema.lint.catalogue import argument_findings, tool_findings
 from pytest_fcall.schema.lint.rules import RULES
 from pytest_fcall.schema.lint.words import bounds, listed_values, named_default, named_format
 
 
 def tool_of(*, required: bool = False, name: str = "city", description: str = "", **schema: Any) -> Tool:
-    own = {**schema, **({"description": description} if description else {})}
-    parameters = {"type": "object", "properties": {name: own}, "required": [name] if required else []}
+    own: dict[str, Json] = {**schema, **({"description": description} if description else {})}
+    parameters: dict[str, Json] = {"type": "object", "properties": {name: own}, "required": [name] if required else []}
     return Tool("get_weather", "Tell how warm a place is.", parameters)
 
 
@@ -104,8 +104,12 @@ def test_arguments_inside_of_lists_and_objects_are_named_by_their_path() -> None
 
 
 def test_a_schema_that_refers_to_itself_comes_to_an_end() -> None:
-    inner = {"type": "object", "properties": {"x": {"$ref": "#/$defs/t"}, "y": {"$ref": "#/$defs/t"}}}
-    parameters = {"type": "object", "properties": {"tree": {"$ref": "#/$defs/t"}}, "$defs": {"t": inner}}
+    inner: dict[str, Json] = {"type": "object", "properties": {"x": {"$ref": "#/$defs/t"}, "y": {"$ref": "#/$defs/t"}}}
+    parameters: dict[str, Json] = {
+        "type": "object",
+        "properties": {"tree": {"$ref": "#/$defs/t"}},
+        "$defs": {"t": inner},
+    }
     assert {found.rule for found in tool_findings([Tool("grow", "Plant a tree.", parameters)])} == {"unexplained"}
 
 

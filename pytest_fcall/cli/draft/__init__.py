@@ -1,0 +1,182 @@
+"""`fcall draft`: a named model writes questions for tools, as drafts of cases that a person accepts."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pytest_fcall.cases.yaml.flow_style import write_flow
+from pytest_fcall.cli.command_parser import command_parser, whole_number
+from pytest_fcall.cli.draft.file import faults_of, file_text, names_of
+from pytest_fcall.cli.draft.tasks import SYSTEM, Draft, Task, Unusable, drafts_in, tasks_of
+from pytest_fcall.cli.project import Project, open_project
+from pytest_fcall.cli.safe_output import machine_secrets
+from pytest_fcall.cli.tools.catalogues import catalogues, is_tools_file, tools_line
+from pytest_fcall.cli.tools.sources import ProblemList
+from pytest_fcall.core import Tool
+from pytest_fcall.core.whole_file import create_file
+from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.reporting.safe_text import safe_line
+
+_ANY_ANSWER = "{any_of: [any_call, no_call]}"
+_EXAMPLES = """\
+examples:
+  fcall draft cases/shop.tools.yaml --fc-model=openai:gpt-5.2 -o cases/drafts.fc.yaml --dry-run
+  fcall draft cases/shop.tools.yaml --fc-model=openai:gpt-5.2 -o cases/drafts.fc.yaml
+
+The first shows the price, the second asks: for questions that need one tool, for one that tells two alike tools apart,
+and for one that needs none of them. Each case is skipped until a person has read it and removed its `skip`. Replies are
+recorded like any others.
+
+Exit codes: 1, something that the model wrote cannot be used, or nothing is written.
+"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Write the drafts; 1 where something the model wrote cannot be used, or nothing is written."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    out: Path = options.out.absolute()
+    if out.exists():
+        parser.error(f"{safe_line(str(options.out))} exists, and is not overwritten")
+    if not out.name.endswith((".fc.yaml", ".fc.yml")):
+        parser.error(f"-o {safe_line(str(options.out))}: the name of a case file ends in .fc.yaml")
+    project = open_project(parser, [str(options.tools)])
+    if not is_tools_file(options.tools):
+        parser.error(f"{safe_line(str(options.tools))}: name a file of tools alone, *.tools.yaml or *.json")
+    tools = _tools(project)
+    if not tools:
+        return 1
+    tasks = list(tasks_of(tools, options.count))
+    with _task_file(tasks, project.root) as path:
+        if not _is_agreed(path, len(tasks), options):
+            return 0 if options.dry_run else 1
+        answers, failures = _answers(path, options)
+    drafts, unusable = _usable(tasks, answers)
+    for task in tasks:
+        if task.id not in answers:
+            unusable.append(f"{_title(task)}: {failures.get(task.id, 'the model was not asked')}")
+    written = _write(out, drafts, options, project, unusable)
+    for line in unusable:
+        print(safe_line(f"left out: {line}"), file=sys.stderr)
+    return 0 if written and not unusable else 1
+
+
+def _parser() -> ArgumentParser:
+    parser = command_parser("draft", "Have a model write questions for tools, as drafts of cases.", _EXAMPLES)
+    parser.add_argument("tools", type=Path, metavar="FILE", help="a file of tools: *.tools.yaml or *.json")
+    parser.add_argument("--fc-model", required=True, metavar="KIND:NAME", help="the model that writes")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="a new case file")
+    parser.add_argument(
+        "--count", type=whole_number(20), default=3, metavar="N", help="questions for each tool (default: 3)"
+    )
+    parser.add_argument("--fc-max-cost", metavar="DOLLARS", help="ask nothing that might cost more in all")
+    parser.add_argument("--yes", action="store_true", help="ask the model without a question on the terminal")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what would be asked, with its cost, and ask nothing"
+    )
+    return parser
+
+
+def _tools(project: Project) -> list[Tool]:
+    problems = ProblemList(project)
+    tools = {tool.name: tool for each in catalogues(project, problems) for tool in each.tools}
+    if not (tools or problems.messages):
+        problems.messages.append("the file offers no tools")
+    problems.print()
+    return [] if problems.messages else list(tools.values())
+
+
+@contextmanager
+def _task_file(tasks: Sequence[Task], root: Path) -> Iterator[Path]:
+    """A case file of the requests below `.fcall`, so that the settings and the hooks of the project count."""
+    (root / ".fcall").mkdir(exist_ok=True)
+    with TemporaryDirectory(prefix="draft-", dir=root / ".fcall") as folder:
+        path = Path(folder, "requests.fc.yaml")
+        lines = ["cases:"]
+        for task in tasks:
+            lines += [
+                f"  - id: {task.id}",
+                f"    system: {write_flow(SYSTEM)}",
+                f"    prompt: {write_flow(task.prompt)}",
+                f"    expect: {_ANY_ANSWER}",
+            ]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        yield path
+
+
+def _arguments(path: Path, options: Namespace) -> list[str]:
+    limit = [f"--fc-max-cost={options.fc_max_cost}"] if options.fc_max_cost else []
+    return ["-o", "fc_runs=0", "--fc-vary=off", f"--fc-model={options.fc_model}", *limit, str(path)]
+
+
+def _is_agreed(path: Path, requests: int, options: Namespace) -> bool:
+    """Whether a person agrees to ask the model, after the price is shown."""
+    from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest
+
+    _, output = run_pytest(["--fc-dry-run", *_arguments(path, options)], InProcessPlugin())
+    print(next((line for line in output.splitlines() if line.startswith("fcall:")), output))
+    if options.dry_run:
+        return False
+    if options.yes:
+        return True
+    if not sys.stdin.isatty():
+        print("nothing was asked: --yes asks", file=sys.stderr)
+        return False
+    return input(f"Send {plural_text(requests, 'request')}? [y/N] ").strip().casefold() in ("y", "yes")
+
+
+def _answers(path: Path, options: Namespace) -> tuple[dict[str, str], dict[str, str]]:
+    """The texts of the answers by task, and why there are no others."""
+    from pytest_fcall.cli.draft.plugin import ReplyReader
+    from pytest_fcall.cli.pytest_run import run_pytest
+
+    reader = ReplyReader()
+    _, output = run_pytest(_arguments(path, options), reader)
+    if not (reader.texts or reader.failures):
+        print(output, file=sys.stderr)
+    return reader.texts, reader.failures
+
+
+def _usable(tasks: Sequence[Task], answers: dict[str, str]) -> tuple[list[Draft], list[str]]:
+    """The drafts, each question once, and what cannot be used."""
+    secrets = machine_secrets()
+    drafts: dict[str, Draft] = {}
+    unusable = []
+    for task in tasks:
+        for found in drafts_in(task, answers[task.id]) if task.id in answers else ():
+            if isinstance(found, Unusable):
+                unusable.append(f"{_title(task)}: {found}")
+            elif (key := " ".join(found.question.casefold().split())) in drafts:
+                unusable.append(f"{_title(task)}: a question that is there already")
+            elif secrets and secrets.may_be_in(f"{found.question}{found.arguments}"):
+                unusable.append(f"{_title(task)}: a question holds a secret, which belongs into no case file")
+            else:
+                drafts[key] = found
+    return list(drafts.values()), unusable
+
+
+def _title(task: Task) -> str:
+    return task.tool.name if task.tool else "no tool"
+
+
+def _write(
+    out: Path, drafts: Sequence[Draft], options: Namespace, project: Project, unusable: list[str]
+) -> list[Draft]:
+    """Write the drafts that are cases without a fault; the others become unusable."""
+    tools = tools_line(options.tools.absolute(), out.parent)
+    names = names_of(drafts)
+    faults = faults_of(file_text(drafts, tools, options.fc_model), out, project.root, names) if drafts else {}
+    unusable += [f"{name}: {fault}" for name, fault in faults.items()]
+    kept = [draft for name, draft in zip(names, drafts, strict=True) if name not in faults]
+    if kept:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        create_file(out, [file_text(kept, tools, options.fc_model).encode()])
+        print(safe_line(f"{options.out}: {plural_text(len(kept), 'draft')}, skipped until a person has read them"))
+    else:
+        print(safe_line(f"{options.out}: nothing to write"), file=sys.stderr)
+    return kept
