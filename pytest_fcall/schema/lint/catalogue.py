@@ -17,12 +17,13 @@ from pytest_fcall.schema.wire_tools import wire_name
 _MAX_DEPTH: Final = 6
 _MAX_ARGUMENTS: Final = 1_000
 """Limits for schemas that refer to themselves."""
-_MOST_COMPARED: Final = 2_000
-"""Every tool is compared with every other one; a larger catalogue is compared as far as this."""
 _MOST_WORDS: Final = 8
 _MOST_TOOLS: Final = 20
 _ALIKE: Final = 0.5
-"""The share of the words of a tool that stand in another one from which the two are alike."""
+"""The share of the words of a tool that stand in another one from which the two are alike.
+
+Chosen among others by the answers that it was measured on: docs/how-to/mcp-servers.md says what that is worth.
+"""
 _LEAST_COMMON: Final = 2
 _VAGUE: Final = frozenset(
     [
@@ -85,7 +86,7 @@ def tool_findings(tools: Sequence[Tool], named: Mapping[str, Collection[Path]] |
     for tool in tools:
         yield from _description(tool)
         yield from argument_findings(tool, None if named is None else named.get(tool.name, ()))
-    yield from _alike(tools[:_MOST_COMPARED])
+    yield from _alike(tools)
 
 
 def _same_names(tools: Sequence[Tool]) -> Iterator[ToolFinding]:
