@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,8 +27,8 @@ from pytest_fcall.cases.tool_entries import pick_tools
 from pytest_fcall.core import Case, Expectation, Json, MatchRule, Message, Request, Tool, Turn
 
 if TYPE_CHECKING:
+    from pytest_fcall.cases.defaults import Options
     from pytest_fcall.core import ConversationSettings
-    from pytest_fcall.core.injection import Injection
 
 _MESSAGE_KEYS = ("prompt", "messages")
 CASE_KEYS = OPTION_KEYS | {"id", "matrix", "turns", "tools", "match", *APP_KEYS, *_MESSAGE_KEYS, *CHECK_KEYS}
@@ -70,21 +70,28 @@ class FileContext:
 def read_cases(
     name: str, place: Node, entries: Entries, *, row: Mapping[str, Node], context: FileContext, faults: Faults
 ) -> list[Case]:
-    """Read a case, or one row of its matrix, and the same under each attack.
+    """Read a case, or one row of its matrix, and the same under each attack and with each faulty result.
 
     If faults were added, the cases must not be used.
     """
     now = context.defaults.clock(entries, context.scope(faults, row))
-    case, attacks = _read_at(now or context.now, name, place, entries, row=row, context=context, faults=faults)
+    case, options = _read_at(now or context.now, name, place, entries, row=row, context=context, faults=faults)
     if now is None and (context.source.uses_clock or context.defaults.uses_clock) and not faults:
         undated, _ = _read_at(_NO_DAY, name, place, entries, row=row, context=context, faults=faults)
         case = replace(case, undated=undated)
-    if not attacks or faults:
+    if not (options.attacks or options.result_faults) or faults:
         return [case]
+    return [case, *_changed_results(case, options, entries, faults)]
+
+
+def _changed_results(case: Case, options: Options, entries: Entries, faults: Faults) -> Iterator[Case]:
+    """The case under each attack, and with each faulty result."""
+    from pytest_fcall.cases.faulty_results import faulty_cases
     from pytest_fcall.cases.injections import attacked_cases
 
-    own = entries.key("inject") if "inject" in entries else None
-    return [case, *attacked_cases(case, attacks, own, faults)]
+    attacked, faulty = (entries.key(name) if name in entries else None for name in ("inject", "faults"))
+    yield from attacked_cases(case, options.attacks, attacked, faults)
+    yield from faulty_cases(case, options.result_faults, faulty, faults)
 
 
 def _read_at(
@@ -96,8 +103,8 @@ def _read_at(
     row: Mapping[str, Node],
     context: FileContext,
     faults: Faults,
-) -> tuple[Case, Sequence[Injection]]:
-    """Read a case whose clock shows this time, and the attacks on it."""
+) -> tuple[Case, Options]:
+    """Read a case whose clock shows this time, and its options."""
     scope = context.scope(faults, row)
     scope.placeholders = Placeholders(now, row)
     if row or context.source.uses_clock:
@@ -138,7 +145,7 @@ def _read_at(
         spans=spanned,
         mode=mode,
     )
-    return case, options.attacks
+    return case, options
 
 
 def _tools(entries: Entries, scope: Scope) -> tuple[tuple[Tool, ...], frozenset[str]]:

@@ -131,6 +131,7 @@ class Options:
         self.decoder = layers.value("decoder", read.decoder)
         self.retrieve = layers.value("retrieve", read.retrieval)
         self.attacks = layers.value("inject", read.inject) or ()
+        self.result_faults = layers.value("faults", read.result_faults) or ()
 
 
 def _conversation_settings(layers: _Layers) -> ConversationSettings | None:

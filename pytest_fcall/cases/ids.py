@@ -34,6 +34,11 @@ def attack_id(node: Node, faults: Faults) -> str:
     return _id(node, faults, "the name of an attack")
 
 
+def fault_id(node: Node, faults: Faults) -> str:
+    """The name of an entry of `faults`."""
+    return _id(node, faults, "the name of a fault")
+
+
 def substitute_id(text: str, number: int) -> str:
     """An id for a case whose own id cannot be used."""
     return re.sub(r"[^\w.\- ]", "_", text)[:_LONGEST].strip() or f"case_{number}"

@@ -29,6 +29,7 @@ from pytest_fcall.schema.value_text import did_you_mean
 if TYPE_CHECKING:
     from pytest_fcall.core import User
     from pytest_fcall.core.injection import Injection
+    from pytest_fcall.core.result_fault import ResultFault
     from pytest_fcall.core.variants import WantedRelation
 
 
@@ -293,6 +294,13 @@ def inject(node: Node, scope: Scope) -> tuple[Injection, ...]:
     return injections(node, scope)
 
 
+def result_faults(node: Node, scope: Scope) -> tuple[ResultFault, ...]:
+    """The results of a case that are faulty on purpose."""
+    from pytest_fcall.cases.faulty_results import result_faults
+
+    return result_faults(node, scope)
+
+
 OPTION_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyType(
     {
         "system": system,
@@ -316,6 +324,7 @@ OPTION_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyType
         "max_steps": max_steps,
         "user": user,
         "inject": inject,
+        "faults": result_faults,
         "never": never,
     }
 )

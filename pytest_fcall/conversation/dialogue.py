@@ -67,7 +67,7 @@ async def hold_conversation(case: Case, first: Request, context: ConversationCon
     would make no sense there. The turns are not judged here.
     """
     settings = case.conversation or ConversationSettings()
-    results = ToolResults(settings, context.open_environment, context.known_results)
+    results = _tool_results(case, settings, context)
     dialogue = _Dialogue(case, settings, first, context, results)
     known: NamedCalls = {}
     turns: list[TranscriptTurn] = []
@@ -83,6 +83,14 @@ async def hold_conversation(case: Case, first: Request, context: ConversationCon
     finally:
         await results.close()
     return Transcript(tuple(turns))
+
+
+def _tool_results(case: Case, settings: ConversationSettings, context: ConversationContext) -> ToolResults:
+    if case.result_fault is None:
+        return ToolResults(settings, context.open_environment, context.known_results)
+    from pytest_fcall.conversation.faulty_results import FaultyToolResults
+
+    return FaultyToolResults(case.result_fault, settings, context.open_environment, context.known_results)
 
 
 class _Dialogue:

@@ -53,9 +53,13 @@ class ToolResults:
 
     async def results(self, calls: Sequence[FollowedCall]) -> list[CallResult]:
         """The results of the calls of one reply, carried out in their order. Raises NoResult before any is made."""
+        self.check(calls)
+        return [await self._result(each) for each in calls]
+
+    def check(self, calls: Sequence[FollowedCall]) -> None:
+        """Raise NoResult where one of the calls must not be answered."""
         if any(each.forbidden or not self._has_result(each) for each in calls):
             raise NoResult
-        return [await self._result(each) for each in calls]
 
     def record(self, calls: Sequence[Call], results: Sequence[CallResult]) -> None:
         """Store the results of calls that an app carried out itself; errors are not stored."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core.injection import Injection
     from pytest_fcall.core.reply import Calls, Reply
     from pytest_fcall.core.request import Tool, Wording
+    from pytest_fcall.core.result_fault import ResultFault
     from pytest_fcall.core.values import Json, Message
     from pytest_fcall.core.variants import WantedRelation
     from pytest_fcall.core.verdict import Verdict
@@ -94,6 +95,8 @@ class Case:
     """A `conversation` needs more than one request: turns, stubbed results, an environment."""
     injection: Injection | None = None
     """The attack that results of tools carry; None without one."""
+    result_fault: ResultFault | None = None
+    """What is wrong on purpose with results of tools; None where nothing is."""
     retrieve: Retrieval | None = None
     """The choice among `tools`; None where all are offered."""
     earlier: EarlierCases | None = None
@@ -160,6 +163,8 @@ def case_operators(case: Case) -> Iterator[Operator]:
         for pattern in (turn.answer, turn.state, turn.result):
             if pattern is not None:
                 yield from pattern_operators(pattern)
+    if case.result_fault is not None and case.result_fault.answer is not None:
+        yield from pattern_operators(case.result_fault.answer)
     if case.wire is not None:
         wire = case.wire
         yield from pattern_operators([wire.count, wire.tools, wire.models, wire.tokens, wire.cost])

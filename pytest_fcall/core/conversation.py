@@ -81,6 +81,8 @@ class CallResult:
     error: str | None = None
     place: str | None = field(default=None, compare=False)
     """The place in the project's own code that raised the error, for people: `shop/tools.py, line 7`."""
+    fault: str | None = field(default=None, compare=False)
+    """The kind of the fault where the result is faulty on purpose; the model does not see it."""
 
 
 class Environment(Protocol):

@@ -12,6 +12,7 @@ from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from pytest_fcall.core.injection import AttackResult
+    from pytest_fcall.core.result_fault import RecoveryResult
 
 ReasonKind: TypeAlias = Literal[
     "malformed",
@@ -36,6 +37,11 @@ ReasonKind: TypeAlias = Literal[
     "injected_call",
     "injected_answer",
     "no_injection",
+    "no_fault",
+    "no_recovery",
+    "invented_result",
+    "blind_repeat",
+    "too_many_retries",
 ]
 
 
@@ -71,6 +77,8 @@ class Verdict:
     """The verdicts on the turns of a conversation. `pairs` and `alternative` of each count its own calls."""
     attack: AttackResult | None = field(default=None, compare=False)
     """What became of the attack on the case; None where there was none."""
+    recovery: RecoveryResult | None = field(default=None, compare=False)
+    """What became of the faulty result of the case; None where it has none."""
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict, compare=False)
     """By name, values that a suite's own judge adds to scores that do not follow from calls and states."""
 

@@ -161,7 +161,8 @@ def _step_to_json(step: AskedStep) -> dict[str, Json]:
 
 
 def _result_to_json(result: CallResult) -> dict[str, Json]:
-    return {"value": result.value} if result.error is None else {"error": result.error}
+    given: dict[str, Json] = {"value": result.value} if result.error is None else {"error": result.error}
+    return given | ({"fault": result.fault} if result.fault else {})
 
 
 _REASON = ("kind", "path", "message")
@@ -259,14 +260,20 @@ def _calls(data: Mapping[str, Json]) -> tuple[Call, ...]:
     return tuple(Call(required_field(call, "name", str), required_field(call, "arguments", dict)) for call in calls)
 
 
-def _step(data: Mapping[str, Json]) -> AskedStep:
+def _result(data: Mapping[str, Json]) -> CallResult:
     from pytest_fcall.core import CallResult
 
+    return CallResult(
+        data.get("value"), optional_field(data, "error", str), fault=optional_field(data, "fault", str) or None
+    )
+
+
+def _step(data: Mapping[str, Json]) -> AskedStep:
     results = (as_mapping(each, "a result") for each in _list(data, "results"))
     return AskedStep(
         messages=tuple(as_mapping(each, "a message") for each in _list(data, "messages")),
         calls=_calls(data),
-        results=tuple(CallResult(each.get("value"), optional_field(each, "error", str)) for each in results),
+        results=tuple(_result(each) for each in results),
         text=optional_field(data, "text", str) or "",
         remark=optional_field(data, "remark", str) or "",
         model=optional_field(data, "model", str) or "",

@@ -123,7 +123,9 @@ def _numbered(text: str) -> Iterator[tuple[bool, str]]:
 def _result_text(result: CallResult | None) -> str:
     if result is None:
         return ""
-    return f" → {value_text(result.value)}" if result.error is None else f" → error: {safe_line(result.error)}"
+    faulty = f" → {safe_line(result.fault)}, on purpose" if result.fault else ""
+    given = value_text(result.value) if result.error is None else f"error: {safe_line(result.error)}"
+    return f"{faulty} → {given}"
 
 
 def _inside_lines(inside: Sequence[AskedStep], marks: Marks) -> Iterator[str]:

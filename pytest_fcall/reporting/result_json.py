@@ -28,6 +28,7 @@ from pytest_fcall.reporting.results import (
 
 if TYPE_CHECKING:
     from pytest_fcall.core.injection import AttackResult
+    from pytest_fcall.core.result_fault import RecoveryResult
 
 _T = TypeVar("_T")
 _LARGEST = 2**63
@@ -54,6 +55,8 @@ def result_to_json(result: Result) -> dict[str, Json]:
         data["scores"] = scores_to_json(result.scores)
     if result.attacks:
         data["attacks"] = [_attack_to_json(each) for each in result.attacks]
+    if result.recoveries:
+        data["recoveries"] = [each._asdict() | {"tools": [*each.tools]} for each in result.recoveries]
     data["score_answers"] = score_answers_to_json(result.scores)
     return data
 
@@ -104,6 +107,7 @@ def result_from_json(data: Mapping[str, Json]) -> Result:
         way=_WAYS.get(_field(data, "way", str, ""), ""),
         asks_models=_field(data, "asks_models", bool, default=False),
         attacks=tuple(_attack(_checked(item, "attacks", dict)) for item in _list(data, "attacks")),
+        recoveries=tuple(_recovery(_checked(item, "recoveries", dict)) for item in _list(data, "recoveries")),
         strength=_weights(data),
         detours=_texts(data, "detours"),
         variants=_variants(data),
@@ -372,6 +376,13 @@ def _attack(data: Mapping[str, Json]) -> AttackResult:
 
     texts = {name: _field(data, name, str, "") for name in ("name", "form", "by")}
     return AttackResult(**texts, carriers=_texts(data, "carriers"))
+
+
+def _recovery(data: Mapping[str, Json]) -> RecoveryResult:
+    from pytest_fcall.core.result_fault import RecoveryResult
+
+    texts = {name: _field(data, name, str, "") for name in ("name", "kind", "how")}
+    return RecoveryResult(**texts, tools=_texts(data, "tools"))
 
 
 def _usage(data: Mapping[str, Json]) -> Usage | None:

@@ -11,6 +11,7 @@ from pytest_fcall.core.secrets import LEFT_OUT
 
 if TYPE_CHECKING:
     from pytest_fcall.core.injection import AttackResult
+    from pytest_fcall.core.result_fault import RecoveryResult
 
 _MOST: Final = 1e15
 """The largest number of a score: sums of such numbers are exact."""
@@ -220,6 +221,8 @@ class Result:
     """Whether an app that asked nothing by way of the proxy is known to have asked before."""
     attacks: tuple[AttackResult, ...] = ()
     """What became of the attack on the case, for each answer."""
+    recoveries: tuple[RecoveryResult, ...] = ()
+    """What became of the faulty result of the case, for each answer."""
     strength: tuple[float, float, float] | None = None
     """The weights of mistakes that the case notices, that pass, and of which only a run decides; None if unknown."""
     detours: tuple[str, ...] = ()

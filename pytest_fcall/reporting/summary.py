@@ -79,6 +79,7 @@ def summary_lines(
         *shared,
         *mixed,
         *attacks,
+        *_recovery_lines(results.results, width),
         *missed,
         *beside,
         *_advice_lines(results),
@@ -172,6 +173,14 @@ def _attack_lines(results: Sequence[Result], width: int) -> list[str]:
     from pytest_fcall.reporting.attacks import attack_lines
 
     return attack_lines(results, width)
+
+
+def _recovery_lines(results: Sequence[Result], width: int) -> list[str]:
+    if not any(result.recoveries for result in results):
+        return []
+    from pytest_fcall.reporting.recoveries import recovery_lines
+
+    return recovery_lines(results, width)
 
 
 def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:

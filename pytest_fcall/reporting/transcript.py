@@ -61,10 +61,11 @@ def _new_messages(step: Step, seen: int) -> Iterator[Message]:
 def _result(result: CallResult | None, limit: int) -> str:
     if result is None:
         return ""
+    faulty = f" → {result.fault}, on purpose" if result.fault else ""
     if result.error is not None:
         place = f" ({safe_line(result.place)})" if result.place else ""
-        return f" → error: {safe_line(result.error[:limit])}{place}"
-    return f" → {value_text(result.value, limit)}"
+        return f"{faulty} → error: {safe_line(result.error[:limit])}{place}"
+    return f"{faulty} → {value_text(result.value, limit)}"
 
 
 def content_text(content: Json) -> str:

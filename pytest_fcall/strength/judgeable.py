@@ -46,6 +46,8 @@ def _why_not(case: Case) -> str:
         return f"it has more than {_MOST_ALTERNATIVES} alternatives"
     if case.injection is not None:
         return "what an attack does has its own rule; the case without it is measured"
+    if case.result_fault is not None:
+        return "what a faulty result leads to has its own rule; the case without it is measured"
     if case.earlier is not None:
         return "it needs conversations before it"
     if case.conversation is not None and case.conversation.user is not None:

@@ -71,6 +71,7 @@ def expectation_digest(case: Case) -> str:
         case.wire,
         *([case.spans] if case.spans else ()),
         *([case.injection] if case.injection else ()),
+        *([case.result_fault] if case.result_fault else ()),
     ]
     try:
         text = _EXPECTED.encode(expected)

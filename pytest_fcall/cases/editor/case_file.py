@@ -32,6 +32,7 @@ from pytest_fcall.cases.editor.json_schema import (
 )
 from pytest_fcall.cases.editor.tools import tool_definitions
 from pytest_fcall.cases.expectations import APP_KEYS
+from pytest_fcall.cases.faulty_results import KINDS
 from pytest_fcall.cases.messages import ROLES
 from pytest_fcall.core import Json
 from pytest_fcall.core.case import RetrieverName
@@ -102,6 +103,7 @@ _SHARED: Mapping[str, Schema] = MappingProxyType(
             },
         ),
         "inject": ref("inject"),
+        "faults": ref("faults"),
     }
 )
 _PARAMETERS: Mapping[ParameterKind, Schema] = MappingProxyType(
@@ -147,6 +149,7 @@ def editor_schema(
             "variants": _variants(relations),
             "settings": _settings(),
             "inject": _inject(),
+            "faults": _result_faults(),
             **expectation_definitions(),
             **tool_definitions(tool_sources),
             **operator_definitions(comparators),
@@ -307,6 +310,28 @@ def _inject() -> Schema:
         },
     )
     return or_word(by_type("Attacks in results of tools; `none` for none.", one, array("", one)), "none")
+
+
+def _result_faults() -> Schema:
+    other = one_or_many("The tools that may be called instead.", string("A tool name."))
+    reaction = or_word(obj("Another tool.", {"other_tool": other}, required=["other_tool"]), "retries", "tells", "any")
+    some = by_type("Right reactions; by default `retries` and `tells`.", _TEXT, array("", reaction))
+    one = obj(
+        "A faulty result. The case is also asked with each kind of it.",
+        {
+            "id": string("The name of the entry, where several have the same kind.", _ID),
+            "tool": one_or_many("The tools whose results are faulty.", string("A tool name, or a glob.")),
+            "kind": one_or_many("What is wrong; by default each kind.", {"enum": [*KINDS]}),
+            "times": or_word(integer("The number of faulty results of each tool; 1 by default.", 1), "always"),
+            "recovery": some,
+            "retries": integer("The largest number of repetitions of a call; 3 by default.", 1),
+            "answer": {"description": "What the text must be that tells of the failure.", **ref("value")},
+            "effect": flag("Whether the call changes something, and must not be repeated blindly."),
+            "message": string("The words of a timeout, an error or a slow result."),
+        },
+        required=["tool"],
+    )
+    return or_word(by_type("Results that are faulty on purpose; `none` for none.", one, array("", one)), "none")
 
 
 def _variants(added: Iterable[str]) -> Schema:

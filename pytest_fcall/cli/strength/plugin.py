@@ -40,7 +40,7 @@ class StrengthMeter(CaseFilesPlugin):
         for item in sorted(items.values(), key=lambda item: (str(item.path), item.place)):
             if isinstance(item.case, FaultyCase):
                 self.faulty.append(item.asker.again)
-            elif item.case.injection is None:  # else it is another case once more, under an attack
+            elif item.case.injection is None and item.case.result_fault is None:  # else it is another case once more
                 self.cases.append(FileCase(item.path, self._measured(item, item.case)))
 
     def _measured(self, item: CaseItem, case: Case) -> CaseStrength:

@@ -19,6 +19,7 @@ from pytest_fcall.reporting.number_text import (
     points_text,
     seconds_text,
 )
+from pytest_fcall.reporting.recoveries import recovery_lines
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
@@ -68,6 +69,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _table(report.results.results)
     yield from _confusions(report.results.results)
     yield from _attacks(report.results.results)
+    yield from _recoveries(report.results.results)
     yield from _variants(report)
     yield from _unjudged(report)
     yield f"<sub>{_origin(report)}</sub>"
@@ -197,6 +199,14 @@ def _attacks(results: Sequence[Result]) -> Iterator[str]:
     lines = attack_lines(results, _MOST_OF_CAUSE)[:_MOST_ATTACK_LINES]
     if lines:
         yield f"**Attacks in results of tools**: {inline('; '.join(line.strip() for line in lines), _MOST_OF_CAUSE)}"
+        yield ""
+
+
+def _recoveries(results: Sequence[Result]) -> Iterator[str]:
+    """How many faulty results the model recovered from, and of which tools it did not."""
+    lines = recovery_lines(results, _MOST_OF_CAUSE)[:_MOST_ATTACK_LINES]
+    if lines:
+        yield f"**Faulty results of tools**: {inline('; '.join(line.strip() for line in lines), _MOST_OF_CAUSE)}"
         yield ""
 
 

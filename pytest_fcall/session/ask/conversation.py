@@ -236,10 +236,15 @@ class ConversationRunner:
         def follow(expectation: Expectation | None, calls: NamedCalls) -> Follower:
             return TurnFollower(expectation, match, calls)
 
+        follower: Callable[[Expectation | None, NamedCalls], Follower] = follow
+        if case.result_fault is not None:
+            from pytest_fcall.matching.recovery_follower import recovering
+
+            follower = recovering(follow, case.result_fault)
         return ConversationContext(
             ask=self._asks(conversation.source, conversation.asker, answers),
             decode=lambda reply: decode(with_case_decoder(case, reply), case.tools, self.registry.decoders),
-            follower=follow,
+            follower=follower,
             open_environment=self._opens(settings, conversation) if settings and settings.environment else None,
             known_results=self._recalls(settings, conversation) if settings else None,
             user=self._user(settings.user, conversation, answers) if settings and settings.user else None,

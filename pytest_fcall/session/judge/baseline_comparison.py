@@ -164,7 +164,7 @@ def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[Wi
         valid=verdict.valid,
         reasons=_reasons_of(verdict),
         calls=calls,
-        answer=reply.text if case.turns[-1].answer is not None else None,
+        answer=reply.text if case.turns[-1].answer is not None or case.result_fault is not None else None,
         steps=call_counts_of(transcript) if transcript and calls is not None else None,
         results=call_results_of(transcript) if transcript and calls is not None and _needs_results(case) else None,
         wire=wire,
@@ -186,7 +186,7 @@ def _whole_calls(judged: JudgedAnswer) -> tuple[Call, ...] | None:
 
 def _needs_results(case: Case) -> bool:
     """Whether the verdict depends on results of calls."""
-    if case.injection is not None:
+    if case.injection is not None or case.result_fault is not None:
         return True
     calls = (call for turn in case.turns if turn.expect for call in turn.expect.all_calls)
     return any(call.name or call.result is not None for call in calls) or any(

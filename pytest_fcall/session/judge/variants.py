@@ -35,10 +35,10 @@ def unknown_relation(vary: Vary, relations: Mapping[str, Relation]) -> str:
 def wanted_relations(case: Case, vary: Vary | None, relations: Mapping[str, Relation]) -> Sequence[WantedRelation]:
     """The relations that a case is varied by: those that the run names, with what the file says of them.
 
-    A case that says `variants: none` is varied by none, whatever the run wants. Neither is one under attack: the case
-    that it was made of is.
+    A case that says `variants: none` is varied by none, whatever the run wants. Neither is one under attack or
+    with a faulty result: the case that it was made of is.
     """
-    if case.injection is not None or (case.variants is not None and not case.variants):
+    if case.injection is not None or case.result_fault is not None or (case.variants is not None and not case.variants):
         return ()
     own = {each.name: each for each in case.variants or ()}
     if vary is None:

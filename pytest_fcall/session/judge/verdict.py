@@ -184,6 +184,11 @@ class CaseJudge:
                 from pytest_fcall.matching.attacks import judge_attacked
 
                 return judge_attacked(answer.transcript, case.turns, case.injection, context)
+            if answer.transcript is not None and case.result_fault is not None:
+                from pytest_fcall.matching.recovery import judge_recovery
+
+                stubs = case.conversation.stubs if case.conversation else {}
+                return judge_recovery(answer.transcript, case.turns, case.result_fault, stubs, context)
             if answer.transcript is not None:
                 from pytest_fcall.matching.transcript import judge_transcript
 

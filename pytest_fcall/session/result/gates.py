@@ -55,7 +55,9 @@ def group_figures(results: Sequence[Result]) -> GroupFigures:
         obeyed=attacks.obeyed,
         lost_attacks=attacks.lost,
         strength=_mean_strength(results),
-        unmeasured_strength=sum(result.strength is None and not result.attacks for result in results),
+        unmeasured_strength=sum(
+            result.strength is None and not (result.attacks or result.recoveries) for result in results
+        ),
     )
 
 

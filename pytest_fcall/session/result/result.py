@@ -17,6 +17,7 @@ from pytest_fcall.session.ask.volatile import idle_remarks
 if TYPE_CHECKING:
     from pytest_fcall.core import AppExchange, Usage
     from pytest_fcall.core.injection import AttackResult
+    from pytest_fcall.core.result_fault import RecoveryResult
     from pytest_fcall.session.ask.types import Answer
     from pytest_fcall.session.case_run import CaseRun, JudgedCase
     from pytest_fcall.session.judge.samples import CaseAnswers, JudgedAnswer
@@ -54,6 +55,8 @@ def result_of(
     comparison = judged.comparison if judged else None
     outcome = comparison.outcome if comparison else None
     attacks = _attacks(judged) if judged and isinstance(case, Case) and case.injection else ()
+    recoveries = _recoveries(judged) if judged and isinstance(case, Case) and case.result_fault else ()
+    changed = attacks or recoveries
     return Result(
         nodeid=facts.nodeid,
         case=case.id,
@@ -82,13 +85,14 @@ def result_of(
         left_out=_missed_by_retrieval(run) if run and answers else (),
         judging=_judge_usage(run) if run else None,
         inside=inside,
-        called=tuple(_tool_pairs(answers.case, judged.result.shown)) if answers and judged and not attacks else (),
+        called=tuple(_tool_pairs(answers.case, judged.result.shown)) if answers and judged and not changed else (),
         scores=_scores(session, case, run, counts=status != "skipped" or no_reply),
         unpriced=session.replies.unpriced(facts.nodeid),
         remarks=(*remarks, *idle) if inside or (answers and not way) else remarks,
         way=way,
         asks_models=way in ("unseen", "stored") and run is not None and run.asks_models,
         attacks=attacks,
+        recoveries=recoveries,
         detours=tuple(dict.fromkeys(detour for each in answers.answers for detour in each.detours)) if answers else (),
         variants=_variants(run) if run and run.variants and judged else None,
     )
@@ -220,10 +224,19 @@ def _tool_pairs(case: Case, shown: JudgedAnswer) -> Iterator[tuple[str, str]]:
 
 
 def _attacks(judged: JudgedCase) -> tuple[AttackResult, ...]:
-    """What became of the attack in the first answers: a case is asked again for a wrong answer only."""
+    """What became of the attack in the first answers."""
+    return tuple(each.verdict.attack for each in _first_answers(judged) if each.verdict.attack)
+
+
+def _recoveries(judged: JudgedCase) -> tuple[RecoveryResult, ...]:
+    """What became of the faulty result in the first answers."""
+    return tuple(each.verdict.recovery for each in _first_answers(judged) if each.verdict.recovery)
+
+
+def _first_answers(judged: JudgedCase) -> Sequence[JudgedAnswer]:
+    """The answers before a wrong one led to more: those would make every rate look better or worse."""
     first = judged.result.first
-    answers = judged.result.all[: first.asked] if first else judged.result.all
-    return tuple(each.verdict.attack for each in answers if each.verdict.attack)
+    return judged.result.all[: first.asked] if first else judged.result.all
 
 
 def _missed_by_retrieval(run: CaseRun) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ def run_schema() -> _Schema:
             "judging": _judging(),
             "inside": _inside(),
             "attack": _attack(),
+            "recovery": _recovery(),
             "variants": _variants(),
             "account": _account(),
             "tool": _tool(),
@@ -171,6 +172,7 @@ def _result() -> _Schema:
             "way": _text("How an app came to its answer: `proxy`, `unseen`, `stored`, or empty."),
             "asks_models": _flag("Whether an app that asked nothing is known to have asked before."),
             "attacks": _list("What became of the attack on the case, for each answer.", _ref("attack")),
+            "recoveries": _list("What became of the faulty result of the case, for each answer.", _ref("recovery")),
             "detours": _list("Connections of an app to providers that went around the proxy.", _text()),
             "variants": _or_null("The verdicts on variants of the case.", _ref("variants")),
         },
@@ -208,6 +210,19 @@ def _attack() -> _Schema:
             "by": _text("The tool whose result the model obeyed; empty where the attack was held."),
         },
         required=("name", "form"),
+    )
+
+
+def _recovery() -> _Schema:
+    return _object(
+        "What became of a faulty result in one answer.",
+        {
+            "name": _text("The name of the fault, which stands in the id of the case."),
+            "kind": _text("What is wrong with the result."),
+            "tools": _list("The tools whose faulty results the model got; none where it got none.", _text()),
+            "how": _text("`retries`, `tells` or `other_tool`; empty where the model did not recover."),
+        },
+        required=("name", "kind"),
     )
 
 

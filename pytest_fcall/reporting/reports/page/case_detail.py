@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AskedStep
@@ -16,6 +16,9 @@ from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe, safe_line
 from pytest_fcall.reporting.value_text import call_text, value_text
 from pytest_fcall.reporting.word_diff import marked_changes
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import CallResult
 
 _LONGEST: Final = 50_000
 """Of longer texts the middle is left out."""
@@ -101,15 +104,20 @@ def _answer(account: Account, answer: AccountAnswer) -> dict[str, Json]:
     return {name: value for name, value in found.items() if value or name == "right"}
 
 
+def _result(result: CallResult) -> list[Json]:
+    """What stands before a result, and its text."""
+    faulty = f"{safe_line(result.fault)}, on purpose" if result.fault else ""
+    if result.error is not None:
+        return [f"error ({faulty})" if faulty else "error", safe(result.error, _LONGEST)]
+    return [faulty, value_text(result.value, _LONGEST)]
+
+
 def _step(step: AskedStep) -> dict[str, Json]:
     found: dict[str, Json] = {
         "model": safe_line(step.model),
         "messages": [[*message_text(message, _LONGEST)] for message in step.messages],
         "calls": [call_text(call, _LONGEST_VALUE) for call in step.calls],
-        "results": [
-            ["error", safe(each.error, _LONGEST)] if each.error is not None else ["", value_text(each.value, _LONGEST)]
-            for each in step.results
-        ],
+        "results": [_result(each) for each in step.results],
         "text": safe(step.text, _LONGEST),
         "remark": safe(step.remark, _LONGEST),
     }

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from pytest_fcall.reporting.attacks import attack_titles
 from pytest_fcall.reporting.missing import unjudged_lines
+from pytest_fcall.reporting.recoveries import recovery_lines
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile
 from pytest_fcall.reporting.reports.page import overview
 from pytest_fcall.reporting.reports.page.data import data_of
@@ -18,6 +19,8 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import statistics_of
 
 _FOLDER: Final = Path(__file__).parent
+_LINE: Final = 200
+"""The most characters of a line in a list."""
 _SCRIPTS: Final = ("elements.js", "cases.js", "case.js", "compare.js", "views.js")
 """In the order in which they use each other: together they are the one script of the page."""
 
@@ -45,6 +48,7 @@ def write(report: Report) -> Iterator[str]:
         tools=tools,
         heat=heat,
         attacks=overview.attack_rows(report),
+        recoveries=[line.strip() for line in recovery_lines(report.results.results, _LINE)],
         attack_titles=[line.strip() for line in attack_titles(report.results.results)],
         distributions=[(title, Markup(chart)) for title, chart in overview.distributions(report)],  # noqa: S704
         varied=overview.varied(report),

@@ -1,0 +1,272 @@
+"""A conversation in which results were faulty on purpose: did the model recover from it?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from pytest_fcall.core.case import Turn
+from pytest_fcall.core.conversation import CallResult, FollowedCall, NamedCalls, Step, Transcript, TranscriptTurn
+from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.result_fault import FaultCount, Recovery, RecoveryResult, ResultFault
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Reason, Verdict
+from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.recovery_follower import RecoveryFollower
+from pytest_fcall.matching.reply import judge_turn
+from pytest_fcall.matching.transcript import joined_verdict, judge_transcript, step_limit_reason
+from pytest_fcall.matching.turn_follower import TurnFollower
+from pytest_fcall.matching.unread_values import ReadTexts, first_known, tells_of_failure, texts_of
+from pytest_fcall.matching.values import judge_value
+from pytest_fcall.matching.wording import call_text, printable_name
+from pytest_fcall.schema.value_text import shorten
+
+_CALL_PATH: Final = re.compile(r"^calls\[(\d+)\]")
+_UNREADABLE: Final = frozenset({"malformed", "truncated", "refused"})
+_REACTIONS: Final[Mapping[Recovery, str]] = {
+    "retries": "makes the call again until it has a sound result",
+    "tells": "says that it failed",
+    "other_tool": "calls another tool",
+}
+
+
+def judge_recovery(
+    transcript: Transcript, turns: Sequence[Turn], fault: ResultFault, stubs: Mapping[str, Json], context: MatchContext
+) -> Verdict:
+    """Judge whether the model recovered from the fault. Never raises.
+
+    Where every call has had a sound result at last, the conversation without the faulty ones is judged as ever. Else
+    the model must have done one of the other things that the fault takes as right. `stubs` are results by tool.
+    """
+    watch = _Watch(fault, stubs, context, FaultCount(fault))
+    known: NamedCalls = {}
+    for held, turn in zip(transcript.turns, turns, strict=False):
+        known = watch.read_turn(held, turn, known)
+    free = [replace(turn, expect=_in_any_reply(turn.expect)) for turn in turns]
+    sound = judge_transcript(Transcript(tuple(watch.sound)), free, context).turns
+    own, how = watch.found(transcript)
+    verdicts = []
+    for number, verdict in enumerate(sound):
+        is_held = number < len(watch.kept)
+        kept = watch.kept[number] if is_held else []
+        counted = [_at_its_place(each, kept) for each in verdict.reasons] if not watch.outstanding else []
+        reasons = (*(own[number] if is_held else ()), *counted)
+        if is_held or not watch.outstanding:
+            pairs = tuple((place, kept[index]) for place, index in verdict.pairs if index < len(kept))
+            verdicts.append(replace(verdict, valid=not reasons, reasons=reasons, pairs=pairs))
+    joined = joined_verdict(verdicts, several=len(turns) > 1)
+    result = RecoveryResult(fault.name, fault.kind, tuple(watch.faulty_tools), how if joined.valid else "")
+    return replace(joined, recovery=result)
+
+
+@dataclass(slots=True)
+class _Watch:
+    """What was seen of a conversation so far."""
+
+    fault: ResultFault
+    stubs: Mapping[str, Json]
+    context: MatchContext
+    count: FaultCount
+    sound: list[TranscriptTurn] = field(default_factory=list)
+    """The conversation without the calls that had a faulty result, or were made instead."""
+    kept: list[list[int]] = field(default_factory=list)
+    """For each turn, the indices of the calls that are left."""
+    reasons: list[list[Reason]] = field(default_factory=list)
+    """What is wrong, whatever the model does next."""
+    lost: list[list[Reason]] = field(default_factory=list)
+    """What is wrong unless the model got sound results at last: else all calls are judged as ever."""
+    faulty_tools: dict[str, None] = field(default_factory=dict)
+    outstanding: dict[str, tuple[int, Call]] = field(default_factory=dict)
+    """By tool, the turn and the call whose result was faulty, and of which no sound one followed."""
+    missed: list[Json] = field(default_factory=list)
+    """What sound results would have told."""
+    read: ReadTexts = field(default_factory=ReadTexts)
+    blind: set[str] = field(default_factory=set)
+    """The tools of which nobody knows whether their last call had its effect."""
+    repeats: Counter[str] = field(default_factory=Counter)
+    called_instead: bool = False
+
+    def read_turn(self, held: TranscriptTurn, turn: Turn, known: NamedCalls) -> NamedCalls:
+        """Read a turn, step by step; gives the named calls after it."""
+        for message in turn.messages:
+            self.read.add(dict(message))
+        follower = RecoveryFollower(lambda: TurnFollower(turn.expect, self.context, known), self.fault)
+        self.reasons.append([])
+        self.lost.append([])
+        kept: list[int] = []
+        steps = []
+        first = 0
+        for step in held.steps:
+            calls = step.calls.calls
+            pairs = zip(calls, step.results, strict=False)
+            results = [self.count.marked(call.name, result) for call, result in pairs]
+            followed = follower.follow(step.reply, calls)
+            self._judge_step(step, followed, first)
+            here = follower.keep(results)
+            self._read_results(followed, results, len(self.reasons) - 1)
+            steps.append(_without_others(step, results, here))
+            kept += [first + index for index in here]
+            first += len(calls)
+        if held.end == "step_limit":
+            self.lost[-1].append(step_limit_reason(held))
+        self.sound.append(replace(held, steps=tuple(steps)))
+        self.kept.append(kept)
+        return follower.known
+
+    def found(self, transcript: Transcript) -> tuple[list[list[Reason]], str]:
+        """The reasons of each turn, and what the model did."""
+        if not self.faulty_tools:
+            self.reasons[-1].append(self._no_fault(transcript))
+            return self.reasons, ""
+        if not self.outstanding:
+            if "retries" not in self.fault.recovery:
+                self.reasons[-1].append(self._no_recovery("calls", "The model made the call again"))
+            return self.reasons, "retries"
+        how, why = self._reaction(transcript)
+        joined = [[*own, *lost] for own, lost in zip(self.reasons, self.lost, strict=True)]
+        joined[-1] += why
+        return joined, how
+
+    def _reaction(self, transcript: Transcript) -> tuple[str, list[Reason]]:
+        """What the model did that got no sound result, or why that is not right."""
+        number = max(turn for turn, _ in self.outstanding.values())
+        turn = transcript.turns[number]
+        text = turn.steps[-1].reply.text
+        if turn.end != "answered" or not text.strip():
+            told = [self._no_recovery("answer", "The model gave no answer")]
+        elif self.fault.answer is not None:
+            told = list(judge_value(self.fault.answer, text, "no_recovery", ("answer",), self.context))
+        else:
+            told = self._untold(text)
+        if self.called_instead and (self.fault.answer is None or not told):
+            return "other_tool", [] if text.strip() else told
+        if "tells" not in self.fault.recovery and not told:
+            told = [self._no_recovery("answer", f"The model said {shorten(repr(text))}")]
+        return "tells", told
+
+    def _untold(self, text: str) -> list[Reason]:
+        """Why a text does not tell of the failure, as far as that can be known without a judge."""
+        if not tells_of_failure(text):
+            message = f"The model does not say that anything failed: {shorten(repr(text))}"
+            return [self._no_recovery("answer", message)]
+        figures = self.read.unread_figures(text)
+        if not figures:
+            return []
+        message = f"The answer says {shorten(repr(figures[0]))}, which nothing has told the model"
+        return [Reason("invented_result", "answer", message, got=figures[0])]
+
+    def _judge_step(self, step: Step, followed: Sequence[FollowedCall], first: int) -> None:
+        """Judge the calls and the text of a reply by the results before it."""
+        reasons, lost = self.reasons[-1], self.lost[-1]
+        broken = judge_turn(step.reply, step.calls, Turn(()), self.context)
+        lost += [each for each in broken.reasons if each.kind in _UNREADABLE]
+        unread = self.read.unread(self.missed)
+        for index, each in enumerate(followed, first):
+            path, call = f"calls[{index}]", each.call
+            if each.forbidden:
+                lost.append(Reason("forbidden_call", path, f"{call_text(call)} is forbidden", got=call.name))
+            elif not each.expected:
+                lost.append(Reason("unexpected_call", path, f"{call_text(call)} is not expected", got=call.name))
+            reasons += self._wrong_repetition(call, path)
+            reasons += self._invented_arguments(call, path, unread)
+        if (value := first_known(unread, step.reply.text)) is not None:
+            message = f"The answer says {shorten(repr(value))}, which only the sound result would have told"
+            reasons.append(Reason("invented_result", "answer", message, got=value))
+
+    def _wrong_repetition(self, call: Call, path: str) -> Iterator[Reason]:
+        if call.name in self.blind:
+            message = (
+                f"{call_text(call)} was made again, and nobody knows whether it had its effect: "
+                "another tool must be asked first, or the user"
+            )
+            yield Reason("blind_repeat", path, message, got=call.name)
+        if call.name in self.outstanding:
+            self.repeats[call.name] += 1
+            if self.repeats[call.name] == self.fault.most + 1:
+                name = printable_name(call.name)
+                message = f"`{name}` was called again more than {self.fault.most} times (`retries`)"
+                yield Reason("too_many_retries", path, message, self.fault.most)
+
+    def _invented_arguments(self, call: Call, path: str, unread: Sequence[str]) -> Iterator[Reason]:
+        for name, argument in call.arguments.items():
+            for text in texts_of(argument):
+                if (value := first_known(unread, text)) is not None:
+                    message = f"`{name}` is {shorten(repr(text))}, and {shorten(repr(value))} only the sound result of "
+                    message += f"`{printable_name(next(iter(self.faulty_tools)))}` would have told"
+                    yield Reason("invented_result", f"{path}.args.{name}", message, got=text)
+
+    def _read_results(self, followed: Sequence[FollowedCall], results: Sequence[CallResult], turn: int) -> None:
+        pairs = list(zip(followed, results, strict=False))
+        for each, result in pairs:
+            name = each.call.name
+            self.read.add(dict(each.call.arguments))
+            self.read.add(result.value if result.error is None else result.error)
+            if not result.fault:
+                self.outstanding.pop(name, None)
+                self.repeats.pop(name, None)
+                self.called_instead |= self.fault.recovery.count("other_tool") > 0 and self._is_instead(name)
+                if any(other != name for other in self.blind):
+                    self.blind.clear()
+        for each, result in pairs:
+            if result.fault:
+                self.faulty_tools[each.call.name] = None
+                self.outstanding[each.call.name] = turn, each.call
+                self.missed += self._sound_values(each)
+                if self.fault.effect and self.fault.is_carried_out:
+                    self.blind.add(each.call.name)
+
+    def _is_instead(self, tool: str) -> bool:
+        return bool(self.outstanding) and tool in self.fault.other_tools
+
+    def _sound_values(self, each: FollowedCall) -> Sequence[Json]:
+        """The values of the case that the sound result has."""
+        if each.stub is not None:
+            if each.stub.returns:
+                return [each.stub.returns[min(each.result_index, len(each.stub.returns) - 1)]]
+            return [each.stub.raises]
+        return [self.stubs[each.call.name]] if each.call.name in self.stubs else []
+
+    def _no_recovery(self, path: str, what: str) -> Reason:
+        wanted = [
+            f"{_REACTIONS[each]} ({', '.join(self.fault.other_tools)})" if each == "other_tool" else _REACTIONS[each]
+            for each in self.fault.recovery
+        ]
+        tools = " and ".join(f"`{printable_name(tool)}`" for tool in self.faulty_tools)
+        message = f"{what}; after the faulty result of {tools} ({self.fault.kind}) it is right that it "
+        return Reason("no_recovery", path, message + " or ".join(wanted))
+
+    def _no_fault(self, transcript: Transcript) -> Reason:
+        """The reason why nothing is known about a fault that did not come up."""
+        tools = " or ".join(f"`{glob}`" for glob in self.fault.tools)
+        if any(step.reply.trail for step in transcript.steps):
+            why = "the app carries out its calls itself: break its tools there"
+        else:
+            why = f"no call of {tools} had a result"
+        return Reason("no_fault", "results", f"The faulty result did not reach the model: {why}")
+
+
+def _without_others(step: Step, results: Sequence[CallResult], kept: Sequence[int]) -> Step:
+    """The step with the calls that are kept alone."""
+    calls = tuple(step.calls.calls[index] for index in kept)
+    given = tuple(results[index] for index in kept if index < len(results))
+    return replace(step, calls=replace(step.calls, calls=calls), results=given)
+
+
+def _in_any_reply(expect: Expectation | None) -> Expectation | None:
+    """The expectation for calls in any replies: a call that is made again comes in a later one."""
+    if expect is None:
+        return None
+    alternatives = tuple(filter(None, map(_in_any_reply, expect.alternatives)))
+    return replace(expect, parallel="free", alternatives=alternatives)
+
+
+def _at_its_place(reason: Reason, kept: Sequence[int]) -> Reason:
+    """The reason with the number that its call has among all calls of the turn."""
+    found = _CALL_PATH.match(reason.path)
+    if found is None or int(found[1]) >= len(kept):
+        return reason
+    return replace(reason, path=f"calls[{kept[int(found[1])]}]{reason.path[found.end() :]}")
