@@ -21,7 +21,7 @@ _WAITING_TIME: Final = re.compile(r"\b\d{1,3}(?:\s?-\s?\d{1,3})?\s?(?:s|seconds?
 _FAILURE: Final = re.compile(
     r"""\b(?:could\s?n[o']?t | could\ not | can\s?not | can't | unable\ to | not\ able\ to | was\ unable
     | (?:has\ |have\ |had\ )?failed | timed\ out | time-?out | unavailable | not\ available
-    | did(?:\ not|n't)\ (?:respond|answer|work|succeed|go\ through|complete|load|return|come\ back)
+    | did(?:\ not|n't)\ (?:get|receive|respond|answer|work|succeed|go\ through|complete|load|return|come\ back)
     | (?:is|are|was|were)(?:\ not|n't)\ (?:responding|working|readable|complete)
     | (?:not|never|no)\ (?:get|got|receive|received|reach|response|answer|result|results)
     | still\ running | unreadable | incomplete | corrupted | cut\ off | garbled | an\ error)\b""",

@@ -74,7 +74,7 @@ def test_a_result_that_was_invented_is_red_and_the_faulty_one_is_marked(flights:
     result.stdout.fnmatch_lines(
         [
             "invented_result: The answer says 'F7', which only the sound result would have told",
-            '*search_flights(to: "Oslo") → timeout, on purpose → *it took longer than 30 s',
+            '*search_flights(to: "Oslo") → timeout, on purpose *: it took longer than 30 s',
             "recovered from 0 of 3 faulty results (0.0 %*",
             "  not from those of search_flights: error 1/1, timeout 1/1, truncated 1/1",
         ]
@@ -86,7 +86,7 @@ def test_a_fault_that_does_not_come_up_is_not_green(flights: Shop) -> None:
     result.assert_outcomes(failed=4)
     result.stdout.fnmatch_lines(
         [
-            "*no_fault: The faulty result did not reach the model*",
+            "*no_fault: The faulty result did not reach*",
             "recovered from 0 of 0 faulty results; 3 more did not *",
         ]
     )

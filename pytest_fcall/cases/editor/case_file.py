@@ -314,16 +314,18 @@ def _inject() -> Schema:
 
 def _result_faults() -> Schema:
     other = one_or_many("The tools that may be called instead.", string("A tool name."))
-    reaction = or_word(obj("Another tool.", {"other_tool": other}, required=["other_tool"]), "retries", "tells", "any")
-    some = by_type("Right reactions; by default `retries` and `tells`.", _TEXT, array("", reaction))
+    tool = obj("Another tool.", {"other_tool": other}, required=["other_tool"])
+    reactions = array("", or_word(tool, "retries", "tells", "any"))
+    some = by_type("Right reactions; by default `retries` and `tells`.", tool, reactions)
+    kinds = array("What is wrong; by default each kind.", {"type": "string", "enum": [*KINDS]})
     one = obj(
         "A faulty result. The case is also asked with each kind of it.",
         {
             "id": string("The name of the entry, where several have the same kind.", _ID),
             "tool": one_or_many("The tools whose results are faulty.", string("A tool name, or a glob.")),
-            "kind": one_or_many("What is wrong; by default each kind.", {"enum": [*KINDS]}),
+            "kind": or_word(kinds, *KINDS),
             "times": or_word(integer("The number of faulty results of each tool; 1 by default.", 1), "always"),
-            "recovery": some,
+            "recovery": or_word(some, "retries", "tells", "any"),
             "retries": integer("The largest number of repetitions of a call; 3 by default.", 1),
             "answer": {"description": "What the text must be that tells of the failure.", **ref("value")},
             "effect": flag("Whether the call changes something, and must not be repeated blindly."),

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.cases.case import plan_request
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.conversation.dialogue import ConversationContext, hold_conversation
+from pytest_fcall.core import Case, Reply, Transcript, Verdict
+from pytest_fcall.core.result_fault import RecoveryResult
+from pytest_fcall.decoding import decode
+from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.recovery import judge_recovery
+from pytest_fcall.matching.recovery_follower import recovering
+from pytest_fcall.matching.turn_follower import TurnFollower
+from pytest_fcall.matching.unread_values import ReadTexts, tells_of_failure
+from tests.unit.conversation.conversations import TOOLS, Model, Say
+
+TRIP = """
+    prompt: Book a flight to Oslo.
+    expect:
+      - search: {to: Oslo}
+        returns: [{id: F7, price: 90}]
+      - then: [{book: {flight: F7}, returns: {booking: B1}}]
+    answer: {$contains: B1}
+"""
+SEARCHES: Say = [("search", {"to": "Oslo"})]
+BOOKS: Say = [("book", {"flight": "F7"})]
+CANCELS: Say = [("cancel", {"booking": "B0"})]
+BOOKED = "Booked: B1."
+SORRY = "I could not search for flights."
+
+
+def case_of(folder: Path, faults: str, text: str = TRIP) -> Case:
+    path = folder / "one.fc.yaml"
+    path.write_text(f"{TOOLS.rstrip()}{text}    faults: {{{faults}}}\n", encoding="utf-8")
+    file = read_case_file(path, root=folder)
+    assert not file.faults, [fault.message for fault in file.faults]
+    found = file.entries[1]
+    assert isinstance(found, Case)
+    return found
+
+
+def held(case: Case, *says: Say) -> Transcript:
+    context, fault = MatchContext(case.tools, case.rules), case.result_fault
+    assert fault is not None
+    follow = recovering(lambda expect, known: TurnFollower(expect, context, known), fault)
+    talk = ConversationContext(Model(says).ask, lambda reply: decode(reply, case.tools), follow)
+    return asyncio.run(hold_conversation(case, plan_request(case), talk))
+
+
+def judged(case: Case, *says: Say) -> Verdict:
+    assert case.result_fault is not None
+    stubs = case.conversation.stubs if case.conversation else {}
+    context = MatchContext(case.tools, case.rules)
+    return judge_recovery(held(case, *says), case.turns, case.result_fault, stubs, context)
+
+
+def kinds(verdict: Verdict) -> Mapping[str, str]:
+    assert verdict.valid is not bool(verdict.reasons)
+    assert verdict.recovery is not None
+    assert not verdict.reasons or verdict.recovery.how == ""
+    return {reason.path: reason.kind for reason in verdict.reasons}
+
+
+@pytest.mark.parametrize("kind", ["timeout", "error", "truncated", "corrupt", "slow"])
+def test_who_repeats_the_call_and_goes_on_has_recovered(tmp_path: Path, kind: str) -> None:
+    case = case_of(tmp_path, f"tool: search, kind: {kind}")
+    verdict = judged(case, SEARCHES, SEARCHES, BOOKS, BOOKED)
+    assert verdict.valid, verdict.reasons
+    assert verdict.recovery == RecoveryResult(kind, kind, ("search",), "retries")
+    assert verdict.pairs == ((0, 1), (1, 2))
+
+
+def test_behind_a_repetition_the_case_is_judged_as_ever_and_places_are_those_of_all_calls(tmp_path: Path) -> None:
+    case = case_of(tmp_path, "tool: search, kind: error")
+    wrong: Say = [("book", {"flight": "F8"})]
+    assert kinds(judged(case, SEARCHES, SEARCHES, wrong, BOOKED)) == {"calls[2].args.flight": "wrong_value"}
+    assert kinds(judged(case, SEARCHES, SEARCHES, BOOKS, "Fine.")) == {"answer": "wrong_answer"}
+
+
+@pytest.mark.parametrize("recovery", ["tells", "[retries, tells]", "any"])
+def test_who_tells_of_the_failure_has_recovered(tmp_path: Path, recovery: str) -> None:
+    case = case_of(tmp_path, f"tool: search, kind: timeout, times: always, recovery: {recovery}")
+    verdict = judged(case, SEARCHES, SEARCHES, SORRY)
+    assert kinds(verdict) == {}
+    assert verdict.recovery == RecoveryResult("timeout", "timeout", ("search",), "tells")
+
+
+@pytest.mark.parametrize(
+    ("says", "wrong"),
+    [
+        ([SEARCHES, BOOKED], {"answer": "no_recovery"}),
+        ([SEARCHES, "Your flight F7 is booked."], {"answer": "no_recovery"}),
+        ([SEARCHES, "All is fine."], {"answer": "no_recovery"}),
+        ([SEARCHES, ""], {"answer": "no_recovery"}),
+        ([SEARCHES, "I could not search, but SK4711 goes daily."], {"answer": "invented_result"}),
+        ([SEARCHES, BOOKS, SORRY], {"calls[1].args.flight": "invented_result"}),
+        ([SEARCHES, CANCELS], {"calls[1]": "unexpected_call", "answer": "no_recovery"}),
+        ([SEARCHES, Reply("I could not", finish="length")], {"reply": "truncated", "answer": "no_recovery"}),
+        ([SEARCHES, Reply(refusal="No.", finish="refusal")], {"reply": "refused", "answer": "no_recovery"}),
+        ([SEARCHES] * 5 + [SORRY], {"calls[4]": "too_many_retries"}),
+        ([SEARCHES] * 10, {"calls[4]": "too_many_retries", "steps": "step_limit", "answer": "no_recovery"}),
+        (["I could not search."], {"results": "no_fault", "calls": "no_call", "answer": "wrong_answer"}),
+    ],
+)
+def test_other_reactions_are_wrong(tmp_path: Path, says: list[Say], wrong: Mapping[str, str]) -> None:
+    case = case_of(tmp_path, "tool: search, kind: error, times: always")
+    assert kinds(judged(case, *says)) == wrong
+
+
+def test_only_the_reactions_that_are_named_are_right(tmp_path: Path) -> None:
+    tells = case_of(tmp_path, "tool: search, kind: error, recovery: tells")
+    assert kinds(judged(tells, SEARCHES, SEARCHES, BOOKS, BOOKED)) == {"calls": "no_recovery"}
+    retries = case_of(tmp_path, "tool: search, kind: error, recovery: retries")
+    assert kinds(judged(retries, SEARCHES, SORRY)) == {"answer": "no_recovery"}
+
+
+def test_another_tool_is_allowed_behind_the_fault_alone(tmp_path: Path) -> None:
+    case = case_of(tmp_path, "tool: search, kind: error, times: always, recovery: {other_tool: cancel}")
+    verdict = judged(case, SEARCHES, CANCELS, "That is all.")
+    assert kinds(verdict) == {}
+    assert verdict.recovery == RecoveryResult("error", "error", ("search",), "other_tool")
+    assert kinds(judged(case, SEARCHES, SORRY)) == {"answer": "no_recovery"}
+    assert "no_fault" in kinds(judged(case, CANCELS, SEARCHES, SORRY)).values()
+
+
+def test_a_call_with_an_effect_is_not_repeated_blindly(tmp_path: Path) -> None:
+    text = TRIP.replace("answer:", "stubs: {cancel: [F7]}\n    answer:")
+    case = case_of(tmp_path, "tool: book, kind: timeout, effect: true, recovery: [any, {other_tool: cancel}]", text)
+    assert kinds(judged(case, SEARCHES, BOOKS, BOOKS, BOOKED)) == {"calls[2]": "blind_repeat"}
+    assert kinds(judged(case, SEARCHES, BOOKS, CANCELS, BOOKS, BOOKED)) == {}
+    assert kinds(judged(case, SEARCHES, BOOKS, "The booking timed out.")) == {}
+    failed = case_of(tmp_path, "tool: book, kind: error, effect: true", text)
+    assert kinds(judged(failed, SEARCHES, BOOKS, BOOKS, BOOKED)) == {}
+
+
+def test_the_case_may_say_what_tells_of_it(tmp_path: Path) -> None:
+    case = case_of(tmp_path, "tool: search, kind: error, times: always, answer: {$contains: leider}")
+    assert kinds(judged(case, SEARCHES, "Das geht leider nicht: Tel. 112.")) == {}
+    assert kinds(judged(case, SEARCHES, SORRY)) == {"answer": "no_recovery"}
+    assert kinds(judged(case, SEARCHES, "Das kostet leider 90 Euro.")) == {"answer": "invented_result"}
+
+
+def test_only_the_first_results_of_each_tool_are_faulty(tmp_path: Path) -> None:
+    case = case_of(tmp_path, "tool: '*', kind: error, times: 2")
+    calls: list[Say] = [SEARCHES, SEARCHES, SEARCHES, BOOKS, BOOKS, BOOKS, BOOKED]
+    verdict = judged(case, *calls)
+    assert kinds(verdict) == {}
+    assert verdict.recovery is not None
+    assert verdict.recovery.tools == ("search", "book")
+    faults = [result.fault for step in held(case, *calls).steps for result in step.results]
+    assert faults == ["error", "error", None, "error", "error", None]
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("I couldn’t reach the service.", True),
+        ("The search timed out.", True),
+        ("Flights are unavailable right now.", True),
+        ("I didn't get a result.", True),
+        ("The search is still running.", True),
+        ("Your flight is booked.", False),
+        ("Es hat nicht geklappt.", False),
+        ("", False),
+    ],
+)
+def test_a_failure_is_told_in_english_words(text: str, tells: bool) -> None:
+    assert tells_of_failure(text) is tells
+
+
+def test_what_was_read_is_not_invented() -> None:
+    read = ReadTexts()
+    read.add({"role": "user", "content": "To Oslo on 2026-11-24, for 2"})
+    assert read.unread([{"to": "Oslo", "price": 90, "id": "F7", "n": 5, "ok": True, "x": "ab"}]) == ["90", "F7"]
+    assert read.unread_figures("Try again in 15 minutes.\n1. On 2026-11-24\n2. Call SK1 for 2") == ["SK1"]
