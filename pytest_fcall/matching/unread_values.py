@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from pytest_fcall.core.values import Json
@@ -14,9 +15,9 @@ _LEAST_TEXT: Final = 4
 _LEAST_FIGURE: Final = 2
 _MOST_VALUES: Final = 1_000
 _DEEPEST: Final = 64
-_FIGURE: Final = re.compile(r"[^\W_]*\d(?:[\w.,:/-]*\w)?")
+_FIGURE: Final = re.compile(r"\b[^\W_]*\d(?:[\w.,:/-]*\w)?")
 """A word with a digit in it: an amount, a code, a date, a time."""
-_LIST_NUMBER: Final = re.compile(r"(?m)^\s*\d{1,2}[.)]\s")
+_LIST_NUMBER: Final = re.compile(r"(?m)^[ \t]*\d{1,2}[.)]\s")
 _WAITING_TIME: Final = re.compile(r"\b\d{1,3}(?:\s?-\s?\d{1,3})?\s?(?:s|seconds?|min|minutes?|hours?)\b", re.IGNORECASE)
 _FAILURE: Final = re.compile(
     r"""\b(?:could\s?n[o']?t | could\ not | can\s?not | can't | unable\ to | not\ able\ to | was\ unable
@@ -42,26 +43,32 @@ class ReadTexts:
 
     def add(self, value: Json) -> None:
         """Add a value that the model has read."""
-        self._texts += texts_of(value)
+        self._texts += (text.casefold() for text in texts_of(value))
 
     def has(self, value: str) -> bool:
         """Whether the value stands in what was read."""
-        return any(_occurs(value, text) for text in self._texts)
+        folded = value.casefold()
+        return any(_occurs(folded, text) for text in self._texts)
 
     def unread(self, values: Iterable[Json]) -> list[str]:
         """The values, as texts, by which it is recognised that somebody knows these results, of those not yet read."""
         found = dict.fromkeys(text for value in values for text in _telling_texts(value))
         return [text for text in list(found)[:_MOST_VALUES] if not self.has(text)]
 
-    def unread_figures(self, text: str) -> list[str]:
-        """The amounts, codes and times in a text that nothing has told. Waiting times and numbers of lists are free."""
+    def unread_figure(self, text: str) -> str | None:
+        """The first amount, code or time in a text that nothing has told. Waiting times and numbers of lists are free.
+
+        Of very many figures the last ones count as untold.
+        """
         left = _WAITING_TIME.sub(" ", _LIST_NUMBER.sub(" ", text))
-        return [each for each in dict.fromkeys(_FIGURE.findall(left)) if not self.has(each)]
+        figures = dict.fromkeys(_FIGURE.findall(left))
+        return next((each for place, each in enumerate(figures) if place >= _MOST_VALUES or not self.has(each)), None)
 
 
 def first_known(values: Sequence[str], text: str) -> str | None:
     """The first of the values that stands in a text."""
-    return next((value for value in values if _occurs(value, text)), None)
+    folded = text.casefold()
+    return next((value for value in values if _occurs(value.casefold(), folded)), None)
 
 
 def texts_of(value: Json, depth: int = 0) -> Iterator[str]:
@@ -78,7 +85,8 @@ def texts_of(value: Json, depth: int = 0) -> Iterator[str]:
         for item in value:
             yield from texts_of(item, depth + 1)
     else:
-        yield json.dumps(value, default=str)
+        with suppress(ValueError):  # an integer that is too long to be written
+            yield json.dumps(value, default=str)
 
 
 def _telling_texts(value: Json, depth: int = 0) -> Iterator[str]:
@@ -100,8 +108,7 @@ def _telling_texts(value: Json, depth: int = 0) -> Iterator[str]:
 
 
 def _occurs(value: str, text: str) -> bool:
-    """Whether a value stands in a text, and not as a part of a longer word or number."""
-    value, text = value.casefold(), text.casefold()
+    """Whether a value stands in a text, and not as a part of a longer word or number; both are folded."""
     start = text.find(value)
     while start >= 0:
         end = start + len(value)

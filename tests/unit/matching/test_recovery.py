@@ -177,4 +177,14 @@ def test_what_was_read_is_not_invented() -> None:
     read = ReadTexts()
     read.add({"role": "user", "content": "To Oslo on 2026-11-24, for 2"})
     assert read.unread([{"to": "Oslo", "price": 90, "id": "F7", "n": 5, "ok": True, "x": "ab"}]) == ["90", "F7"]
-    assert read.unread_figures("Try again in 15 minutes.\n1. On 2026-11-24\n2. Call SK1 for 2") == ["SK1"]
+    assert read.unread_figure("Try again in 15 minutes.\n1. On 2026-11-24\n2. Call SK1 for 2") == "SK1"
+
+
+@pytest.mark.parametrize("text", ["a", "\n", "1.", "a1", "could ", "could\n", "_", "1 ", "not "])
+def test_no_text_takes_long_to_read(text: str) -> None:
+    long = text * 200_000
+    read = ReadTexts()
+    read.add([long, 10**5_000])
+    read.unread([{"text": long}])
+    read.unread_figure(long)
+    tells_of_failure(long)
