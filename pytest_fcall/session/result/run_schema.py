@@ -373,7 +373,14 @@ def _call() -> _Schema:
 
 
 def _step() -> _Schema:
-    result = _object("What came of a call.", {"value": {"description": "The result."}, "error": _text("What failed.")})
+    result = _object(
+        "What came of a call.",
+        {
+            "value": {"description": "The result."},
+            "error": _text("What failed."),
+            "fault": _text("The kind of the fault, where the result is faulty on purpose."),
+        },
+    )
     return _object(
         "A request and its reply. What is empty is left out.",
         {
