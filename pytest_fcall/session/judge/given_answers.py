@@ -37,6 +37,8 @@ def why_undecided(case: Case) -> str:
         return "they expect spans of an app (`spans`)"
     if settings is not None and settings.user is not None:
         return "a simulated user takes part"
+    if case.result_fault is not None:
+        return "results are faulty on purpose (`faults`), which an answer that was logged has not met"
     results = (call.result for call in case.expected_calls)
     is_known = not any(turn.state is not None or turn.result is not None for turn in case.turns)
     if not is_known or any(result is not None for result in results):
