@@ -37,6 +37,8 @@ BROWSER := .venv-browser
 
 # The documentation as a site.
 SITE := .venv-site
+# Python for browsers, which the site brings along.
+PLAYGROUND := .venv-playground
 
 # Linters of workflows and shell scripts.
 WORKFLOWS := .venv-workflows
@@ -91,13 +93,13 @@ test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest version
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
 	$(BIN)/python -m pytest tests/conformance -m "" --hypothesis-profile=conformance
 
-test-browser: $(BROWSER)/.ready ## look at the pages of reports, and of the documentation, in a browser
+test-browser: $(BROWSER)/.ready $(PLAYGROUND)/.ready ## look at the pages of reports, and of the documentation, in a browser
 	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y chromium >/dev/null; }
 	$(BROWSER)/bin/python -m pytest tests/browser --timeout=300
 
-test-site: $(BROWSER)/.ready ## look at the documentation at all widths, light and dark
+test-site: $(BROWSER)/.ready $(PLAYGROUND)/.ready ## look at the documentation at all widths, light and dark
 	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y chromium >/dev/null; }
-	$(BROWSER)/bin/python -m pytest tests/browser/test_site.py -m "" --timeout=300
+	$(BROWSER)/bin/python -m pytest tests/browser/test_site.py tests/browser/test_playground.py -m "" --timeout=300
 
 test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflows of the documentation with actionlint and shellcheck
 	PATH="$(abspath $(WORKFLOWS))/bin:$$PATH" $(BIN)/python -m pytest tests/workflows --timeout=300
@@ -207,7 +209,7 @@ imports: $(READY)
 docs: $(READY) ## try every block of the documentation: a part of the test suite
 	$(BIN)/python -m pytest tests/unit/test_docs.py -n 2
 
-docs-site: $(SITE)/.ready ## build the documentation as a site, into build/site; what is not right fails
+docs-site: $(SITE)/.ready $(PLAYGROUND)/.ready ## build the documentation as a site, into build/site; what is not right fails
 	rm -rf build/site
 	$(SITE)/bin/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -c docs/site -d build/site-pages docs build/site
 
@@ -217,7 +219,7 @@ changelog: $(READY) ## build the changelog from its fragments
 check: test lint types imports changelog demo ## what continuous integration runs
 
 clean:
-	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(RAY) $(SITE) $(EXAMPLES) $(INSTALLS) .venv-frameworks
+	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(RAY) $(SITE) $(PLAYGROUND) $(EXAMPLES) $(INSTALLS) .venv-frameworks
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -276,6 +278,12 @@ $(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt docs/site/requi
 $(SITE)/.ready: pyproject.toml docs/site/requirements.txt
 	$(PYTHON) -m venv $(SITE)
 	$(SITE)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r docs/site/requirements.txt --editable .
+	touch $@
+
+$(PLAYGROUND)/.ready: docs/site/playground/package.json docs/site/playground/package-lock.json
+	mkdir -p $(@D)
+	cp $^ $(@D)
+	cd $(@D) && npm ci --silent --no-audit --no-fund
 	touch $@
 
 $(WORKFLOWS)/.ready: tests/workflows/requirements.txt

@@ -26,14 +26,16 @@ REPOSITORY = "https://github.com/pytest-fcall/pytest-fcall"
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 """The target of a link or an image, without its heading."""
 
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+
+from playground.site_files import write_site_files  # noqa: E402  it lies beside this file
 
 project = "pytest-fcall"
 version = release = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 project_copyright = "the authors of pytest-fcall"
 root_doc = "README"
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["examples"]
+exclude_patterns = ["examples", "site"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 myst_heading_anchors = 6
 default_role = "code"
@@ -83,8 +85,12 @@ def _navigation(index: str) -> list[str]:
     return parts
 
 
-def finish_page(_app: Sphinx, _name: str, _template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
+def finish_page(app: Sphinx, name: str, _template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
     """Describe the page by its first paragraph, for search engines, and give the parts of the menu their level."""
+    if name == "playground":
+        app.add_css_file("playground/page.css")
+        for script in ("examples.js", "page.js"):
+            app.add_js_file(f"playground/{script}", loading_method="defer")
     menu = context.get("furo_navigation_tree", "")
     context["furo_navigation_tree"] = menu.replace('role="heading"', 'role="heading" aria-level="2"')
     first = next(iter(tree.findall(nodes.paragraph)), None) if tree else None
@@ -98,6 +104,12 @@ def name_first_page(app: Sphinx, error: Exception | None) -> None:
         shutil.copyfile(app.outdir / f"{root_doc}.html", app.outdir / "index.html")
 
 
+def add_playground(app: Sphinx, error: Exception | None) -> None:
+    """Put what the playground loads beside its page."""
+    if error is None and app.builder.format == "html":
+        write_site_files(app.outdir / "_static" / "playground", ROOT / ".venv-playground")
+
+
 def setup(app: Sphinx) -> None:
     """Connect what is above; Sphinx calls this."""
     app.add_lexer("jsonl", JsonLexer)
@@ -105,3 +117,4 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", read_page)
     app.connect("html-page-context", finish_page, priority=900)
     app.connect("build-finished", name_first_page)
+    app.connect("build-finished", add_playground)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from tests.pages import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
@@ -36,6 +40,17 @@ def browser() -> Iterator[Browser]:
         launched = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         yield launched
         launched.close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation as a site."""
+    folder = tmp_path_factory.mktemp("site")
+    strictly = ["--fail-on-warning", "--keep-going", "--quiet"]
+    command = [sys.executable, "-m", "sphinx", *strictly, "-c", "docs/site", "-d", f"{folder}/pages", "docs"]
+    done = subprocess.run([*command, f"{folder}/html"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
 
 
 class Looking:

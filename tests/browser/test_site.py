@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -14,7 +12,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Looking
-from tests.pages import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -29,16 +26,6 @@ VIEWS = [
     pytest.param(*view, marks=[] if view in EACH_TIME else pytest.mark.nightly)
     for view in product(PAGES, WIDTHS, SCHEMES)
 ]
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    strictly = ["--fail-on-warning", "--keep-going", "--quiet"]
-    command = [sys.executable, "-m", "sphinx", *strictly, "-c", "docs/site", "-d", f"{folder}/pages", "docs"]
-    done = subprocess.run([*command, f"{folder}/html"], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder / "html"
 
 
 @pytest.fixture

@@ -19,3 +19,12 @@ addEventListener("resize", letScroll);
 // Both sides of a page are landmarks, and are told apart by their names.
 document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "All pages");
 document.querySelector(".toc-drawer")?.setAttribute("aria-label", "This page");
+
+// The link that leads up is in a landmark, too.
+const wayUp = document.querySelector(".back-to-top");
+if (wayUp) {
+  const landmark = document.createElement("nav");
+  landmark.setAttribute("aria-label", "Top");
+  wayUp.replaceWith(landmark);
+  landmark.append(wayUp);
+}

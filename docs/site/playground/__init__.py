@@ -1,0 +1,1 @@
+"""The playground of the documentation: what its page loads, and what judges there."""
