@@ -281,6 +281,7 @@ $(SITE)/.ready: pyproject.toml docs/site/requirements.txt
 	touch $@
 
 $(PLAYGROUND)/.ready: docs/site/playground/package.json docs/site/playground/package-lock.json
+	command -v npm >/dev/null || { apt-get update -qq && apt-get install -qq -y npm >/dev/null; }
 	mkdir -p $(@D)
 	cp $^ $(@D)
 	cd $(@D) && npm ci --silent --no-audit --no-fund
