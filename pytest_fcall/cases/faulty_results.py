@@ -33,17 +33,8 @@ _MOST_RETRIES = 3
 
 def result_faults(node: Node, scope: Scope) -> tuple[ResultFault, ...]:
     """The faults of one entry, of a list of them, or `none`."""
-    if isinstance(node, ScalarNode) and node.tag == STR and node.value == "none":
-        return ()
-    if not isinstance(node, MappingNode | SequenceNode):
-        node_values.wrong_type(node, scope.faults, "`faults`", "a list of mappings, or `none`")
-        return ()
-    nodes = [node] if isinstance(node, MappingNode) else node.value
-    found = [each for item in nodes for each in _entry(item, scope)]
-    names = [each.name for each in found]
-    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-        message = f"two faults are named {quoted(name)}"
-        scope.faults.add("duplicate-name", node, message, "give each entry an `id`")
+    found = [each for item in node_values.mappings(node, scope.faults, "`faults`") for each in _entry(item, scope)]
+    node_values.check_different([each.name for each in found], node, scope.faults, "faults")
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from yaml import MappingNode, Node, ScalarNode, SequenceNode
+from yaml import MappingNode, Node, SequenceNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.attack_forms import FORMS, attack_text, names_goal
@@ -17,7 +17,6 @@ from pytest_fcall.cases.ids import attack_id
 from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope, check_tool_name
-from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import Case, Expectation, Turn
 from pytest_fcall.core.glob import glob_matches, is_glob
 from pytest_fcall.core.injection import Injection, tools_of_results
@@ -34,18 +33,8 @@ _KEYS = ("id", "goal", "calls", "answer", "into", "at", "forms")
 
 def injections(node: Node, scope: Scope) -> tuple[Injection, ...]:
     """The attacks of one attacker, of a list of them, or `none`."""
-    if isinstance(node, ScalarNode) and node.tag == STR and node.value == "none":
-        return ()
-    if isinstance(node, MappingNode):
-        return _attacker(node, scope)
-    if not isinstance(node, SequenceNode):
-        node_values.wrong_type(node, scope.faults, "`inject`", "a mapping, a list of them, or `none`")
-        return ()
-    found = [each for item in node.value for each in _attacker(item, scope)]
-    names = [each.name for each in found]
-    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-        message = f"two attacks are named {quoted(name)}"
-        scope.faults.add("duplicate-name", node, message, "give each attacker an `id`")
+    found = [each for item in node_values.mappings(node, scope.faults, "`inject`") for each in _attacker(item, scope)]
+    node_values.check_different([each.name for each in found], node, scope.faults, "attacks")
     return tuple(found)
 
 

@@ -96,6 +96,24 @@ def items(node: Node, faults: Faults, what: str) -> list[Node]:
     return []
 
 
+def mappings(node: Node, faults: Faults, what: str) -> list[Node]:
+    """The items of a list of mappings, or the only one; none for the word `none`."""
+    if isinstance(node, ScalarNode) and node.tag == STR and node.value == "none":
+        return []
+    if isinstance(node, MappingNode):
+        return [node]
+    if not isinstance(node, SequenceNode):
+        wrong_type(node, faults, what, "a mapping, a list of them, or `none`")
+        return []
+    return list(node.value)
+
+
+def check_different(names: Sequence[str], node: Node, faults: Faults, what: str) -> None:
+    """Add a fault for each name that two entries have."""
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        faults.add("duplicate-name", node, f"two {what} are named {quoted(name)}", "give each entry an `id`")
+
+
 def text(node: Node, faults: Faults, what: str) -> str:
     """A string. A value in quotes is one, even if a number from a matrix was put between them."""
     if isinstance(node, ScalarNode) and (node.tag == STR or node.style in _QUOTED):

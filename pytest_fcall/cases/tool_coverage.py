@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Final
 
 from pytest_fcall.core import Case, ExpectedCall, Json, Operator, Pattern, Tool, canonical
 from pytest_fcall.core.identity_key import IdentityKey
-from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
+from pytest_fcall.schema.tool_schema import tool_schema
 from pytest_fcall.schema.traversal import Path, applied_schemas, resolve_references
-
-_MAX_DEPTH: Final = 6
-_MAX_ARGUMENTS: Final = 1000
-"""Limits for schemas that refer to themselves."""
 
 
 @dataclass(slots=True)
@@ -74,20 +68,10 @@ def coverage(cases: Iterable[Case]) -> list[Coverage]:
 def _coverage(tool: Tool) -> Coverage:
     optional: list[Path] = []
     values: list[tuple[Path, str]] = []
-    for path, schema, needed in islice(_arguments(tool_schema(tool), ()), _MAX_ARGUMENTS):
+    for path, schema, needed in tool_schema(tool).arguments():
         optional += [] if needed else [path]
         values += [(path, canonical(value)) for value in _choices(tool.parameters, schema)]
     return Coverage(tool, optional=tuple(optional), values=tuple(values))
-
-
-def _arguments(schema: ToolSchema, at: Path) -> Iterator[tuple[Path, Mapping[str, Json], bool]]:
-    """All arguments, nested ones included: path, schema, and whether it is required."""
-    found = schema.properties_at(at)
-    for name, inner in found.schemas.items():
-        yield (*at, name), inner, name in found.required
-        if len(at) < _MAX_DEPTH:
-            yield from _arguments(schema, (*at, name))
-            yield from _arguments(schema, (*at, name, 0))
 
 
 def _choices(root: Mapping[str, Json], schema: Mapping[str, Json]) -> Iterator[Json]:

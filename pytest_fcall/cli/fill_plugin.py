@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.faults import UnreadableFile
-from pytest_fcall.cli.pytest_run import InProcessPlugin
+from pytest_fcall.cli.answer_reader import AnswerReader
 from pytest_fcall.core import Case
 from pytest_fcall.plugin.collection import CaseFile
 from pytest_fcall.plugin.item import CaseItem
@@ -18,17 +18,14 @@ from pytest_fcall.plugin.settings import outside_paths
 from pytest_fcall.session.judge.samples import CaseAnswers
 
 
-class AnswerCollector(InProcessPlugin):
+class AnswerCollector(AnswerReader):
     """Runs only the wanted cases of a file, with another text of the file, and collects their answers."""
 
     def __init__(self, path: Path, text: str, wanted: frozenset[str]) -> None:
+        super().__init__()
         self._path = path
         self._text = text
         self._wanted = wanted
-        self.answers: dict[str, CaseAnswers] = {}
-        """The answers by case id. The first answer is judged."""
-        self.failures: dict[str, str] = {}
-        """The reasons why there is no answer, by case id."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -59,19 +56,10 @@ class AnswerCollector(InProcessPlugin):
             return {}
         return {entry.id: entry for entry in content.entries if isinstance(entry, Case) and entry.id in self._wanted}
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Collect the answers of the case, or the failure of its setup. Its verdict is ignored."""
-        report = yield
-        if isinstance(item, CaseItem):
-            if call.when == "call" and item.run and item.run.answers.judged:
-                secrets, answers = secrets_of(item.config), item.run.answers
-                if any(secrets.may_be_in(repr(judged.calls)) for judged in answers.judged):
-                    self.failures[item.case.id] = "its answer holds a secret, which belongs into no case file"
-                else:
-                    self.answers[item.case.id] = answers
-            elif call.when == "setup" and not report.passed:
-                self.failures[item.case.id] = str(call.excinfo.value) if call.excinfo else "the case was skipped"
-        return report
+    def take(self, item: CaseItem, answers: CaseAnswers) -> None:
+        """Take the answers to a case, unless they hold a secret."""
+        secrets = secrets_of(item.config)
+        if any(secrets.may_be_in(repr(judged.calls)) for judged in answers.judged):
+            self.failures[item.case.id] = "its answer holds a secret, which belongs into no case file"
+        else:
+            super().take(item, answers)

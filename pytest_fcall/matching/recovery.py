@@ -207,7 +207,7 @@ class _Watch:
             if not result.fault:
                 self.outstanding.pop(name, None)
                 self.repeats.pop(name, None)
-                self.called_instead |= self.fault.recovery.count("other_tool") > 0 and self._is_instead(name)
+                self.called_instead |= bool(self.outstanding) and name in self.fault.other_tools
                 if any(other != name for other in self.blind):
                     self.blind.clear()
         for each, result in pairs:
@@ -217,9 +217,6 @@ class _Watch:
                 self.missed += self._sound_values(each)
                 if self.fault.effect and self.fault.is_carried_out:
                     self.blind.add(each.call.name)
-
-    def _is_instead(self, tool: str) -> bool:
-        return bool(self.outstanding) and tool in self.fault.other_tools
 
     def _sound_values(self, each: FollowedCall) -> Sequence[Json]:
         """The values of the case that the sound result has."""

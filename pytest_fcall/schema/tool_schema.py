@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from jsonschema_rs import Validator, ValidatorMap
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 _CACHED_PATHS: Final = 1024
 """The size of each cache by path. Cases use a few paths again and again, models any number."""
+_DEEPEST_ARGUMENT: Final = 6
+_MOST_ARGUMENTS: Final = 1_000
+"""Limits for schemas that refer to themselves."""
 _MOST_APPLICATIONS: Final = 10_000
 """The most schemas that are applied to one value; each may be tried, and each error is explained."""
 
@@ -56,6 +60,14 @@ class _Part(NamedTuple):
 
     path: Path
     validator: Validator
+
+
+class Argument(NamedTuple):
+    """An argument of a tool, or a property of one."""
+
+    path: Path
+    schema: Mapping[str, Json]
+    is_required: bool
 
 
 NO_PROPERTIES: Final = Properties({}, frozenset())
@@ -106,6 +118,18 @@ class ToolSchema:
         References are followed. Of a union with a single form of object, the properties are those of that form.
         """
         return self._cached_properties(path)
+
+    def arguments(self) -> Iterator[Argument]:
+        """All arguments, nested ones included; of a schema that refers to itself those near the top."""
+        return islice(self._arguments_below(()), _MOST_ARGUMENTS)
+
+    def _arguments_below(self, at: Path) -> Iterator[Argument]:
+        found = self.properties_at(at)
+        for name, inner in found.schemas.items():
+            yield Argument((*at, name), inner, name in found.required)
+            if len(at) < _DEEPEST_ARGUMENT:
+                yield from self._arguments_below((*at, name))
+                yield from self._arguments_below((*at, name, 0))
 
     def _check(
         self, validator: Validator, value: Json, schema_path: Path = (), argument_path: Path = ()

@@ -133,14 +133,14 @@ def _is_agreed(path: Path, requests: int, options: Namespace) -> bool:
 
 def _answers(path: Path, options: Namespace) -> tuple[dict[str, str], dict[str, str]]:
     """The texts of the answers by task, and why there are no others."""
-    from pytest_fcall.cli.draft.plugin import ReplyReader
+    from pytest_fcall.cli.answer_reader import AnswerReader
     from pytest_fcall.cli.pytest_run import run_pytest
 
-    reader = ReplyReader()
+    reader = AnswerReader()
     _, output = run_pytest(_arguments(path, options), reader)
-    if not (reader.texts or reader.failures):
+    if not (reader.answers or reader.failures):
         print(output, file=sys.stderr)
-    return reader.texts, reader.failures
+    return {name: each.judged[0].reply.text for name, each in reader.answers.items()}, reader.failures
 
 
 def _usable(tasks: Sequence[Task], answers: dict[str, str]) -> tuple[list[Draft], list[str]]:

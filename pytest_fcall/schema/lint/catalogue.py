@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Final
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.schema.lint import words
 from pytest_fcall.schema.lint.rules import ToolFinding
-from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
+from pytest_fcall.schema.tool_schema import tool_schema
 from pytest_fcall.schema.traversal import Path, applied_schemas
 from pytest_fcall.schema.wire_tools import wire_name
 
-_MAX_DEPTH: Final = 6
-_MAX_ARGUMENTS: Final = 1_000
-"""Limits for schemas that refer to themselves."""
 _MOST_WORDS: Final = 8
 _MOST_TOOLS: Final = 20
 _ALIKE: Final = 0.5
@@ -151,8 +148,7 @@ def _only(tool: Tool, own: Collection[str]) -> str:
 
 def argument_findings(tool: Tool, named: Collection[Path] | None) -> Iterator[ToolFinding]:
     """The findings about the arguments of a tool. `named` are those that cases name, where there are cases."""
-    schema = tool_schema(tool)
-    for path, own, is_required in islice(_arguments(schema, ()), _MAX_ARGUMENTS):
+    for path, own, is_required in tool_schema(tool).arguments():
         for rule, message, hint in _of_argument(tool.parameters, path, own, is_required):
             yield ToolFinding(rule, tool.name, _path_text(path), message, hint)
         if named is not None and not is_required and not _text(own) and path not in named:
@@ -163,16 +159,6 @@ def argument_findings(tool: Tool, named: Collection[Path] | None) -> Iterator[To
                 "is optional, has no description, and no case names it",
                 "describe it and write a case that needs it, or take it away",
             )
-
-
-def _arguments(schema: ToolSchema, at: Path) -> Iterator[tuple[Path, Mapping[str, Json], bool]]:
-    """All arguments, nested ones included: path, schema, and whether it is required."""
-    found = schema.properties_at(at)
-    for name, inner in found.schemas.items():
-        yield (*at, name), inner, name in found.required
-        if len(at) < _MAX_DEPTH:
-            yield from _arguments(schema, (*at, name))
-            yield from _arguments(schema, (*at, name, 0))
 
 
 _Said = tuple[str, str, str]

@@ -45,7 +45,7 @@ def test_defaults_concern_cases_that_may_call_the_tool(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("never", "`faults` must be a list of mappings, or `none`"),
+        ("never", "`faults` must be a mapping, a list of them, or `none`"),
         ("{kind: error}", "a fault needs a `tool`"),
         ("{tool: get_weather, kind: eror}", "`kind` cannot be `eror`"),
         ("{tool: get_weather, kind: []}", "`kind` is empty"),

@@ -110,7 +110,7 @@ def test_defaults_attack_each_case_that_can_be_and_a_case_may_be_left_out(tmp_pa
         (
             "[{goal: x, forms: user}, {goal: y, forms: user}]",
             "two attacks are named `user`",
-            "give each attacker an `id`",
+            "give each entry an `id`",
         ),
         ("{goal: x, into: 'mail_*'}", "no tool of the case is `mail_*`", "name a tool whose results carry the attack"),
     ],
