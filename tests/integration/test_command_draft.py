@@ -93,3 +93,10 @@ def test_a_model_that_cannot_be_asked_is_told_and_nothing_is_written(shop: Path)
     assert "left out: get_weather: " in done.stderr
     assert "down" in done.stderr
     assert not (shop / "cases").exists()
+
+
+def test_a_model_of_an_unknown_kind_is_one_sentence_and_nothing_is_asked(shop: Path) -> None:
+    done = fcall(shop, *DRAFT[:2], "--fc-model=opnai:x", *DRAFT[3:], "--yes")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("fcall draft: --fc-model: there is no model of kind 'opnai'; did you mean")
+    assert done.stderr.count("\n") == 1

@@ -54,7 +54,10 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     tasks = list(tasks_of(tools, options.count))
     with _task_file(tasks, project.root) as path:
-        if not _is_agreed(path, len(tasks), options):
+        if (price := _price(path, options)) is None:
+            return 1
+        print(price)
+        if not _is_agreed(len(tasks), options):
             return 0 if options.dry_run else 1
         answers, failures = _answers(path, options)
     drafts, unusable = _usable(tasks, answers)
@@ -115,12 +118,20 @@ def _arguments(path: Path, options: Namespace) -> list[str]:
     return ["-o", "fc_runs=0", "--fc-vary=off", f"--fc-model={options.fc_model}", *limit, str(path)]
 
 
-def _is_agreed(path: Path, requests: int, options: Namespace) -> bool:
-    """Whether a person agrees to ask the model, after the price is shown."""
+def _price(path: Path, options: Namespace) -> str | None:
+    """What asking would cost, in words; None, and the reason is printed, where the model cannot be asked."""
     from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest
 
     _, output = run_pytest(["--fc-dry-run", *_arguments(path, options)], InProcessPlugin())
-    print(next((line for line in output.splitlines() if line.startswith("fcall:")), output))
+    lines = output.splitlines()
+    if (price := next((line for line in lines if line.startswith("fcall:")), None)) is None:
+        reasons = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")] or lines
+        print("\n".join(f"fcall draft: {safe_line(reason)}" for reason in reasons), file=sys.stderr)
+    return price
+
+
+def _is_agreed(requests: int, options: Namespace) -> bool:
+    """Whether a person agrees to ask the model."""
     if options.dry_run:
         return False
     if options.yes:
