@@ -78,10 +78,7 @@ def _narrowed(run: Run, paths: Sequence[Path], root: Path) -> Run:
         return any(file == path or file.is_relative_to(path) for path in paths)
 
     kept = {each.nodeid for each in run.results.results if is_named(each)}
-    rows = run.file.results.get("results")
-    named = (
-        [row for row in rows if isinstance(row, dict) and row.get("nodeid") in kept] if isinstance(rows, list) else []
-    )
+    named = [row for row in run.file.rows if isinstance(row, dict) and row["nodeid"] in kept]
     results = tuple(each for each in run.results.results if each.nodeid in kept)
     file = replace(run.file, results={**run.file.results, "results": named})
     return replace(run, file=file, results=replace(run.results, results=results))

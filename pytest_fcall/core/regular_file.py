@@ -44,8 +44,11 @@ class UnfitFile(OSError):
 def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
     """The content of a regular file. Raises OSError, and UnfitFile for anything else and for more than `most` bytes."""
     with open_regular(path) as file:
-        if os.fstat(file.fileno()).st_size <= most:
-            content = file.read(most + 1)  # files of the system have content, and no size
+        size = os.fstat(file.fileno()).st_size
+        if size <= most:
+            content = file.read(size + 1)  # Python takes as much memory as it may have to read
+            if len(content) > size:  # files of the system have content, and no size; others grow meanwhile
+                content += file.read(most + 1 - len(content))
             if len(content) <= most:
                 return content
     raise UnfitFile(errno.EFBIG, f"it is larger than {most // 2**20:,} MiB", str(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from math import inf, isfinite
 from operator import attrgetter
@@ -151,10 +151,11 @@ def results_to_json(results: Results) -> dict[str, Json]:
     }
 
 
-def results_from_json(data: Mapping[str, Json]) -> Results:
-    """Read what `results_to_json` wrote. Raises ValueError as `result_from_json` does."""
+def results_from_json(data: Mapping[str, Json], rows: Iterable[Json] | None = None) -> Results:
+    """Read what `results_to_json` wrote; `rows` replace those in it. Raises ValueError as `result_from_json` does."""
+    rows = _list(data, "results") if rows is None else rows
     return Results(
-        results=tuple(result_from_json(_checked(item, "results", dict)) for item in _list(data, "results")),
+        results=tuple(result_from_json(_checked(row, "results", dict)) for row in rows),
         missing=dict(map(_missing, _field(data, "missing", list, []))),
         missing_excused=_field(data, "missing_excused", bool, default=False),
         files_without_cases=_field(data, "files_without_cases", int, 0),

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_fcall.core import Json, Outcome
 from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
 from pytest_fcall.core.rate import MOST_ANSWERS, Rate
 from pytest_fcall.tracking.measurement import Key, RunVerdict, Standing, way_of
-from pytest_fcall.tracking.run_file import RunFile, RunFileError, moment_of, read_run, run_paths
+from pytest_fcall.tracking.run_file import RunFile, RunFileError, moment_of, read_run_by_rows, run_paths
 from pytest_fcall.tracking.stanza import parse_stanza
 
 CaseName: TypeAlias = tuple[str, str, str]
 """The path of a case file from the root, a model and a case."""
 
+NamedVerdict: TypeAlias = tuple[CaseName, RunVerdict]
+T = TypeVar("T")
+
 MOST_RUNS: Final = 20
 """Most runs that are read, the newest ones: more would say little more, and take time."""
 _STANDINGS: Final[Mapping[str | None, Standing]] = {Outcome.REGRESSED: "regressed", Outcome.UNDECIDED: "undecided"}
 
+_NONE: Final[Mapping[str, Rate]] = MappingProxyType({})
 _EXCUSED: Final = frozenset({Outcome.KNOWN_FAILURE, Outcome.FLAKY})
 
 
@@ -44,53 +49,70 @@ class History:
         paths = run_paths(self._root)[-MOST_RUNS:]
         for folder in self._folders:
             paths += sorted(folder.rglob("*.json"), key=lambda path: path.name)[-MOST_RUNS:]
-        runs: dict[str, RunFile] = {}
+        runs: dict[str, tuple[RunFile, Sequence[NamedVerdict]]] = {}
+        shared = _Shared()
         for path in paths:
             try:
-                run = read_run(path)
+                run, rows = read_run_by_rows(path)
+                verdicts = [*_verdicts(run, rows, shared)] if run.id not in runs else []
             except RunFileError as error:
                 self.unread.append(str(error))
             else:
-                runs.setdefault(run.id, run)
+                runs.setdefault(run.id, (run, verdicts))
         found: dict[CaseName, list[RunVerdict]] = defaultdict(list)
-        merged = {part for run in runs.values() for part in run.parts}
-        whole = [run for run in runs.values() if run.id not in merged]
-        for run in sorted(whole, key=lambda run: run.id)[-MOST_RUNS:]:
-            for name, verdict in verdicts_of(run):
+        merged = {part for run, _ in runs.values() for part in run.parts}
+        for id_ in sorted(id_ for id_ in runs if id_ not in merged)[-MOST_RUNS:]:
+            for name, verdict in runs[id_][1]:
                 found[name].append(verdict)
         return found
 
 
-def verdicts_of(run: RunFile) -> Iterator[tuple[CaseName, RunVerdict]]:
+class _Shared:
+    """Equal values of many cases, each held once: twenty runs of 100,000 cases are two million verdicts."""
+
+    def __init__(self) -> None:
+        self._values: dict[object, Any] = {}
+
+    def __call__(self, value: T) -> T:
+        found: T = self._values.setdefault(value, value)
+        return found
+
+
+def verdicts_of(run: RunFile) -> Iterator[NamedVerdict]:
     """The verdicts of a run; a row that cannot be read says nothing."""
-    rows = run.results.get("results")
+    return _verdicts(run, run.rows, _Shared())
+
+
+def _verdicts(run: RunFile, rows: Iterable[Json], shared: _Shared) -> Iterator[NamedVerdict]:
     commit, dirty = run.provenance.get("commit"), run.provenance.get("dirty")
     revision = commit if isinstance(commit, str) and not dirty else ""
-    for row in rows if isinstance(rows, Iterable) else ():
+    moment = moment_of(run.id)
+    for row in rows:
         try:
-            yield _verdict(as_mapping(row, "a result"), moment_of(run.id), revision)
+            yield _verdict(as_mapping(row, "a result"), moment, revision, shared)
         except ValueError:
             continue
 
 
-def _verdict(row: Mapping[str, Json], run: str, revision: str) -> tuple[CaseName, RunVerdict]:
+def _verdict(row: Mapping[str, Json], run: str, revision: str, shared: _Shared) -> NamedVerdict:
     stanza = parse_stanza(required_field(row, "stanza", str))
     outcome = optional_field(row, "outcome", str)
     standing: Standing = "undecided" if optional_field(row, "may_be_chance", bool) else _STANDINGS.get(outcome, "sound")
     rate, again = _new_answers(row, stanza.rate)
+    name = required_field(row, "file", str), required_field(row, "model", str), required_field(row, "case", str)
     verdict = RunVerdict(
-        required_field(row, "case", str),
-        Key.of(stanza.digests),
-        rate,
+        shared(name[2]),
+        shared(Key.of(stanza.digests)),
+        shared(rate),
         standing,
-        way_of(stanza),
+        shared(way_of(stanza)),
         is_known=outcome in _EXCUSED,
         run=run,
         revision=revision,
-        again=again,
-        variants=_variants(row),
+        again=shared(again),
+        variants=_variants(row) or _NONE,
     )
-    return (required_field(row, "file", str), required_field(row, "model", str), verdict.case), verdict
+    return shared(name), verdict
 
 
 def _variants(row: Mapping[str, Json]) -> Mapping[str, Rate]:

@@ -134,10 +134,15 @@ def read_accounts(path: Path) -> Iterator[tuple[str, Mapping[str, Json]]]:
 
 def read_account_lines(path: Path) -> Iterator[Mapping[str, Json]]:
     """The accounts in a file, and the tools. A file that breaks off gives what it has."""
+    return (line for _, line in read_account_texts(path))
+
+
+def read_account_texts(path: Path) -> Iterator[tuple[bytes, Mapping[str, Json]]]:
+    """The same, each line behind its text, which takes a tenth of the memory."""
     with suppress(OSError, EOFError, zlib.error), open_regular(path) as packed, gzip.GzipFile(fileobj=packed) as file:
-        for line in bounded_lines(file):
+        for text in bounded_lines(file):
             with suppress(ValueError):
-                yield as_mapping(read_json(line), "an account")
+                yield text, as_mapping(read_json(text), "an account")
 
 
 def join_accounts(path: Path, parts: Iterable[Path]) -> None:

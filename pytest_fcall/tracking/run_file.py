@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_fields import LaterVersion, as_mapping, check_version, optional_field, required_field
 from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, bounded_lines, open_regular, read_regular
 from pytest_fcall.core.whole_file import replace_file
 
 VERSION = 1
 """Version of the format. Files of later versions are refused: their fields may have another meaning."""
 
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+_END: Final = "]}}"
+"""What follows the last result."""
 _RUNS_TO_COMPARE = 2
 """A comparison needs this many runs."""
 
@@ -51,6 +53,12 @@ class RunFile:
     """The ids of the shards that it was merged of."""
     provenance: Mapping[str, Json] = field(default_factory=dict)
     """Versions, revision and settings; for people. Only shards are compared by it: one version must have made them."""
+
+    @property
+    def rows(self) -> Sequence[Json]:
+        """The results of the cases; none where a file from elsewhere has something else in their place."""
+        rows = self.results.get("results")
+        return rows if isinstance(rows, Sequence) and not isinstance(rows, str) else ()
 
 
 def run_id(started: float, shard: tuple[int, int] | None = None) -> str:
@@ -93,8 +101,40 @@ def remove_old_runs(root: Path, keep: int, max_bytes: int = 250_000_000) -> None
 
 def read_run(path: Path) -> RunFile:
     """Read a run; unknown fields are ignored. Raises RunFileError."""
-    try:
+    with _told(path):
         return _from_json(as_mapping(read_json(read_regular(path, MOST_KEPT_BYTES)), "the file"))
+
+
+def read_run_by_rows(path: Path) -> tuple[RunFile, Iterator[Json]]:
+    """Read a run without its results, and these one by one: as objects they take three times the memory of the text.
+
+    Raises RunFileError, which the iterator does, too.
+    """
+    with _told(path), open_regular(path) as file:
+        head = next(bounded_lines(file), b"")
+        if head.endswith(b'"results":[\n'):
+            return _from_json(as_mapping(read_json(head + _END.encode()), "the file")), _rows(path, len(head))
+    run = read_run(path)  # no result is in it, or somebody has formatted it
+    with _told(path):
+        optional_field(run.results, "results", list)
+    return run, iter(run.rows)
+
+
+def _rows(path: Path, start: int) -> Iterator[Json]:
+    with _told(path), open_regular(path) as file:
+        file.seek(start)
+        line = b""
+        for line in map(bytes.strip, bounded_lines(file)):
+            yield read_json(line.removesuffix(_END.encode()).removesuffix(b","))
+        if not line.endswith(_END.encode()):
+            raise ValueError("its end is missing")
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Name the file in errors."""
+    try:
+        yield
     except OSError as error:
         raise RunFileError(f"{path}: cannot be read: {error.strerror}") from None
     except LaterVersion as error:
@@ -110,13 +150,12 @@ def run_data(run: RunFile) -> dict[str, Json]:
 
 def _portions(run: RunFile) -> Iterator[str]:
     """The text of the file, a line for each result: all at once would take ten times the memory of the text."""
-    rows = cast("Sequence[Json]", run.results.get("results", ()))
     figures = {name: value for name, value in run.results.items() if name != "results"}
     head = _ENCODER.encode({**_to_json(run), "results": {**figures, "results": []}})
-    yield head.removesuffix("]}}")
-    for place, row in enumerate(rows):
+    yield head.removesuffix(_END)
+    for place, row in enumerate(run.rows):
         yield f"{',' if place else ''}\n{_ENCODER.encode(row)}"
-    yield "]}}\n"
+    yield f"{_END}\n"
 
 
 def _to_json(run: RunFile) -> dict[str, Json]:

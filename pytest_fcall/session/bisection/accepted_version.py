@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -22,7 +22,7 @@ from pytest_fcall.tracking.question_digests import (
     question_digests,
     tools_of,
 )
-from pytest_fcall.tracking.run_file import RunFileError, read_run, run_paths
+from pytest_fcall.tracking.run_file import RunFileError, read_run_by_rows, run_paths
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza
 
 if TYPE_CHECKING:
@@ -69,12 +69,9 @@ class RightAnswers:
         return self._found.get((file, model, case))
 
 
-def _rows(path: Path) -> Sequence[Json]:
-    try:
-        rows = read_run(path).results.get("results")
-    except RunFileError:
-        return ()
-    return rows if isinstance(rows, list) else ()
+def _rows(path: Path) -> Iterator[Json]:
+    with suppress(RunFileError):
+        yield from read_run_by_rows(path)[1]
 
 
 def stored_request(

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from pytest_fcall.core import Json, Tool
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core import Tool
+from pytest_fcall.core.json_fields import DamagedData, as_mapping
+from pytest_fcall.core.json_reading import read_json
 from pytest_fcall.reporting.account import Account, account_from_json
-from pytest_fcall.tracking.run_accounts import accounts_path, read_account_lines, tool_of_line, tool_set_of_line
+from pytest_fcall.tracking.run_accounts import accounts_path, read_account_texts, tool_of_line, tool_set_of_line
 
 
 class KeptAccounts(Mapping[str, Account]):
@@ -19,11 +20,11 @@ class KeptAccounts(Mapping[str, Account]):
         self._path = accounts_path(run)
 
     @cached_property
-    def _lines(self) -> tuple[dict[str, Mapping[str, Json]], dict[str, Sequence[Tool]]]:
-        accounts, tools, sets = dict[str, Mapping[str, Json]](), dict[tuple[str, str], Tool](), []
-        for line in read_account_lines(self._path):
+    def _lines(self) -> tuple[dict[str, bytes], dict[str, Sequence[Tool]]]:
+        accounts, tools, sets = dict[str, bytes](), dict[tuple[str, str], Tool](), []
+        for text, line in read_account_texts(self._path):
             if isinstance(nodeid := line.get("nodeid"), str):
-                accounts[nodeid] = line  # of a case that was run again the last one counts
+                accounts[nodeid] = text  # of a case that was run again the last one counts
             elif tool := tool_of_line(line):
                 tools[tool.name, tool.digest] = Tool(tool.name, tool.description, tool.parameters)
             elif found := tool_set_of_line(line):
@@ -37,7 +38,7 @@ class KeptAccounts(Mapping[str, Account]):
 
     def __getitem__(self, nodeid: str) -> Account:
         try:
-            return account_from_json(self._lines[0][nodeid])
+            return account_from_json(as_mapping(read_json(self._lines[0][nodeid]), "an account"))
         except DamagedData as error:
             return Account(nodeid, error=f"what was asked and answered cannot be read: {error}")
 

@@ -33,7 +33,7 @@ from pytest_fcall.session.result.kept_run import Run, load_run
 from pytest_fcall.session.result.model_change import answered_rightly
 from pytest_fcall.session.result.suite_scores import Suites
 from pytest_fcall.tracking.differences import same_calls
-from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run, run_data
+from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run_by_rows, run_data
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ def report_of(run: Run, earlier: Sequence[Path], suites: Suites, compared: int =
     case by case.
     """
     file, accounts = run.file, KeptAccounts(run.path)
-    before = {path: _earlier_run(each) for path, each in _read(earlier, file)}
+    before = dict(_earlier_runs(earlier, file))
     judged = judge_run(file, run.results, suites)
     return Report(
         id=file.id,
@@ -106,18 +106,13 @@ def _conclusions(run: Run, judged: JudgedRun) -> Iterator[str]:
     yield from judged.notes
 
 
-def _read(paths: Iterable[Path], file: RunFile) -> Iterator[tuple[Path, RunFile]]:
+def _earlier_runs(paths: Iterable[Path], file: RunFile) -> Iterator[tuple[Path, EarlierRun]]:
+    """The ends of the cases of runs. No more is held: whole results of twenty runs would take seconds and memory."""
     for path in paths:
         with suppress(RunFileError):
-            found = read_run(path)
+            found, rows = read_run_by_rows(path)
             if found.id < file.id:
-                yield path, found
-
-
-def _earlier_run(file: RunFile) -> EarlierRun:
-    """The ends of the cases of a run. No more is read: whole results of twenty runs would take seconds and memory."""
-    rows = file.results.get("results")
-    return EarlierRun(file.id, file.started, dict(_earlier_results(rows if isinstance(rows, list) else ())))
+                yield path, EarlierRun(found.id, found.started, dict(_earlier_results(rows)))
 
 
 def _earlier_results(rows: Iterable[Json]) -> Iterator[tuple[str, EarlierResult]]:

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_fcall.core import Json
 from pytest_fcall.tracking.run_file import (
     RunFile,
     RunFileError,
     read_run,
+    read_run_by_rows,
     remove_old_runs,
     run_paths,
     runs_folder,
@@ -116,3 +119,32 @@ def test_fields_of_a_later_version_are_left_out(tmp_path: Path) -> None:
     write_run(path, RUN)
     path.write_text(json.dumps(json.loads(path.read_text()) | {"weather": "fine"}))
     assert read_run(path) == RUN
+
+
+def rows_of(path: Path) -> list[Json]:
+    _, rows = read_run_by_rows(path)
+    return [*rows]
+
+
+@pytest.mark.parametrize("indent", [None, 1], ids=["as it was written", "as somebody has formatted it"])
+@pytest.mark.parametrize("rows", [[], [{"case": "oslo"}], [{"case": "oslo"}, {"ends": {"alike": [{"x": [{}]}]}}, 7]])
+def test_a_run_is_read_result_by_result(tmp_path: Path, rows: list[Json], indent: int | None) -> None:
+    path = tmp_path / "one.json"
+    write_run(path, replace(RUN, results={"results": rows}))
+    if indent:
+        path.write_text(json.dumps(json.loads(path.read_text()), indent=indent))
+
+    head, _ = read_run_by_rows(path)
+
+    assert (head.id, head.parts, head.provenance) == (RUN.id, RUN.parts, RUN.provenance)
+    assert rows_of(path) == rows
+
+
+@pytest.mark.parametrize("kept", range(1, 20))
+def test_results_of_a_torn_file_end_in_words(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "one.json"
+    write_run(path, replace(RUN, results={"results": [{"case": "oslo"}, {"case": "rome"}]}))
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) * kept // 20])
+    with pytest.raises(RunFileError, match=r"one\.json: not a run file: "):
+        rows_of(path)
