@@ -1,4 +1,4 @@
-"""The table of docs/suites.md that says what was compared with whose verdicts, on how many rows, and what differed."""
+"""The table of docs/suites/compared.md that says what was compared with whose verdicts, on how many rows, and what differed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 
-PAGE: Final = Path(__file__).parents[2] / "docs/suites.md"
+PAGE: Final = Path(__file__).parents[2] / "docs/suites/compared.md"
 _HEAD: Final = "| suite | what is the same | compared with | rows | differences |\n|---|---|---|---|---|\n"
 
 

@@ -1,4 +1,4 @@
-"""What docs/suites.md says of the constraints of APIBench is what is read from its files.
+"""What docs/suites/apibench.md says of the constraints of APIBench is what is read from its files.
 
 They are not ours to pass on: FCALL_CORPUS names a folder that holds them.
 """
@@ -19,7 +19,7 @@ from pytest_fcall.suites.apibench.suite import ApiBenchSuite
 from tests.conformance.corpus import CORPUS
 
 NATIVE = CORPUS / "native" / "apibench"
-PAGE = (Path(__file__).parents[2] / "docs/suites.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/suites/apibench.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| ([A-Z][\w ]+) \| (\d+) \| (\d+) \| (\d+) \|$", re.MULTILINE)
 
 pytestmark = pytest.mark.skipif(not NATIVE.is_dir(), reason="FCALL_CORPUS names no folder with the files of APIBench")

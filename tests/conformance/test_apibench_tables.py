@@ -1,4 +1,4 @@
-"""What docs/suites.md says of published answers to APIBench is what comes out of them.
+"""What docs/suites/apibench.md says of published answers to APIBench is what comes out of them.
 
 The rows are not ours to pass on: FCALL_CORPUS names a folder that holds them, half of all there are.
 """
@@ -22,7 +22,7 @@ from pytest_fcall.suites.json_files import find_file, open_lines
 from tests.conformance.conftest import Held
 from tests.conformance.corpus import CORPUS
 
-PAGE = (Path(__file__).parents[2] / "docs/suites.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/suites/apibench.md").read_text(encoding="utf-8")
 ROW = re.compile(
     r"^\| (?P<hub>[\w ]*?) ?\| (?P<documents>none|BM25|embeddings|oracle) \| (?P<paper>[\d.]+, [\d.]+) "
     r"\| (?P<original>[\d.]+, [\d.]+) \| (?P<strict>[\d.]+, [\d.]+) \| (?P<exact>[\d.]+) \| (?P<unparsable>[\d.]+) \|$",
