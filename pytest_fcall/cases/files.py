@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from errno import EFBIG
 from pathlib import Path
@@ -74,8 +74,10 @@ def check_reach(path: Path, node: Node, reach: Reach, faults: Faults) -> bool:
     return False
 
 
-def find_file(node: Node, folder: Path, reach: Reach, faults: Faults) -> Path | None:
-    """The path of the file that a node names, relative to `folder`, all links followed.
+def find_file(
+    node: Node, folder: Path, reach: Reach, faults: Faults, other: Callable[[Path], Path] | None = None
+) -> Path | None:
+    """The path of the file that a node names, relative to `folder`, all links followed; or of the other one for it.
 
     None, with a fault, if there is none, if it is no regular file, or if it may not be read.
     """
@@ -86,6 +88,7 @@ def find_file(node: Node, folder: Path, reach: Reach, faults: Faults) -> Path | 
         path = _real(folder / name)
         if not check_reach(path, node, reach, faults):
             return None
+        path = other(path) if other else path
         check_regular(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         hint = f"paths are relative to {quoted(folder.name or '.')}, the folder of this file"

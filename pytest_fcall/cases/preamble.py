@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -140,11 +140,11 @@ def _tools(parts: Sequence[FilePart], reach: Reach, extensions: Extensions) -> t
     for part in parts:
         if "tools" not in part.entries:
             continue
-        faults = Faults(part.source)
         place = SourcePaths(part.path, reach, parts[0].path)
-        for node in node_values.items(part.entries["tools"][1], faults, "`tools`"):
+        source, entries, faults = _tool_text(part, extensions.tool_file)
+        for node in node_values.items(entries["tools"][1], faults, "`tools`") if "tools" in entries else ():
             for tool in read_tool_entry(node, faults, place, extensions):
-                where = f"{part.source.path}:{part.source.location(node).line}"
+                where = f"{source.path}:{source.location(node).line}"
                 if tool.name in tools:
                     hint = "put `as:` beside a source, or leave one out with `without:`"
                     message = f"two tools are named {quoted(tool.name)}: the first is at {tools[tool.name][1]}"
@@ -153,6 +153,24 @@ def _tools(parts: Sequence[FilePart], reach: Reach, extensions: Extensions) -> t
                     tools[tool.name] = (tool, where)
         found += faults
     return [tool for tool, _ in tools.values()], found
+
+
+def _tool_text(part: FilePart, tool_file: Callable[[Path], Path] | None) -> tuple[SourceFile, Entries, Faults]:
+    """The text that has the tools of a file, its entries, and its faults: that of the other file for it, if any."""
+    own = Path(os.path.realpath(part.path)) if tool_file else part.path
+    path = tool_file(own) if tool_file else own
+    if path == own:
+        return part.source, part.entries, Faults(part.source)
+    try:
+        source = read_text(path, part.source.path)
+        root = read_yaml(source)
+    except UnreadableFile as error:
+        faults = Faults(part.source)
+        message = f"the other version of {quoted(part.path.name)} cannot be read: {error.fault.message}"
+        faults.add("bad-file", part.entries["tools"][1], message)
+        return part.source, Entries(), faults
+    faults = Faults(source)
+    return source, Entries() if root is None else node_values.entries(root, faults, "a file of tools"), faults
 
 
 def _match_rules(parts: Sequence[FilePart], context: FileContext) -> tuple[tuple[MatchRule, ...], list[Fault]]:

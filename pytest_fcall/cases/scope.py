@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,6 +32,8 @@ class Extensions:
     decoders: frozenset[str] = frozenset()
     suites: Mapping[str, Suite] = field(default_factory=dict)
     relations: Mapping[str, Relation] = field(default_factory=dict)
+    tool_file: Callable[[Path], Path] | None = None
+    """The file that tools are read from in place of a file with tools; None where they are read as they are."""
 
 
 class Toolbox:

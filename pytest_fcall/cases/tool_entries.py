@@ -164,8 +164,8 @@ class _Source:
             self._check_agent(node)
         if len(self.faults) > before:
             return []
-        path = self.paths.lock
-        tools = read_lock(path).tools(key)
+        path, other = self.paths.lock, self.extensions.tool_file
+        tools = read_lock(other(path) if other else path).tools(key)
         if tools is None:
             message = f"this source is not in the lock file {quoted(path.name)}"
             case_file = display_path(self.paths.case_file, self.paths.reach.root)
@@ -197,7 +197,7 @@ class _Source:
             return []
 
     def _data(self, node: Node) -> Json:
-        path = find_file(node, self.paths.folder, self.paths.reach, self.faults)
+        path = find_file(node, self.paths.folder, self.paths.reach, self.faults, self.extensions.tool_file)
         return None if path is None else read_data(path, node, self.faults)
 
 

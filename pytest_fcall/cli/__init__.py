@@ -42,7 +42,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "show": "show what was asked and answered in a run",
         "strength": "make mistakes in right answers, and see which of them cases notice",
         "suites": "list public benchmarks and their parts",
-        "tools": "lock, compare, list and lint the tools of case files, and show their coverage",
+        "tools": "lock, list, lint and compare the tools of case files, and show their coverage",
     }
 )
 """Each command is a module of its name with a `run(arguments) -> int`, imported only when it is used."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pytest_fcall.plugin.item import CaseItem
 
 
+TOOL_FILE_KEY: Final = pytest.StashKey[Callable[[Path], Path]]()
+"""The file that tools are read from in place of another one, where a command compares versions of tools."""
 _SPANS_KEY: Final = re.compile(rb"\bspans['\"]?\s*:")
 
 
@@ -148,6 +150,7 @@ class CaseFile(pytest.Module):
             decoders=frozenset((*DECODERS, *added.decoders)),
             suites=added.suites,
             relations=added.relations,
+            tool_file=self.config.stash.get(TOOL_FILE_KEY, None),
         )
 
     def read(self) -> ReadFile | None:

@@ -15,7 +15,7 @@ from pytest_fcall.reporting.terminal import cut_end, table_lines
 from pytest_fcall.reporting.tool_confusion import confusion_text
 
 _DOUBTFUL = frozenset({Outcome.FLAKY, Outcome.UNDECIDED})
-_TITLES = ("model", "category", "cases", "before", "now", "points", "95 %", "lost", "won", "p")
+_TITLES = ("cases", "before", "now", "points", "95 %", "lost", "won", "p")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,8 @@ class RunComparison:
     only_before: int = 0
     only_now: int = 0
     scores: tuple[ScoreChange, ...] = ()
+    grouped_by: str = "category"
+    """What the categories are, as the head of their column."""
     mixed_up: tuple[tuple[str, str, int, int], ...] = ()
     """An expected tool, the tool that was called instead, and how often: before, and now."""
 
@@ -79,7 +81,7 @@ def comparison_lines(comparison: RunComparison, width: int = 100, most: int | No
     return [
         f"before: {safe_line(comparison.before)}",
         f"now:    {safe_line(comparison.now)}",
-        *(table_lines(_TITLES, rows, texts=2, width=width) if rows else []),
+        *(table_lines(("model", comparison.grouped_by, *_TITLES), rows, texts=2, width=width) if rows else []),
         *score_change_lines(comparison.scores, width),
         *_changed("lost", comparison.lost, width, most),
         *_changed("won", comparison.won, width, most),

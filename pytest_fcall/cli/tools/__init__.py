@@ -1,4 +1,4 @@
-"""`fcall tools`: lock, compare, list and lint the tools of case files, and show their coverage."""
+"""`fcall tools`: lock, list, lint and compare the tools of case files, and show their coverage."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from types import MappingProxyType
 from pytest_fcall.cases.tool_coverage import Coverage, coverage
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import Project, open_project
+from pytest_fcall.cli.tools.compare import COMPARE_EXAMPLES, add_compare_options, compare_tools
 from pytest_fcall.cli.tools.lint import LintOptions, lint_tools, rules_text, silenced_rule
 from pytest_fcall.cli.tools.locks import diff_tools, lock_tools
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, readable_case_files
@@ -55,17 +56,22 @@ examples:
 Lock files answer for servers. Exit codes: 1, something was found, or a file cannot be read.
 """,
         ),
+        "compare": ("run the same cases with two versions of their tools, and compare the answers", COMPARE_EXAMPLES),
     }
 )
 """The summary of each action, and what stands below its options."""
-_ASKING = ("lock", "diff")
+_ASKING = ("lock", "diff", "compare")
 """The actions that ask sources."""
 
 
 def run(arguments: Sequence[str]) -> int:
     """Do one of the actions for all files."""
     parser = _parser()
-    options = parser.parse_args(arguments)
+    place = [*arguments].index("--") if "--" in arguments else len(arguments)
+    for_pytest = arguments[place + 1 :]
+    options = parser.parse_args(arguments[:place])
+    if for_pytest and options.action != "compare":
+        parser.error("options of pytest after -- can only be used with compare")
     project = open_project(parser, options.paths)
     match options.action:
         case "lock":
@@ -74,6 +80,8 @@ def run(arguments: Sequence[str]) -> int:
             return diff_tools(project, SourceClient(options.timeout, project.root))
         case "lint":
             return lint_tools(project, LintOptions(options.only, options.without, options.all, options.format))
+        case "compare":
+            return compare_tools(parser, project, options, for_pytest)
         case "coverage":
             return show_coverage(project)
         case _:
@@ -81,7 +89,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> ArgumentParser:
-    description = "Lock, compare, list and lint the tools of case files, and show their coverage."
+    description = "Lock, list, lint and compare the tools of case files, and show their coverage."
     parser = command_parser("tools", description, "`fcall tools ACTION --help` shows the options of an action.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
     for name, (summary, epilog) in _ACTIONS.items():
@@ -96,6 +104,8 @@ def _parser() -> ArgumentParser:
         action.add_argument("paths", nargs="*", metavar="PATH", help="case files and folders (default: this folder)")
         if name == "lint":
             _add_lint_options(action)
+        if name == "compare":
+            add_compare_options(action)
         if name in _ASKING:
             action.add_argument(
                 "--timeout",

@@ -1,0 +1,129 @@
+"""The process that runs cases with one version of their tools, and notes what differs from the other version."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cli.pytest_run import CaseFilesPlugin
+from pytest_fcall.cli.tools.sides import NOTES, RESULTS, TASK, ToolSide
+from pytest_fcall.core import Case, FaultyCase, Tool
+from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.plugin.collection import TOOL_FILE_KEY, CaseFile
+from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.redaction import usage_error
+from pytest_fcall.reporting.faults import fault_text
+from pytest_fcall.reporting.result_json import results_to_json
+from pytest_fcall.reporting.results import Results
+from pytest_fcall.schema.tool_changes import tool_changes
+from pytest_fcall.tracking.run_file import RunFile, write_run
+
+_REFUSED = ("fc_accept", "fc_prune", "fc_shard")
+_SIGNS = {"added": "+", "removed": "-", "changed": "~"}
+_OPTIONS = (
+    *("-q", "--no-header", "--tb=no", "-rN", "--assert=plain", "-p", "no:cacheprovider"),
+    *("-o", "fc_runs=0", "-o", "fc_report=", "-o", "fc_step_summary=off", "-o", "fc_gates=", "-o", "fc_bisect="),
+    *("--fc-vary=off", "--fc-confirm=0"),
+)
+"""Nothing is kept of such a run: it is no run of the project as it is."""
+
+
+class SidePlugin(CaseFilesPlugin):
+    """Has the tools of one side offered. Refuses cases that cannot be read on both sides, and sides that are alike."""
+
+    def __init__(self, side: ToolSide, other: ToolSide, folder: Path) -> None:
+        self._side = side
+        self._other = other
+        self._folder = folder
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Choose the files that tools are read from, in this process alone."""
+        super().pytest_configure(config)
+        config.option.fc_report = []  # those of the configuration are about the project as it is
+        config.stash[TOOL_FILE_KEY] = self._side.tool_file
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Read the files with the tools of the other side as well, before anything is asked."""
+        config = session.config
+        if refused := [f"--{name.replace('_', '-')}" for name in _REFUSED if config.getoption(name)]:
+            raise usage_error(config, f"tools are compared by whole runs, of which nothing stays: no {refused[0]}")
+        items = [item for item in session.items if isinstance(item, CaseItem)]
+        changes, faults = self._changes(items, config)
+        if faults:
+            raise usage_error(config, "\n".join(["these cases cannot be judged on both sides:", *faults]))
+        if items and not changes:
+            same = f"{self._side.title} and {self._other.title}"
+            raise usage_error(config, f"the tools of these cases are the same on both sides: {same}")
+        notes = {
+            "items": len(items),
+            "changes": changes,
+            "expected": [[item.location[0], item.case.id, _expected(item.case)] for item in items],
+        }
+        replace_file(self._folder / NOTES, [json.dumps(notes).encode()], 0o600)
+
+    @pytest.hookimpl
+    def pytest_fcall_report(self, results: Results) -> None:
+        """Write the results to the private folder."""
+        models = tuple(dict.fromkeys(result.model for result in results.results))
+        write_run(self._folder / RESULTS, RunFile(self._side.title, "", results_to_json(results), models))
+
+    def _changes(self, items: Sequence[CaseItem], config: pytest.Config) -> tuple[list[str], list[str]]:
+        """What differs between the tools of both sides, and the faults of cases, each once."""
+        changes: dict[str, None] = {}
+        faults: dict[str, None] = {}
+        for file in dict.fromkeys(item.parent for item in items if isinstance(item.parent, CaseFile)):
+            wanted = {item.case.id for item in items if item.parent is file}
+            tools = []
+            for side in (self._side, self._other):
+                config.stash[TOOL_FILE_KEY] = side.tool_file
+                entries = [entry for entry in self._entries(file) if entry.id in wanted]
+                tools.append({tool.name: tool for case in entries if isinstance(case, Case) for tool in case.tools})
+                faults |= dict.fromkeys(self._fault_lines(side, entries, config))
+            changes |= dict.fromkeys(_change_lines(*(list(each.values()) for each in tools)))
+        config.stash[TOOL_FILE_KEY] = self._side.tool_file
+        return [*changes], [*faults]
+
+    def _entries(self, file: CaseFile) -> Sequence[Case | FaultyCase]:
+        try:
+            read = file.read()
+        except (UnreadableFile, pytest.Collector.CollectError):
+            return ()
+        return read.entries if read else ()
+
+    def _fault_lines(
+        self, side: ToolSide, entries: Sequence[Case | FaultyCase], config: pytest.Config
+    ) -> Iterator[str]:
+        for entry in entries:
+            if isinstance(entry, FaultyCase):
+                for fault in entry.faults:
+                    yield f"{entry.id}, with the tools of {side.title}: {fault_text(fault, config.rootpath)}"
+
+
+def _change_lines(before: Sequence[Tool], now: Sequence[Tool]) -> Iterator[str]:
+    for change in tool_changes(before, now):
+        yield f"{_SIGNS[change.kind]} {change.tool}{': ' if change.details else ''}{', '.join(change.details)}"
+
+
+def _expected(case: Case | FaultyCase) -> str:
+    """The tools that a case expects, as the title of its group."""
+    names = dict.fromkeys(call.tool for call in case.expected_calls) if isinstance(case, Case) else ()
+    return ", ".join(names) or "no call"
+
+
+def main(folder: str) -> int:
+    """Run the cases of the task in a folder; what `fcall tools compare` reads is put beside it."""
+    told = json.loads(Path(folder, TASK).read_text("utf-8"))
+    side, other = (ToolSide(**each) for each in told["sides"])
+    plugin = SidePlugin(side, other, Path(folder))
+    return int(pytest.main([*_OPTIONS, *told["arguments"]], plugins=[plugin]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
