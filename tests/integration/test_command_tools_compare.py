@@ -115,10 +115,13 @@ def test_a_side_without_answers_is_never_green(shop: Path) -> None:
     done = fcall(shop, "tools", "compare", "--from=new.tools.yaml", MODEL, "--", "--fc-replay", "--maxfail=4")
     assert done.returncode == 10
     assert (
-        "not judged: 4 cases without an answer with the tools of new.tools.yaml, such as shop.fc.yaml::find[socks]"
+        "not judged: 4 cases without an answer with the tools of new.tools.yaml, such as shop.fc.yaml::find[tea]"
         in (done.stderr)
     )
-    assert "not judged: the run with the tools of new.tools.yaml ended before 4 cases" in done.stderr
+    assert "not judged: the run with the tools of new.tools.yaml ended before 5 cases" in done.stderr
+    assert "  no recorded reply of python:agent:answer: --fc-model=python:agent:answer, without --fc-replay, asks" in (
+        done.stderr
+    )
 
 
 def test_tools_that_are_significantly_worse_fail(shop: Path) -> None:
@@ -135,6 +138,11 @@ def test_tools_that_are_significantly_worse_fail(shop: Path) -> None:
             "tools: [{name: list_orders, description: Lists.}]",
             (),
             "find[tea], with the tools of new.tools.yaml: shop.fc.yaml:6:14: there is no tool `search_orders`",
+        ),
+        (
+            "tools: [",
+            ("--", "-k", "thanks"),
+            "with the tools of new.tools.yaml: shop.fc.yaml:1:10: the other version of `shop.tools.yaml` cannot be read",
         ),
         (CLEAR, ("--", "--fc-accept"), "tools are compared by whole runs, of which nothing stays: no --fc-accept"),
     ],

@@ -192,9 +192,8 @@ def _open_lines(side: _SideRun) -> Iterator[str]:
         first = side.unjudged[0]
         number = plural_text(len(side.unjudged), "case")
         yield f"not judged: {number} without an answer with the tools of {side.side.title}, such as {first.nodeid}"
-        for missing in side.run.results.missing:
-            yield f"  {missing.model}: {missing.cause.splitlines()[0] if missing.cause else 'no recorded reply'}"
-            yield f"  run: {missing.command}"
+        for model in dict.fromkeys(missing.model for missing in side.run.results.missing):
+            yield f"  no recorded reply of {model}: --fc-model={model}, without --fc-replay, asks"
     if side.missing > 0:
         number = plural_text(side.missing, "case")
         yield f"not judged: the run with the tools of {side.side.title} ended before {number}"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.cli.tools.sides import NOTES, RESULTS, TASK, ToolSide
 from pytest_fcall.core import Case, FaultyCase, Tool
@@ -78,32 +77,35 @@ class SidePlugin(CaseFilesPlugin):
         """What differs between the tools of both sides, and the faults of cases, each once."""
         changes: dict[str, None] = {}
         faults: dict[str, None] = {}
+        sides = self._side, self._other
         for file in dict.fromkeys(item.parent for item in items if isinstance(item.parent, CaseFile)):
-            wanted = {item.case.id for item in items if item.parent is file}
+            read = [self._entries(file, side) for side in sides]
+            left_out = {entry.id for entry in read[0]} - {item.case.id for item in items if item.parent is file}
             tools = []
-            for side in (self._side, self._other):
-                config.stash[TOOL_FILE_KEY] = side.tool_file
-                entries = [entry for entry in self._entries(file) if entry.id in wanted]
-                tools.append({tool.name: tool for case in entries if isinstance(case, Case) for tool in case.tools})
-                faults |= dict.fromkeys(self._fault_lines(side, entries, config))
-            changes |= dict.fromkeys(_change_lines(*(list(each.values()) for each in tools)))
-        config.stash[TOOL_FILE_KEY] = self._side.tool_file
+            for side, entries in zip(sides, read, strict=True):
+                wanted = [entry for entry in entries if entry.id not in left_out]
+                tools.append({tool.name: tool for case in wanted if isinstance(case, Case) for tool in case.tools})
+                faults |= dict.fromkeys(_fault_lines(side, wanted, config))
+            changes |= dict.fromkeys(_change_lines(*([*each.values()] for each in tools)))
         return [*changes], [*faults]
 
-    def _entries(self, file: CaseFile) -> Sequence[Case | FaultyCase]:
+    def _entries(self, file: CaseFile, side: ToolSide) -> Sequence[Case | FaultyCase]:
+        """The cases of a file with the tools of a side."""
+        file.config.stash[TOOL_FILE_KEY] = side.tool_file
         try:
             read = file.read()
-        except (UnreadableFile, pytest.Collector.CollectError):
+        except pytest.Collector.CollectError:
             return ()
+        finally:
+            file.config.stash[TOOL_FILE_KEY] = self._side.tool_file
         return read.entries if read else ()
 
-    def _fault_lines(
-        self, side: ToolSide, entries: Sequence[Case | FaultyCase], config: pytest.Config
-    ) -> Iterator[str]:
-        for entry in entries:
-            if isinstance(entry, FaultyCase):
-                for fault in entry.faults:
-                    yield f"{entry.id}, with the tools of {side.title}: {fault_text(fault, config.rootpath)}"
+
+def _fault_lines(side: ToolSide, entries: Sequence[Case | FaultyCase], config: pytest.Config) -> Iterator[str]:
+    for entry in entries:
+        if isinstance(entry, FaultyCase):
+            for fault in entry.faults:
+                yield f"{entry.id}, with the tools of {side.title}: {fault_text(fault, config.rootpath)}"
 
 
 def _change_lines(before: Sequence[Tool], now: Sequence[Tool]) -> Iterator[str]:
