@@ -142,7 +142,7 @@ def test_tools_that_are_significantly_worse_fail(shop: Path) -> None:
         (
             "tools: [",
             ("--", "-k", "thanks"),
-            "with the tools of new.tools.yaml: shop.fc.yaml:1:10: the other version of `shop.tools.yaml` cannot be read",
+            "with the tools of new.tools.yaml: shop.tools.yaml:1:8: the other version of `shop.tools.yaml` cannot be",
         ),
         (CLEAR, ("--", "--fc-accept"), "tools are compared by whole runs, of which nothing stays: no --fc-accept"),
     ],
