@@ -163,13 +163,17 @@ def _tool_text(part: FilePart, tool_file: Callable[[Path], Path] | None) -> tupl
         return part.source, part.entries, Faults(part.source)
     try:
         source = read_text(path, part.source.path)
-        root = read_yaml(source)
     except UnreadableFile as error:
         faults = Faults(part.source)
-        message = f"the other version of {quoted(part.path.name)} cannot be read: {error.fault.message}"
+        message = f"the other version of {quoted(part.path.name)}: {error.fault.message}"
         faults.add("bad-file", part.entries["tools"][1], message)
         return part.source, Entries(), faults
     faults = Faults(source)
+    try:
+        root = read_yaml(source)
+    except UnreadableFile as error:
+        faults.append(error.fault)
+        return source, Entries(), faults
     return source, Entries() if root is None else node_values.entries(root, faults, "a file of tools"), faults
 
 

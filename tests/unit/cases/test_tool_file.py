@@ -61,8 +61,8 @@ def test_a_file_that_is_only_there_in_the_other_version_is_read(folder: Path) ->
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, "the other version of `shop.tools.yaml` cannot be read: the file cannot be read: No such file"),
-        ("tools: [", "the other version of `shop.tools.yaml` cannot be read: "),
+        (None, "the other version of `shop.tools.yaml`: the file cannot be read: No such file"),
+        ("tools: [", "a value is missing here, or a bracket above is not closed"),
         ("[1]", "a file of tools must be a mapping"),
         ("tools: 3", "`tools` must be a list"),
     ],
