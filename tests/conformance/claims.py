@@ -1,4 +1,4 @@
-"""The table of docs/suites/compared.md that says what was compared with whose verdicts, on how many rows, and what differed."""
+"""The table of docs/suites/compared.md: what was compared with whose verdicts, on how many rows, and what differed."""
 
 from __future__ import annotations
 
