@@ -70,7 +70,7 @@ FILE_TARGETS := decoders cases baseline recordings run-file store answers spans 
 # Tests with targets of their own, since they need more than `dev` installs.
 APART := independent local frameworks browser workflows hosts ray examples installs
 
-.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-installs test-inspect test-hosts test-ray test-examples examples-model nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site changelog check clean
+.PHONY: demo demo-live test test-lowest conformance test-servers test-browser test-site test-workflows test-installs test-inspect test-hosts test-ray test-examples examples-model nightly test-local test-frameworks test-frameworks-common bench-local bench-guard bench-fresh bench-instructions bench-report screenshots statistics rivals fuzz fuzz-files attacks audit bill-of-materials release lock mutants lint types imports docs docs-site docs-versions changelog check clean
 
 demo: $(READY) ## run the example cases on recorded replies of the embedded model
 	$(BIN)/python -m pytest cases
@@ -212,6 +212,10 @@ docs: $(READY) ## try every block of the documentation: a part of the test suite
 docs-site: $(SITE)/.ready $(PLAYGROUND)/.ready ## build the documentation as a site, into build/site; what is not right fails
 	rm -rf build/site
 	$(SITE)/bin/python -m sphinx --fail-on-warning --keep-going --fresh-env --quiet -c docs/site -d build/site-pages docs build/site
+
+docs-versions: docs-site ## put the documentation of all releases beside that of this checkout, into build/versions
+	rm -rf build/versions
+	$(SITE)/bin/python docs/site/versions.py build/site build/versions
 
 changelog: $(READY) ## build the changelog from its fragments
 	$(BIN)/towncrier build --draft --version next >/dev/null

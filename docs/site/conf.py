@@ -51,7 +51,7 @@ html_theme = "furo"
 html_title = f"{project} {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [("site.js", {"defer": "defer"})]
+html_js_files = [(script, {"defer": "defer"}) for script in ("versions.js", "site.js")]
 html_copy_source = False
 html_use_index = html_domain_indices = False
 html_theme_options = {"top_of_page_buttons": []}

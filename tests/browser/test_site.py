@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import runpy
+import shutil
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -12,6 +15,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Looking
+from tests.pages import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -98,6 +102,47 @@ def test_light_and_dark_are_chosen_and_kept(read: Callable[..., Looking]) -> Non
     page.locator(".sidebar-tree a").nth(1).click()
     expect(page.locator("h1")).to_contain_text("From production trace")
     expect(page.locator("body")).to_have_attribute("data-theme", "dark")
+
+
+@pytest.fixture(scope="module")
+def versions(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site twice, side by side. What is called 0.1.0 has no page on watching."""
+    folder = tmp_path_factory.mktemp("versions")
+    sites = {
+        name: shutil.copytree(site, folder / f"built-{name}", copy_function=os.link) for name in ("0.1.0", "latest")
+    }
+    for built in sites.values():
+        (built / "_static" / "versions.js").unlink()  # a link to the file of the site that is alone
+    (sites["0.1.0"] / "how-to" / "watch.html").unlink()
+    runpy.run_path(str(ROOT / "docs/site/versions.py"))["join_sites"](sites, folder)
+    return folder
+
+
+def test_a_site_alone_shows_no_versions(read: Callable[..., Looking]) -> None:
+    expect(read("tutorial").page.locator(".versions")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_page_leads_to_itself_in_another_version(browser: Browser, versions: Path, width: int) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(viewport={"width": width, "height": 1000})
+    looking = Looking(context.new_page(), f"{versions.as_uri()}/", "latest/how-to/ci.html")
+    page = looking.page
+    if width == 390:
+        page.locator(".mobile-header .nav-overlay-icon, .mobile-header label[for=__navigation]").first.click()
+    page.locator(".versions summary").click()
+    expect(page.locator(".versions a")).to_have_text(["0.1.0", "latest"])
+    expect(page.locator(".versions a[aria-current]")).to_have_text("latest")
+    found: Any = Axe().run(page, options={"preload": False})
+    assert [each["id"] for each in found.response["violations"]] == []
+    page.locator(".versions a").first.click()
+    page.wait_for_url("**/0.1.0/how-to/ci.html")
+    looking.go("latest/how-to/watch.html")
+    expect(page.locator(".versions a").first).to_have_attribute("href", f"{versions.as_uri()}/0.1.0/index.html")
+    expect(page.locator(".versions summary")).to_have_text("Version: latest")
+    context.close()
+    assert looking.troubles == []
 
 
 def test_links_lead_to_pages_of_the_site_or_into_the_repository(site: Path) -> None:

@@ -28,3 +28,29 @@ if (wayUp) {
   wayUp.replaceWith(landmark);
   landmark.append(wayUp);
 }
+
+// Other versions lie in folders beside this one. The same page is linked to, or the first one where that is missing.
+function linkVersions() {
+  const root = new URL(document.documentElement.dataset.content_root, location.href);
+  const current = decodeURIComponent(root.pathname.split("/").at(-2));
+  const page = decodeURIComponent(location.pathname.slice(root.pathname.length)) || "index.html";
+  const box = document.createElement("details");
+  box.className = "versions";
+  box.append(document.createElement("summary"), document.createElement("ul"));
+  box.firstChild.textContent = `Version: ${current}`;
+  for (const { name, pages } of VERSIONS) {
+    const link = document.createElement("a");
+    link.href = new URL(`../${name}/${pages.includes(page) ? page : "index.html"}`, root);
+    link.textContent = name;
+    if (name === current) {
+      link.setAttribute("aria-current", "true");
+    }
+    const item = document.createElement("li");
+    item.append(link);
+    box.lastChild.append(item);
+  }
+  document.querySelector(".sidebar-brand").after(box);
+}
+if (VERSIONS.length > 1) {
+  linkVersions();
+}
