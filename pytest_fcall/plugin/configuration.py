@@ -62,6 +62,11 @@ def _register(config: pytest.Config, shard: Shard | None) -> None:
 
         register(Sharding(shard), "fcall-sharding")
     on_worker = hasattr(config, "workerinput")
+    if config.getoption("tx", None) and not on_worker:
+        from pytest_fcall.plugin.remote_workers import LostHosts, has_other_hosts
+
+        if has_other_hosts(config):
+            register(LostHosts(config), "fcall-lost-hosts")
     if config.getoption("fc_dry_run"):
         if on_worker or config.getoption("numprocesses", None):
             raise usage_error(config, "--fc-dry-run asks nothing and so needs no workers: run it with -n0")

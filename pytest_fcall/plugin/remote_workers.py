@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import pytest
 
@@ -18,6 +18,9 @@ from pytest_fcall.session.settings import Settings
 _NODES: Final = pytest.StashKey[list[Any]]()
 """The workers on other hosts that are at work."""
 _ANSWER_SECONDS: Final = 60.0
+_TRIAL_SECONDS: Final = 1.0
+_MOST_NAMED: Final = 10
+"""So many of the tests that have not run are named."""
 _INTRODUCTION: Final = """
 import time
 try:
@@ -30,6 +33,88 @@ channel.receive()
 channel.send(time.time())
 """
 """What a worker's Python does before pytest starts there: it tells its version, and its time when it is asked."""
+
+
+_LOST: Final = (OSError, EOFError)
+"""What is raised for a host that goes away while a worker is started there, beside errors of execnet's own."""
+
+
+class LostHosts:
+    """Ends a run in words where pytest-xdist finds no host for a worker, which is an internal error to it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._collected: dict[str, None] = {}
+        self._ended: set[str] = set()
+        self._due: list[Any] = []
+        """Of workers that are to be started, where: those that go on in the place of a lost one, too."""
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self, specs: Sequence[Any]) -> None:
+        """Note where workers are to be started."""
+        self._due += specs
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Note that another worker has to be started."""
+        if error:
+            self._due.append(node.gateway.spec)
+
+    @pytest.hookimpl(optionalhook=True, trylast=True)
+    def pytest_configure_node(self) -> None:
+        """Note that a worker has been started."""
+        del self._due[:1]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Note the tests that there are."""
+        self._collected.update(dict.fromkeys(ids))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the tests that have ended; at which one a worker was lost pytest-xdist tells by a report of its own."""
+        if report.when not in ("setup", "call"):
+            self._ended.add(report.nodeid)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionstart(self) -> Generator[None, object, object]:
+        """Refuse a run on a host that is not there."""
+        from execnet import HostNotFound, RemoteError
+
+        try:
+            return (yield)
+        except (HostNotFound, RemoteError, *_LOST):
+            if not self._due:
+                raise
+            host = _host(self._due[0])
+            text = f"--tx: no worker can be started on {host}: try there by hand what ssh= and python= say"
+            raise usage_error(self._config, text) from None
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Break the run off where no host is left."""
+        from execnet import HostNotFound, RemoteError
+
+        try:
+            result = yield
+        except (HostNotFound, RemoteError, *_LOST):
+            if not self._due:
+                raise
+            self._break_off(session)
+        if self._due and len(self._ended) < len(self._collected):  # as --max-worker-restart has it
+            self._break_off(session)
+        return result
+
+    def _break_off(self, session: pytest.Session) -> NoReturn:
+        """Keep what came, as with Ctrl+C."""
+        left = [each for each in self._collected if each not in self._ended]
+        total = len(self._collected)
+        count = f"{len(left):,} of {total:,} tests have not run" if total else "no test has run"
+        reporter = self._config.pluginmanager.getplugin("terminalreporter")
+        if reporter is not None:
+            reporter.ensure_newline()
+            more = [f"  and {len(left) - _MOST_NAMED:,} more"] if len(left) > _MOST_NAMED else []
+            tell(reporter, [f"fcall: {count}:", *(f"  {each}" for each in left[:_MOST_NAMED]), *more])
+        raise session.Interrupted(f"{_host(self._due[0])} is lost, and none goes on in its place: {count}") from None
 
 
 def check_copies(config: pytest.Config) -> None:
@@ -83,7 +168,8 @@ def replace_lost(node: Any) -> None:
         return
     nodes.remove(node)
     lost = _host(node.gateway.spec)
-    other = next((each.gateway.spec for each in nodes if _host(each.gateway.spec) != lost), None)
+    others = {_host(spec): spec for each in nodes if _host(spec := each.gateway.spec) != lost}
+    other = next(filter(_is_there, others.values()), None)
     if other is None:
         return
     node.gateway.spec = copy.copy(other)  # pytest-xdist gives it an id of its own
@@ -91,6 +177,22 @@ def replace_lost(node: Any) -> None:
     if reporter is not None:
         reporter.ensure_newline()
         tell(reporter, [f"fcall: worker {node.gateway.id} on {lost} is lost: {_host(other)} goes on in its place"])
+
+
+def _is_there(spec: Any) -> bool:
+    """Whether a worker can be started there: what took one host away may have taken others, too."""
+    from execnet import Group, HostNotFound
+
+    group = Group()
+    trial = copy.copy(spec)
+    trial.id = None
+    try:
+        group.makegateway(trial)
+    except (HostNotFound, *_LOST):
+        return False
+    finally:
+        group.terminate(_TRIAL_SECONDS)
+    return True
 
 
 def sharing_lines(config: pytest.Config, settings: Settings) -> Iterator[str]:
@@ -123,5 +225,5 @@ def keep_replies_apart(settings: Settings) -> bool:
 
 def _host(spec: Any) -> str:
     """The name of the host, without the options of SSH that may stand before it."""
-    named = (spec.ssh or spec.vagrant_ssh or spec.socket or spec.via or "this host").split()
-    return safe_line(named[-1])
+    named = (spec.ssh or spec.vagrant_ssh or spec.socket or spec.via or "").split()
+    return safe_line(named[-1]) if named else "this host"

@@ -236,6 +236,56 @@ def test_a_host_that_is_lost_is_replaced_and_its_cases_run_elsewhere(team: Team)
     assert "1 failed, 15 passed" in said
 
 
+@pytest.mark.parametrize(("count", "options"), [(1, ()), (2, ()), (1, ("--max-worker-restart=0",))])
+def test_a_run_that_loses_its_last_host_ends_in_words_and_keeps_what_came(
+    team: Team, count: int, options: tuple[str, ...]
+) -> None:
+    team.cities(*towns(16))
+    hosts = team.hosts[:count]
+    arrived: list[Asked] = []
+
+    def lose() -> None:
+        for host in hosts:
+            host.kill()
+
+    def answer(asked: Asked) -> Answer:
+        arrived.append(asked)
+        if len(arrived) == 8:
+            threading.Thread(target=lose).start()
+        return Answer(echo(asked).body, latency=0.1)
+
+    team.server.default = answer
+    try:
+        said = team.run("-d", *map(team.tx, hosts), "--fc-concurrency=2", *options, expected=2)
+    finally:
+        for host in hosts:
+            host.start()
+    kept = team.last_run()
+    rows = kept.results["results"]
+    assert isinstance(rows, list)
+    assert "INTERNALERROR" not in said
+    assert "Traceback" not in said
+    assert kept.broken_off
+    assert len(rows) >= 4
+    left = 16 - len(rows) - said.count("\nworker 'gw")  # which pytest-xdist calls crashed
+    assert f" is lost, and none goes on in its place: {left} of 16 tests have not run !" in said
+    assert said.count("\n  cases/exam.fc.yaml::Town") == min(left, 10)
+
+
+def test_a_host_that_is_not_there_is_named_before_anything_is_asked(team: Team) -> None:
+    team.cities(*towns(2))
+    first, second = team.hosts
+    second.kill()
+    try:
+        said = team.run("-d", team.tx(first), team.tx(second), expected=4)
+    finally:
+        second.start()
+    assert "ERROR: --tx: no worker can be started on host2: try there by hand what ssh= and python= say" in said
+    said = team.run("-d", team.tx(first, "no-python"), expected=4)
+    assert "ERROR: --tx: no worker can be started on host1: try there by hand what ssh= and python= say" in said
+    assert not team.server.asked
+
+
 def test_clocks_of_hosts_may_be_wrong(team: Team) -> None:
     team.cities(*towns(4))
     for host, hours in zip(team.hosts, (1, -1), strict=True):
