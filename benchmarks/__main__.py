@@ -1,7 +1,8 @@
 """Measure and print Markdown tables: `python -m benchmarks [answers] [fresh] [baseline] [matching] [dispatch]
-[conversations] [proxy] [scale] [strength] [suites] [traces] [--rounds N]`.
+[distant-store] [conversations] [proxy] [scale] [strength] [suites] [traces] [--rounds N]`.
 
-`scale` takes most of an hour and `answers` minutes: both run where they are named."""
+`scale` takes most of an hour, `answers` and `distant-store` take minutes, and `distant-store` needs PostgreSQL and
+psycopg: these run where they are named."""
 
 from __future__ import annotations
 
@@ -12,10 +13,12 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from benchmarks.answers import answers
 from benchmarks.conversations import conversations
 from benchmarks.dispatch import dispatch
+from benchmarks.distant_store import distant_store
 from benchmarks.fresh import fresh
 from benchmarks.matching import matching
 from benchmarks.measure import CommandFailed, pytest_command, side_by_side, table
@@ -50,6 +53,7 @@ BENCHMARKS: Mapping[str, Callable[[Path, int], None]] = {
     "baseline": baseline,
     "matching": matching,
     "dispatch": dispatch,
+    "distant-store": distant_store,
     "conversations": conversations,
     "proxy": proxy,
     "scale": scale,
@@ -59,6 +63,9 @@ BENCHMARKS: Mapping[str, Callable[[Path, int], None]] = {
 }
 
 
+_NAMED_ONLY: Final = ("answers", "distant-store", "scale")
+
+
 def main() -> None:
     """Run what the command line names, or everything that does not take most of an hour."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
@@ -66,7 +73,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     chosen = parser.parse_args()
     print(f"Python {sys.version.split()[0]}, {chosen.rounds} rounds; figures are medians.\n")
-    for name in chosen.names or [name for name in BENCHMARKS if name not in ("answers", "scale")]:
+    for name in chosen.names or [name for name in BENCHMARKS if name not in _NAMED_ONLY]:
         with TemporaryDirectory() as folder:
             try:
                 BENCHMARKS[name](Path(folder), chosen.rounds)

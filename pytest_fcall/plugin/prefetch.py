@@ -56,6 +56,8 @@ class Prefetch:
         if session.config.getoption("maxfail"):
             self._portion = 1
             self._reach = window = min(window, _WINDOW_WITH_MAXFAIL)
+        elif fcall.settings.store is not None:  # as many again wait for the server of the store meanwhile
+            window, self._reach = 2 * window, 2 * self._reach
         self._most = window + self._portion - 1
         """Number of requests that may be under way: when the next portion is due, a whole window still is."""
         self._pause = 0

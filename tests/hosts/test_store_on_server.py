@@ -5,19 +5,31 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterator
+from asyncio import create_task, gather, run, sleep
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from threading import Event
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 
+from pytest_fcall.backends.costs.budget import Budget, MeteredBackend
+from pytest_fcall.backends.costs.prices import OwnPrice
+from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
+from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Limits
+from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.store import NewReply, ReplyStore, StoreError
 from pytest_fcall.backends.store.address import ServerAddress
 from pytest_fcall.backends.store.postgres import connection, database
+from pytest_fcall.backends.store.request_claim import RequestClaim
+from pytest_fcall.core import Json, Reply, Request, request_digest
 from tests.hosts.conftest import PROJECT
 from tests.servers.postgres import Postgres
 from tests.unit.backends.store.entries import FILE, MODEL, entries, entry, found
+
+REQUEST = Request(({"role": "user", "content": "Weather in Oslo?"},))
 
 
 @pytest.fixture
@@ -159,6 +171,91 @@ def test_what_dead_hosts_and_old_runs_have_left_is_deleted(store: ReplyStore, se
     assert server_of_store.execute("SELECT digest FROM our.claims", PROJECT) == [("b",)]
     assert server_of_store.execute("SELECT name FROM our.processes", PROJECT) == [("alive",)]
     assert server_of_store.execute("SELECT name FROM our.texts", PROJECT) == [("",)]
+
+
+class PausedOnce:
+    """A model: the server of the store answers nobody once it has been asked."""
+
+    settings: Mapping[str, Json] = MappingProxyType({})
+    reusable = ahead = True
+
+    def __init__(self, server: Postgres) -> None:
+        self.asked = Event()
+        self._server = server
+
+    async def complete(self, request: Request) -> Reply:
+        self._server.pause()
+        self.asked.set()
+        return Reply("Oslo")
+
+    async def close(self) -> None:
+        """Nothing to give back."""
+
+
+def test_no_event_loop_waits_for_the_server(store: ReplyStore, server_of_store: Postgres) -> None:
+    store.try_out()
+    backend = PausedOnce(server_of_store)
+    digest = request_digest(MODEL, REQUEST)
+    ledger = store.ledger("run")
+    metered = MeteredBackend(backend, MODEL, OwnPrice(1, 1, 1), Budget(100, ledger))
+    job = Job(MODEL, metered, REQUEST, digest, RequestClaim(digest, store, 0.0, "main"))
+
+    def keep(arrivals: Sequence[AnsweredJob]) -> None:
+        store.put_all(
+            NewReply(MODEL, FILE, Recording("a", job.digest, job.request, reply, "2026-11-24"))
+            for job, reply in arrivals
+        )
+
+    with closing(Dispatcher(Limits(rpm=100, tpm=100_000, shared=ledger), keep, remote_replies=True)) as dispatcher:
+        server_of_store.pause()
+        reply = dispatcher.submit(job)
+        for _ in range(3):  # the claim is waited for
+            dispatcher.run(sleep(0)).result(10)
+        assert not backend.asked.is_set()
+        server_of_store.resume()
+        assert backend.asked.wait(10)
+        for _ in range(3):  # the cost and the reply are
+            dispatcher.run(sleep(0)).result(10)
+        assert not reply.done()
+        server_of_store.resume()
+        assert reply.result(10).text == "Oslo"
+    assert store.find(digest) is not None
+    assert not server_of_store.execute("SELECT * FROM our.claims", PROJECT)
+
+
+def test_requests_that_are_wanted_together_are_claimed_together(
+    store: ReplyStore, server_of_store: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.try_out()
+    trips: list[int] = []
+    together = connection.together
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        trips.append(1)
+        return together(*arguments, **named)
+
+    monkeypatch.setattr(database, "together", counted)
+
+    async def claims() -> list[tuple[bool, Reply | None]]:
+        first = create_task(store.claim_or_find("first", "gw0", 0.0))
+        await sleep(0)
+        others = [create_task(store.claim_or_find(f"digest {number}", "gw0", 0.0)) for number in range(50)]
+        await sleep(0)
+        server_of_store.resume()
+        return await gather(first, *others)
+
+    server_of_store.pause()
+    assert run(claims()) == [(True, None)] * 51
+    assert len(trips) <= 2
+
+
+def test_a_request_that_was_answered_meanwhile_is_claimed_with_its_reply(store: ReplyStore) -> None:
+    kept = entry("a")
+    store.put(MODEL, FILE, kept)
+    assert run(store.claim_or_find(kept.digest, "gw0", 0.0)) == (True, kept.reply)
+    assert run(store.claim_or_find(kept.digest, "gw1", 0.0)) == (False, None)
+    store.release(kept.digest, "gw0")
+    assert store.claim(kept.digest, "gw1")
 
 
 def test_a_process_has_one_connection(server_of_store: Postgres, tmp_path: Path) -> None:

@@ -83,12 +83,12 @@ class CoordinatorClient:
         """See `SharedWindows.settle`."""
         self._actor.settle_tokens.remote(model, taken, tokens)
 
-    def hold(self, dollars: float, purpose: str) -> int | None:
+    async def hold_soon(self, dollars: float, purpose: str) -> int | None:
         """See `Budget.hold`."""
-        number: int | None = _result(self._actor.hold.remote(dollars, purpose))
+        number: int | None = await self._actor.hold.remote(dollars, purpose)
         return number
 
-    def settle(self, number: int, dollars: float | None) -> None:
+    def settle_soon(self, number: int, dollars: float | None) -> None:
         """See `Budget.settle`."""
         self._actor.settle.remote(number, dollars)
 

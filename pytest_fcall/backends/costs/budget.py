@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Protocol, TypeVar
 
 from pytest_fcall.backends.costs.prices import Price, cost_of
 from pytest_fcall.backends.costs.token_estimates import greatest_usage
-from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger
+from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger, change_soon
 from pytest_fcall.backends.wrapper import POLL_SECONDS, BackendWrapper
 from pytest_fcall.core import ModelUnavailable, Reply, Request, Unanswered, Usage
 
@@ -62,11 +62,11 @@ class Purse(Protocol):
         """The cost of all settled requests."""
         ...
 
-    def hold(self, dollars: float, purpose: str) -> int | None:
+    async def hold_soon(self, dollars: float, purpose: str) -> int | None:
         """See `Budget.hold`."""
         ...
 
-    def settle(self, number: int, dollars: float | None) -> None:
+    def settle_soon(self, number: int, dollars: float | None) -> None:
         """See `Budget.settle`."""
         ...
 
@@ -95,6 +95,25 @@ class Budget:
         Raises OverBudget, which names the `purpose`, if too little would be left even then.
         """
 
+        return self._change(self._holding(dollars, purpose))
+
+    async def hold_soon(self, dollars: float, purpose: str) -> int | None:
+        """Do what `hold` does, and keep no event loop waiting for another machine."""
+        hold, numbers = self._holding(dollars, purpose), list[int | None]()
+
+        def noted(account: _Account, now: float) -> int | None:
+            numbers[:] = [hold(account, now)]
+            return numbers[0]
+
+        try:
+            with _told():
+                return await change_soon(self._ledger, self._name, _on_text(noted))
+        except asyncio.CancelledError:  # it may be held all the same
+            if remote := self._ledger.remote:
+                remote.submit(self._name, _on_text(lambda account, _: account.held.pop(str(*numbers), None)))
+            raise
+
+    def _holding(self, dollars: float, purpose: str) -> Callable[[_Account, float], int | None]:
         def hold(account: _Account, now: float) -> int | None:
             spent, held = account.balance(now)
             if spent + dollars > self.limit + _ROUNDING:
@@ -108,7 +127,7 @@ class Budget:
             account.held[str(account.last)] = dollars, now + _HOLD_SECONDS
             return account.last
 
-        return self._change(hold)
+        return hold
 
     def settle(self, number: int, dollars: float | None) -> None:
         """Replace what is held by the actual cost. If that is unknown, all that is held counts as spent.
@@ -116,12 +135,15 @@ class Budget:
         Never raises, because a reply must not be lost over its cost. What cannot be written stays held.
         """
 
-        def settle(account: _Account, _: float) -> None:
-            if held := account.held.pop(str(number), None):
-                account.spent += held[0] if dollars is None else dollars
-
         with suppress(ModelUnavailable):
-            self._change(settle)
+            self._change(_settling(number, dollars))
+
+    def settle_soon(self, number: int, dollars: float | None) -> None:
+        """Do what `settle` does, before anything is held from now on, and wait for no other machine."""
+        if remote := self._ledger.remote:
+            remote.submit(self._name, _on_text(_settling(number, dollars)))
+        else:
+            self.settle(number, dollars)
 
     def close(self) -> None:
         """Let go of the ledger for this process."""
@@ -129,16 +151,35 @@ class Budget:
 
     def _change(self, change: Callable[[_Account, float], T]) -> T:
         """Change the account, exclusively among all threads and processes. Raises ModelUnavailable."""
+        with _told():
+            return self._ledger.change(self._name, _on_text(change))
 
-        def changed(text: str, now: float) -> tuple[str, T]:
-            account = _Account.from_text(text)
-            result = change(account, now)
-            return account.to_text(), result
 
-        try:
-            return self._ledger.change(self._name, changed)
-        except LedgerError as error:
-            raise ModelUnavailable(f"--fc-max-cost cannot be kept to: {error}") from None
+def _settling(number: int, dollars: float | None) -> Callable[[_Account, float], None]:
+    def settle(account: _Account, _: float) -> None:
+        if held := account.held.pop(str(number), None):
+            account.spent += held[0] if dollars is None else dollars
+
+    return settle
+
+
+def _on_text(change: Callable[[_Account, float], T]) -> Callable[[str, float], tuple[str, T]]:
+    """The change of the text in which the account is kept."""
+
+    def changed(text: str, now: float) -> tuple[str, T]:
+        account = _Account.from_text(text)
+        result = change(account, now)
+        return account.to_text(), result
+
+    return changed
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except LedgerError as error:
+        raise ModelUnavailable(f"--fc-max-cost cannot be kept to: {error}") from None
 
 
 @dataclass(slots=True)
@@ -173,19 +214,19 @@ async def hold_and_settle(
             f'--fc-max-cost needs the price of {model}, which is unknown: add [tool.fcall.prices."{model}"] with input '
             "and output, in US dollars per million tokens, to pyproject.toml"
         )
-    while (number := budget.hold(dollars, f"the next request to {model}")) is None:
+    while (number := await budget.hold_soon(dollars, f"the next request to {model}")) is None:
         await sleep(POLL_SECONDS)
     bill = Bill()
     try:
         yield bill
     except Exception as error:  # failures cost nothing, unless an answer may have got lost
         lost = bill.begun or (isinstance(error, Unanswered) and error.billable)
-        budget.settle(number, None if lost else 0.0)
+        budget.settle_soon(number, None if lost else 0.0)
         raise
     except BaseException:  # broken off: the server may have answered, and may charge for it
-        budget.settle(number, None)
+        budget.settle_soon(number, None)
         raise
-    budget.settle(number, 0.0 if bill.free else cost_of(price, bill.usage))
+    budget.settle_soon(number, 0.0 if bill.free else cost_of(price, bill.usage))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,9 @@ class Dispatcher:
     """Accepts jobs from any thread, and answers them in a thread with an event loop, which starts with the first job.
 
     `on_replies` is called in that thread as soon as replies have arrived, before their futures are done; the futures
-    get what it raises. `on_unpriced` is called there for each attempt that the provider may bill although it gave no
-    reply. Backends are used and closed only in that event loop.
+    get what it raises. Where it waits for another machine (`remote_replies`), another thread calls it. `on_unpriced` is
+    called in the loop for each attempt that the provider may bill although it gave no reply. Backends are used and
+    closed only in that event loop.
     """
 
     def __init__(
@@ -37,11 +38,12 @@ class Dispatcher:
         limits: Limits,
         on_replies: Callable[[Sequence[AnsweredJob]], object],
         *,
+        remote_replies: bool = False,
         on_unpriced: Callable[[Job], object] = lambda _: None,
         clock: Clock | None = None,
         jitter: Callable[[], float] | None = None,
     ) -> None:
-        self._writer: GroupWriter[AnsweredJob] = GroupWriter(on_replies)
+        self._writer: GroupWriter[AnsweredJob] = GroupWriter(on_replies, remote=remote_replies)
         self._sender = Sender(limits, clock or SystemClock(), jitter or random.SystemRandom().random, on_unpriced)
         self._progress = Progress()
         self._lock = threading.Lock()

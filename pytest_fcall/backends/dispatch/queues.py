@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from pytest_fcall.backends.dispatch.job import Clock
@@ -65,7 +66,7 @@ class ModelQueue:
         self.running = 0
         self.outage = Outage()
         self.waits_for_alarm = False
-        """Whether no request may be sent before an alarm that is set."""
+        """Whether no request may be sent before an alarm that is set, or what another machine says."""
         self._stop_error: Callable[[], Exception] | None = None
         self._pauses: set[asyncio.Future[None]] = set()
 
@@ -84,6 +85,13 @@ class ModelQueue:
         turn = self.waiting[0] if self.waiting else None
         waits_for_others = turn and not turn.retry and self.outage.is_unreachable and self._pauses
         return None if waits_for_others else turn
+
+    def next_ones(self, most: int) -> list[Turn]:
+        """The waiting requests that may follow each other, at least one."""
+        first = self.next()
+        if first is None or self.outage.is_unreachable:
+            return [first] if first else []
+        return [*islice((turn for turn in self.waiting if not turn.admitted.done()), most)]
 
     def answered(self) -> None:
         """Note that the model accepted a request."""
@@ -126,6 +134,8 @@ class RequestQueues:
         self._rate_limits = rate_limits
         self._clock = clock
         self._queues: dict[str, ModelQueue] = {}
+        self._asked: set[asyncio.Task[None]] = set()
+        """What another machine is being asked."""
 
     def of(self, model: str) -> ModelQueue:
         """Return the queue of this model."""
@@ -156,21 +166,55 @@ class RequestQueues:
 
     def leave(self, queue: ModelQueue) -> None:
         """Make room for the next request."""
-        queue.running -= 1
-        self.running -= 1
+        self._take_room(queue, -1)
         self._admit()
 
     def _admit(self) -> None:
         for queue in self._queues.values():
             while self.running < self._concurrency and queue.may_send and (turn := queue.next()):
+                if self._rate_limits.are_remote:
+                    self._ask_for(queue)
+                    break
                 admission = self._rate_limits.take(queue.model, turn.tokens)
                 if admission.wait > 0:
-                    queue.waits_for_alarm = True
-                    self._clock.call_later(admission.wait, partial(self._ring, queue))
+                    self._set_alarm(queue, admission.wait)
                     break
-                turn.admitted.set_result(admission.at)
-                queue.running += 1
-                self.running += 1
+                self._let(queue, turn, admission.at)
+
+    def _ask_for(self, queue: ModelQueue) -> None:
+        """Ask another machine whether the next requests may be sent, as many as there is room for."""
+        room = min(self._concurrency - self.running, queue.concurrency.allowed - queue.running)
+        turns = queue.next_ones(room)
+        queue.waits_for_alarm = True
+        self._take_room(queue, len(turns))  # no other model may have it meanwhile
+        asked = asyncio.get_running_loop().create_task(self._admit_together(queue, turns))
+        self._asked.add(asked)
+        asked.add_done_callback(self._asked.discard)
+
+    async def _admit_together(self, queue: ModelQueue, turns: Sequence[Turn]) -> None:
+        try:
+            admissions = await self._rate_limits.take_all(queue.model, [turn.tokens for turn in turns])
+        finally:
+            self._take_room(queue, -len(turns))
+            queue.waits_for_alarm = False
+        for turn, admission in zip(turns, admissions, strict=False):
+            if admission.wait > 0:
+                self._set_alarm(queue, admission.wait)
+            elif not turn.admitted.done():  # else somebody has given it up, who had not come so far
+                self._let(queue, turn, admission.at)
+        self._admit()
+
+    def _let(self, queue: ModelQueue, turn: Turn, at: float) -> None:
+        turn.admitted.set_result(at)
+        self._take_room(queue, 1)
+
+    def _take_room(self, queue: ModelQueue, count: int) -> None:
+        queue.running += count
+        self.running += count
+
+    def _set_alarm(self, queue: ModelQueue, seconds: float) -> None:
+        queue.waits_for_alarm = True
+        self._clock.call_later(seconds, partial(self._ring, queue))
 
     def _ring(self, queue: ModelQueue) -> None:
         queue.waits_for_alarm = False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from asyncio import wrap_future
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self, TypeVar
 
 from pytest_fcall.backends.dispatch.job import Clock, Limits
-from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger
+from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger, RemoteLedger
 
 WINDOW_SECONDS = 62.0
 """Seconds for which a request counts.
@@ -102,40 +104,79 @@ class RateLimits:
         self._own = OwnLedger(clock.wall)
         self._shared = limits.shared
 
+    @property
+    def are_remote(self) -> bool:
+        """Whether they are counted on another machine, for which no event loop should wait."""
+        return self._remote is not None
+
+    @property
+    def _remote(self) -> RemoteLedger | None:
+        shared = self._shared
+        return shared.remote if shared else None
+
     def take(self, model: str, tokens: int) -> Admission:
         """Admit one request, or say when to try again."""
-        rpm, tpm = self._limits.rpm, self._limits.tpm
-
-        def take(window: RateWindow, now: float) -> Admission:
-            return Admission(window.take(now, tokens, rpm, tpm), now)
-
+        taking = self._taking([tokens])
         if self._limited:
-            return self._change(model, take)
+            return self._change(model, taking)[0]
         # Where nothing is counted there may still be a time to wait for; looking changes nothing.
         text, now = self._read(model)
-        return take(RateWindow.from_text(text), now) if text else Admission(0.0, now)
+        return taking(RateWindow.from_text(text), now)[0] if text else Admission(0.0, now)
+
+    async def take_all(self, model: str, tokens: Sequence[int]) -> Sequence[Admission]:
+        """Admit requests with these tokens, up to the first that has to be tried again; wait for no other machine."""
+        taking = self._taking(tokens)
+        if remote := self._remote:
+            try:
+                if self._limited:
+                    return await wrap_future(remote.submit(_name(model), _on_text(taking)))
+                text, now = await wrap_future(remote.submit_read(_name(model)))
+                return taking(RateWindow.from_text(text), now)
+            except LedgerError as error:
+                self._count_alone(error)
+        return self._change(model, taking)
+
+    def _taking(self, tokens: Sequence[int]) -> Callable[[RateWindow, float], Sequence[Admission]]:
+        rpm, tpm = self._limits.rpm, self._limits.tpm
+
+        def take(window: RateWindow, now: float) -> Sequence[Admission]:
+            taken: list[Admission] = []
+            for each in tokens:
+                taken.append(Admission(window.take(now, each, rpm, tpm), now))
+                if taken[-1].wait > 0:
+                    break
+            return taken
+
+        return take
 
     def settle(self, model: str, taken: float, tokens: int) -> None:
         """Correct the estimated tokens of a request that was admitted at the time `taken` by this difference."""
         if tokens and self._limits.tpm is not None:
-            self._change(model, lambda window, _: window.settle(taken, tokens))
+            self._note(model, lambda window, _: window.settle(taken, tokens))
 
     def block(self, model: str, seconds: float) -> None:
         """Admit no request to this model for so many seconds."""
-        self._change(model, lambda window, now: window.block(now + seconds))
+        self._note(model, lambda window, now: window.block(now + seconds))
 
     def close(self) -> None:
         """Let go of the ledger."""
         if self._shared:
             self._shared.close()
 
-    def _change(self, model: str, change: Callable[[RateWindow, float], T]) -> T:
-        def changed(text: str, now: float) -> tuple[str, T]:
-            window = RateWindow.from_text(text)
-            result = change(window, now)
-            return window.to_text(), result
+    def _note(self, model: str, change: Callable[[RateWindow, float], None]) -> None:
+        """Make a change before any request is admitted from now on, and wait for no other machine."""
+        if remote := self._remote:
+            remote.submit(_name(model), _on_text(change)).add_done_callback(self._noted)
+        else:
+            self._change(model, change)
 
-        return self._with_ledger(lambda ledger: ledger.change(_name(model), changed))
+    def _noted(self, future: Future[None]) -> None:
+        """Take the error of a change that nobody waits for; in another thread."""
+        if not future.cancelled() and isinstance(error := future.exception(), LedgerError):
+            self._count_alone(error)
+
+    def _change(self, model: str, change: Callable[[RateWindow, float], T]) -> T:
+        return self._with_ledger(lambda ledger: ledger.change(_name(model), _on_text(change)))
 
     def _read(self, model: str) -> tuple[str, float]:
         return self._with_ledger(lambda ledger: ledger.read(_name(model)))
@@ -145,10 +186,25 @@ class RateLimits:
             try:
                 return use(self._shared)
             except LedgerError as error:
-                self.warning = f"rate limits apply to each process separately: {error}"
-                self._shared.close()
-                self._shared = None
+                self._count_alone(error)
         return use(self._own)
+
+    def _count_alone(self, error: LedgerError) -> None:
+        self.warning = f"rate limits apply to each process separately: {error}"
+        if self._shared:
+            self._shared.close()
+            self._shared = None
+
+
+def _on_text(change: Callable[[RateWindow, float], T]) -> Callable[[str, float], tuple[str, T]]:
+    """The change of the text in which a window is kept."""
+
+    def changed(text: str, now: float) -> tuple[str, T]:
+        window = RateWindow.from_text(text)
+        result = change(window, now)
+        return window.to_text(), result
+
+    return changed
 
 
 def _name(model: str) -> str:

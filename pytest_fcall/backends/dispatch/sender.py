@@ -74,9 +74,9 @@ class Sender:
         """
         if job.claim is None:
             return await self._answer(job)
-        if (reply := await job.claim.reply()) is not None:
-            return reply
         try:
+            if (reply := await job.claim.reply()) is not None:
+                return reply
             return await self._answer(job)
         except BaseException:  # cancellation, too
             job.claim.release()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from pytest_fcall.core.private_files import create_private, make_private_folder
 
@@ -33,6 +34,11 @@ class LedgerError(Exception):
 class Ledger(Protocol):
     """Texts by name. Whoever shares the ledger has the same time, in seconds since 1970."""
 
+    @property
+    def remote(self) -> RemoteLedger | None:
+        """The ledger itself if it is on another machine, for which no event loop should wait."""
+        ...
+
     def change(self, name: str, change: Callable[[str, float], tuple[str, T]]) -> T:
         """Have `change` make a new text of the old one and the time, while no other process can; return the rest.
 
@@ -49,8 +55,31 @@ class Ledger(Protocol):
         ...
 
 
+class RemoteLedger(Protocol):
+    """Does what is submitted in a thread of its own, in this order; of one kind, as much at a time as there is."""
+
+    def submit(self, name: str, change: Callable[[str, float], tuple[str, T]]) -> Future[T]:
+        """Begin `Ledger.change`, which may be made once more if the connection is lost."""
+        ...
+
+    def submit_read(self, name: str) -> Future[tuple[str, float]]:
+        """Begin `Ledger.read`."""
+        ...
+
+
+async def change_soon(ledger: Ledger, name: str, change: Callable[[str, float], tuple[str, T]]) -> T:
+    """Do what `ledger.change` does, and keep no event loop waiting for another machine."""
+    if (remote := ledger.remote) is None:
+        return ledger.change(name, change)
+    from asyncio import wrap_future
+
+    return await wrap_future(remote.submit(name, change))
+
+
 class OwnLedger:
     """The ledger of one process alone. Safe with threads."""
+
+    remote: Final = None
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -76,6 +105,8 @@ class FileLedger:
 
     The file is made with the first change. It may be shared by threads.
     """
+
+    remote: Final = None
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path = path

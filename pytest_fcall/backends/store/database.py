@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from pytest_fcall.backends.processes.ledger import Ledger
 from pytest_fcall.backends.store.rows import Row, Tools
@@ -29,6 +30,15 @@ class NewRows:
     uses: Sequence[Use] = ()
     answered: Sequence[str] = ()
     """The digests of requests that nobody needs to claim any more."""
+
+
+class Claimed(NamedTuple):
+    """What came of a claim."""
+
+    ours: bool
+    """Whether the request may be sent, by this process and nobody else."""
+    replies: Sequence[tuple[Any, ...]]
+    """The reply that was there by then, as a row of `selections.FIND`; it says nothing where the claim is not ours."""
 
 
 class Database(Protocol):
@@ -85,8 +95,13 @@ class Database(Protocol):
         """Delete what `ReplyStore.prune` says, and return the number of replies."""
         ...
 
-    def claim(self, digest: str, owner: str) -> bool:
-        """Whether `owner`, in this process, may send a request, and nobody else."""
+    @property
+    def remote(self) -> RemoteDatabase | None:
+        """The database itself if it is on another machine, for which no event loop should wait."""
+        ...
+
+    def claim(self, digest: str, owner: str, since: float) -> Claimed:
+        """Claim a request for `owner`, in this process; look for a reply that was recorded since, after that."""
         ...
 
     def release(self, digest: str, owner: str) -> None:
@@ -107,4 +122,16 @@ class Database(Protocol):
 
     def close(self) -> None:
         """End the claims of this process, and let go of what was opened. The next call opens it again."""
+        ...
+
+
+class RemoteDatabase(Protocol):
+    """Does what is submitted in a thread of its own, in this order; of one kind, as much at a time as there is."""
+
+    def submit_claim(self, digest: str, owner: str, since: float) -> Future[Claimed]:
+        """Begin `Database.claim`. The future raises StoreError."""
+        ...
+
+    def submit_release(self, digest: str, owner: str) -> None:
+        """Begin `Database.release`. A claim that cannot be ended ends with this process."""
         ...

@@ -18,7 +18,7 @@ from pytest_fcall.backends.store.database import Database, NewRows, StoreError, 
 from pytest_fcall.backends.store.rescued import rescue
 from pytest_fcall.backends.store.rows import Row, Tools, from_row, storable, to_row
 from pytest_fcall.backends.store.selections import Selection
-from pytest_fcall.core import Fault, Location, Request
+from pytest_fcall.core import Fault, Location, Reply, Request
 from pytest_fcall.core.json_fields import DamagedData
 from pytest_fcall.core.private_files import NAME, make_private_folder
 from pytest_fcall.core.secrets import Secrets
@@ -86,6 +86,11 @@ class ReplyStore:
     def is_file(self) -> bool:
         """Whether they are in a file of this host."""
         return isinstance(self._place, Path)
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether they are on another machine, for which no event loop should wait."""
+        return self._database.remote is not None
 
     @property
     def folder(self) -> Path:
@@ -249,13 +254,38 @@ class ReplyStore:
         True for all if the database cannot be used.
         """
         try:
-            return self._database.claim(digest, owner)
+            return self._database.claim(digest, owner, inf).ours
         except StoreError:
             return True
 
+    async def claim_or_find(self, digest: str, owner: str, since: float) -> tuple[bool, Reply | None]:
+        """Claim the request as `claim` does. Return the reply, too, if one was recorded since, after all.
+
+        No event loop is kept waiting for another machine.
+        """
+        remote = self._database.remote
+        try:
+            if remote is None:
+                claimed = self._database.claim(digest, owner, since)
+            else:
+                from asyncio import wrap_future
+
+                claimed = await wrap_future(remote.submit_claim(digest, owner, since))
+        except StoreError as error:
+            self._add_fault(str(error))
+            return True, None
+        rows = self._whole(selections.FIND, claimed.replies) if claimed.ours else []
+        return claimed.ours, self._reply(Row(*rows[0])) if rows else None
+
     def release(self, digest: str, owner: str) -> None:
-        """Release a claim without a reply; `put` ends it itself. Raises StoreError."""
-        self._database.release(digest, owner)
+        """Release a claim without a reply; `put` ends it itself. Raises StoreError.
+
+        No event loop is kept waiting for another machine, and so not told of its errors.
+        """
+        if (remote := self._database.remote) is not None:
+            remote.submit_release(digest, owner)
+        else:
+            self._database.release(digest, owner)
 
     def flush(self) -> None:
         """Write the uses that were noted."""
@@ -290,6 +320,10 @@ class ReplyStore:
         except StoreError as error:
             self._add_fault(str(error))
             return []
+        return self._whole(selection, rows)
+
+    def _whole(self, selection: Selection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The rows that are as we write them; a fault if others are among them."""
         whole = [row for row in rows if selection.is_whole(row)]
         if len(whole) < len(rows):
             self._add_fault(f"recorded replies in {self.place}: a row was changed on the disk, and is passed over")
@@ -317,6 +351,11 @@ class ReplyStore:
         except DamagedData as damaged:
             self._add_fault(f"recorded replies in {self.place}: {damaged}; the request will be sent again")
             return None
+
+    def _reply(self, row: Row) -> Reply | None:
+        """The reply in a row, whatever the request was."""
+        found = self._recording(row, Request(()))
+        return found.reply if found else None
 
     def _tools(self, catalogue: str) -> Tools:
         """The tools of a reply; none, and a fault, if they are lost: the reply is still good."""

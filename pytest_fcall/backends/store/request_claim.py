@@ -32,14 +32,15 @@ class RequestClaim:
     async def reply(self) -> Reply | None:
         """Wait while another process asks. Return its reply; None where the request is now ours to send."""
         pause = POLL_SECONDS
-        while not self.store.claim(self.digest, self.owner):
+        while True:
+            ours, stored = await self.store.claim_or_find(self.digest, self.owner, self.since)
+            if ours:
+                break
             await self.sleep(pause)
             pause = min(1.5 * pause, _LONGEST_PAUSE)
-        # Another process may have stored the reply just before this one got the claim.
-        if stored := self.store.find(self.digest, self.since):
+        if stored is not None:
             self.release()
-            return stored.reply
-        return None
+        return stored
 
     def release(self) -> None:
         """Let others ask. If the store cannot be written, the claim ends with this process."""

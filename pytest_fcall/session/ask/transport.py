@@ -368,7 +368,10 @@ class Transport:
             from pytest_fcall.session.ask.limits import request_limits
 
             self._dispatcher = Dispatcher(
-                request_limits(self._settings, self._recordings), self._record, on_unpriced=self._count_unpriced
+                request_limits(self._settings, self._recordings),
+                self._record,
+                remote_replies=self._settings.store is not None,
+                on_unpriced=self._count_unpriced,
             )
             self._display = self._new_display(self._dispatcher.progress, self.expected)
         return self._dispatcher

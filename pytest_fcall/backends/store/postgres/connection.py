@@ -114,10 +114,11 @@ class ServerConnection:
     def now(self) -> float:
         """The time of the server, in seconds since 1970."""
         self._leave_parent_alone()
-        with self._lock, self._errors_in_words():
-            self._connected()
-            told, at = self._time
-            return told + time.monotonic() - at
+        if self._connection is None:
+            with self._lock, self._errors_in_words():
+                self._connected()
+        told, at = self._time  # no need to wait for whoever has the connection
+        return told + time.monotonic() - at
 
     @property
     def error(self) -> type[Exception]:
@@ -292,6 +293,36 @@ class ServerConnection:
         if self._over is not None:
             self._over.set()
             self._over = None
+
+
+@contextmanager
+def together(connection: Connection, *, durable: bool = True) -> Iterator[None]:
+    """A transaction that waits for the server once, at its end; `durable` if it must outlive a crash of the server.
+
+    The driver's own transactions wait for each of their steps. Rows may be fetched once it is over.
+    """
+    with rolled_back(connection), connection.pipeline():
+        begin(connection, durable=durable)
+        yield
+        connection.execute("COMMIT")
+
+
+@contextmanager
+def rolled_back(connection: Connection) -> Iterator[None]:
+    """Leave no transaction open behind an error."""
+    try:
+        yield
+    except BaseException:  # Ctrl+C, too
+        if not connection.closed:
+            connection.rollback()
+        raise
+
+
+def begin(connection: Connection, *, durable: bool) -> None:
+    """Begin a transaction each of whose statements sees what has ended elsewhere by then."""
+    connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+    if not durable:
+        connection.execute("SET LOCAL synchronous_commit = off")
 
 
 def _one_line(text: str) -> str:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_fcall.backends.recordings.line import catalogue_line
+from pytest_fcall.backends.store import selections
 from pytest_fcall.backends.store.address import ServerAddress
-from pytest_fcall.backends.store.database import NewRows, StoreError
+from pytest_fcall.backends.store.database import Claimed, NewRows, StoreError
 from pytest_fcall.backends.store.postgres import tables
-from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection
+from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection, together
+from pytest_fcall.backends.store.postgres.gathered import Gathered, Outcome, StoreThread
 from pytest_fcall.backends.store.postgres.ledger import ServerLedger
 from pytest_fcall.backends.store.rescued import read_rescued, rescued_beside
 from pytest_fcall.backends.store.rows import CatalogueRow, Tools, read_catalogue, sound_rows
@@ -27,6 +31,14 @@ _FILE: Final = "replies.db"
 """What files of replies that the server did not take are named after."""
 
 
+class _WantedRequest(NamedTuple):
+    """A request that somebody wants to send, unless there is a reply that was recorded since."""
+
+    digest: str
+    owner: str
+    since: float
+
+
 class ServerDatabase:
     """The tables of a project on a server. They are made by who comes first."""
 
@@ -34,6 +46,9 @@ class ServerDatabase:
         self._address = address
         self._on_fault = on_fault
         self._server = ServerConnection(address, self._opened, self._say_alive_again)
+        self._thread = StoreThread()
+        self._ledger = ServerLedger(self._server, self._thread)
+        self._wanted: Gathered[_WantedRequest] = Gathered(self._thread, self._claim_all)
         self._tools: dict[str, Tools] = {}
         self._process = ""
         """The name under which this process claims requests; empty as long as it claims none."""
@@ -84,7 +99,7 @@ class ServerDatabase:
         new = [each for each in lines if each.digest not in self._tools]
 
         def work(connection: Connection) -> None:
-            with _pipelined(connection):
+            with together(connection):
                 self._execute_many(connection, tables.PUT_CATALOGUE, new)
                 # In one order: transactions that wait for each other in a circle would be broken off.
                 self._execute_many(connection, tables.PUT_REPLY, sorted(rows.replies))
@@ -151,19 +166,39 @@ class ServerDatabase:
         self._tools.clear()
         return deleted
 
-    def claim(self, digest: str, owner: str) -> bool:
-        """Claim a request, unless a process has that was alive a short time ago."""
+    @property
+    def remote(self) -> ServerDatabase:
+        """It is on another machine, as far as anybody knows."""
+        return self
 
-        def work(connection: Connection) -> bool:
+    def claim(self, digest: str, owner: str, since: float) -> Claimed:
+        """Claim a request, unless a process has that was alive a short time ago."""
+        claimed: Claimed = self._wanted.do(_WantedRequest(digest, owner, since))
+        return claimed
+
+    def submit_claim(self, digest: str, owner: str, since: float) -> Future[Claimed]:
+        """Claim a request, together with others."""
+        return self._wanted.submit(_WantedRequest(digest, owner, since))
+
+    def _claim_all(self, wanted: Sequence[_WantedRequest]) -> Sequence[Outcome]:
+        """Claim requests, and look for replies to them that others have stored just before, in one round trip."""
+
+        def work(connection: Connection) -> Sequence[Outcome]:
             if not self._process or self._named_in != os.getpid():
                 self._process, self._named_in, self._alive_until = uuid.uuid4().hex, os.getpid(), 0.0
             if time.monotonic() > self._alive_until:  # as in a process that slept with its machine
-                self._say_alive(connection)
-            with _pipelined(connection, durable=False):
-                claimed = connection.execute(
-                    self._server.statement(tables.CLAIM).encode(), [digest, owner, self._process]
-                )
-            return claimed.fetchone() is not None
+                self._say_alive(connection)  # by itself: whoever waits for these claims does not see what else is new
+            with together(connection, durable=False):
+                claims = {
+                    each: self._execute(connection, tables.CLAIM, each.digest, each.owner, self._process)
+                    for each in sorted(wanted)  # in one order, as in `put`
+                }
+                found = {
+                    each: self._execute(connection, tables.SELECTIONS[selections.FIND], each.digest, each.since)
+                    for each in claims
+                }
+            claimed = {each: Claimed(claims[each].fetchone() is not None, found[each].fetchall()) for each in claims}
+            return [partial(claimed.__getitem__, each) for each in wanted]
 
         return self._server.run(work)
 
@@ -174,19 +209,29 @@ class ServerDatabase:
                 lambda connection: self._execute(connection, tables.END_CLAIM, digest, owner, self._process)
             )
 
+    def submit_release(self, digest: str, owner: str) -> None:
+        """Release a claim, after all claims that were submitted before. One that cannot be ends with the process."""
+
+        def work() -> None:
+            with suppress(StoreError):
+                self.release(digest, owner)
+
+        self._thread.start(work)
+
     def _say_alive_again(self) -> None:
         if self._process and self._named_in == os.getpid():
             self._server.run(self._say_alive)
 
     def _say_alive(self, connection: Connection) -> None:
-        self._alive_until = time.monotonic() + LEASE / 2
+        until = time.monotonic() + LEASE / 2
         self._execute(connection, tables.IS_ALIVE, self._process, LEASE)
+        self._alive_until = until
 
     def try_out(self) -> None:
         """Connect, and write: what dead processes and runs have left is deleted."""
 
         def work(connection: Connection) -> None:
-            with _pipelined(connection):
+            with together(connection):
                 for statement in tables.FORGET_OLD:
                     self._execute(connection, statement)
                 self._execute(connection, tables.MAKE_TEXT, "")
@@ -220,10 +265,11 @@ class ServerDatabase:
 
     def ledger(self, _: str, /) -> ServerLedger:
         """The ledger of the project, which all of its runs share."""
-        return ServerLedger(self._server)
+        return self._ledger
 
     def close(self) -> None:
-        """End the claims, and close the connection."""
+        """Wait for what was submitted, end the claims, and close the connection."""
+        self._thread.close()
         if self._process and self._named_in == os.getpid():
             with suppress(StoreError):  # they end by themselves
                 self._server.run(
@@ -242,15 +288,6 @@ class ServerDatabase:
         if rows:
             with connection.cursor() as cursor:
                 cursor.executemany(self._server.statement(statement).encode(), rows)
-
-
-@contextmanager
-def _pipelined(connection: Connection, *, durable: bool = True) -> Iterator[None]:
-    """A transaction that waits for the server once, at its end; `durable` if it must outlive a crash of the server."""
-    with connection.pipeline(), connection.transaction():
-        if not durable:
-            connection.execute("SET LOCAL synchronous_commit = off")
-        yield
 
 
 def _catalogue_lines(rows: NewRows) -> list[CatalogueRow]:

@@ -134,9 +134,15 @@ FORGET_CATALOGUES = """
     DELETE FROM our.catalogues c WHERE NOT EXISTS (SELECT FROM our.replies r WHERE r.catalogue = c.digest)
 """
 
-# The claim of a process that has not said for a while that it is alive may be taken.
+# The claim of a process that has not said for a while that it is alive may be taken. One that is held is only looked
+# at: many are claimed in one transaction, and a lock on each would get in the way of its holder's reply.
 CLAIM = """
-    INSERT INTO our.claims AS held VALUES (%s, %s, %s)
+    INSERT INTO our.claims AS held
+    SELECT w.digest, w.owner, w.process FROM (VALUES (%s::text, %s::text, %s::text)) AS w (digest, owner, process)
+    WHERE NOT EXISTS (
+        SELECT FROM our.claims c JOIN our.processes p ON p.name = c.process
+        WHERE c.digest = w.digest AND (c.owner, c.process) <> (w.owner, w.process) AND p.until > clock_timestamp()
+    )
     ON CONFLICT (digest) DO UPDATE SET owner = excluded.owner, process = excluded.process
     WHERE (held.owner, held.process) = (excluded.owner, excluded.process) OR NOT EXISTS (
         SELECT FROM our.processes p WHERE p.name = held.process AND p.until > clock_timestamp()

@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_fcall.backends.processes.ledger import FileLedger, ledger_path
 from pytest_fcall.backends.recordings.line import catalogue_line
-from pytest_fcall.backends.store.database import NewRows
+from pytest_fcall.backends.store import selections
+from pytest_fcall.backends.store.database import Claimed, NewRows
 from pytest_fcall.backends.store.rows import Tools, read_catalogue
 from pytest_fcall.backends.store.selections import Selection
 from pytest_fcall.backends.store.sqlite import tables
@@ -23,6 +24,8 @@ from pytest_fcall.core.json_fields import DamagedData
 
 class FileDatabase:
     """A database file. It is created with the first reply, and mended if damaged; `on_fault` is told of it."""
+
+    remote: Final = None
 
     def __init__(self, path: Path, on_fault: Callable[[str], None]) -> None:
         self._path = path
@@ -117,9 +120,12 @@ class FileDatabase:
         self._file.shrink()
         return deleted
 
-    def claim(self, digest: str, owner: str) -> bool:
+    def claim(self, digest: str, owner: str, since: float) -> Claimed:
         """Claim a request, unless a living process has."""
-        return self._claims.claim(digest, owner)
+        if not self._claims.claim(digest, owner):
+            return Claimed(ours=False, replies=())
+        # Another process may have stored the reply just before this one got the claim.
+        return Claimed(ours=True, replies=self.select(selections.FIND, digest, since))
 
     def release(self, digest: str, owner: str) -> None:
         """Release a claim."""

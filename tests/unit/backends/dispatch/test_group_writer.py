@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from threading import Event
 
 import pytest
 
@@ -85,3 +86,55 @@ def test_a_reply_that_is_there_is_handed_on_even_if_nobody_waits_any_more() -> N
 
     asyncio.run(story())
     assert seen == [["a", "b"]]
+
+
+def test_what_comes_while_another_machine_writes_is_written_together_next_and_the_loop_goes_on() -> None:
+    seen: list[list[str | None]] = []
+    asked, answer = Event(), Event()
+
+    def keep(arrivals: Sequence[AnsweredJob]) -> None:
+        seen.append(texts(arrivals))
+        asked.set()
+        assert answer.wait(20)
+        if "bad" in texts(arrivals):
+            raise StoreError("JSON cannot say this")
+
+    async def story() -> None:
+        arrivals: GroupWriter[AnsweredJob] = GroupWriter(keep, remote=True)
+        first = asyncio.ensure_future(handed_on(arrivals, "a"))
+        assert await asyncio.to_thread(asked.wait, 20)
+        others = asyncio.ensure_future(handed_on(arrivals, "b", "bad", "c"))
+        await asyncio.sleep(0)
+        assert not first.done()
+        answer.set()
+        assert await first == [None]
+        (good, bad, last) = await others
+        assert (good, last) == (None, None)
+        assert isinstance(bad, StoreError)
+
+    asyncio.run(story())
+    assert seen == [["a"], ["b", "bad", "c"], ["b"], ["bad"], ["c"]]
+
+
+def test_what_waits_for_another_machine_is_written_at_the_end() -> None:
+    seen: list[list[str | None]] = []
+    asked, answer = Event(), Event()
+
+    def keep(arrivals: Sequence[AnsweredJob]) -> None:
+        seen.append(texts(arrivals))
+        asked.set()
+        assert answer.wait(20)
+
+    async def story() -> None:
+        arrivals: GroupWriter[AnsweredJob] = GroupWriter(keep, remote=True)
+        both = [asyncio.ensure_future(handed_on(arrivals, "a"))]
+        assert await asyncio.to_thread(asked.wait, 20)
+        both.append(asyncio.ensure_future(handed_on(arrivals, "b")))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        answer.set()
+        arrivals.flush()
+        assert seen == [["a"], ["b"]]
+        assert await asyncio.gather(*both) == [[None], [None]]
+
+    asyncio.run(story())
