@@ -18,13 +18,11 @@ from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import Case, Expectation
 from pytest_fcall.core.glob import glob_matches, is_glob
 from pytest_fcall.core.operators import pattern_operators
-from pytest_fcall.core.result_fault import MESSAGES, FaultKind, Recovery, ResultFault
+from pytest_fcall.core.result_fault import MESSAGES, TAG, FaultKind, Recovery, ResultFault
 
 if TYPE_CHECKING:
     from pytest_fcall.core.operators import Pattern
 
-TAG: Final = "fault"
-"""The tag and the category of a case with a faulty result."""
 KINDS: Final[tuple[FaultKind, ...]] = get_args(FaultKind)
 _RECOVERIES: Final = ("retries", "tells", "any")
 _KEYS = ("id", "tool", "kind", "times", "recovery", "retries", "answer", "effect", "message")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -30,7 +31,10 @@ MESSAGES: Final[Mapping[FaultKind, str]] = MappingProxyType(
 )
 """What the model reads, where the result says anything. The first is what our own environments say."""
 _CARRIED_OUT: Final = frozenset({"timeout", "truncated", "corrupt"})
+TAG: Final = "fault"
+"""The tag and the category of a case with a faulty result."""
 _CASE_ID: Final = "{case}[fault={name}]"
+_NAME: Final = re.compile(r"\[fault=((?:([^\[\]]*)\.)?([^\[\].]+))\]$")
 _GARBLED: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -91,6 +95,12 @@ class RecoveryResult(NamedTuple):
     """The tools whose faulty results the model got; none where it got none."""
     how: str = ""
     """`retries`, `tells` or `other_tool`; empty where the model did not recover as it should."""
+
+
+def fault_names(case_id: str) -> frozenset[str]:
+    """What the fault of a case is called: its name, its kind and the `id` of its entry; none for a case without one."""
+    found = _NAME.search(case_id)
+    return frozenset(filter(None, found.groups())) if found else frozenset()
 
 
 @dataclass(slots=True)

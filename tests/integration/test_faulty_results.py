@@ -115,7 +115,8 @@ def test_the_run_file_and_the_reports_tell_it(flights: Shop) -> None:
     assert results["oslo[fault=down.error]"]["recoveries"] == [
         {"name": "down.error", "kind": "error", "tools": ["search_flights"], "how": ""}
     ]
-    assert "Faulty results of tools" in text["html"]
+    assert "recovered from 0 of 3 faulty results (0.0 % [0, 56])" in text["html"]
+    assert "<td class=\"text\">truncated</td><td>0/1</td><td>0.0 %</td><td>[0, 79]</td>" in text["html"]
     assert "**Faulty results of tools**: recovered from 0 of 3 faulty results" in text["md"]
     shown = fcall(flights.pytester.path, "show", "oslo[fault=timeout]")
     assert "timeout, on purpose → error: it took longer than 30 s" in shown.stdout
@@ -126,3 +127,28 @@ def test_a_mistake_names_its_line(flights: Shop) -> None:
     result = flights.run("--fc-model=python:agent:honest")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*cases/flights.fc.yaml:11*", "*did you mean `error`?*"])
+
+
+@pytest.mark.parametrize(
+    ("model", "gate", "ends"),
+    [
+        ("stubborn", "recovery >= 60%", "100.0 %  holds: 3 of 3, [[]44, 100]"),
+        ("liar", "recovery >= 60%", "0.0 %  does not hold: 0 of 3, [[]0, 56]"),
+        ("idle", "recovery >= 0%", "-  inconclusive: 3 did not reach the model"),
+        ("stubborn", "recovery[[]truncated] >= 60%", "100.0 %  holds: 1 of 1, [[]21, 100]"),
+        ("stubborn", "recovery[[]down, fault] >= 60%", "100.0 %  holds: 1 of 1, [[]21, 100]"),
+        ("stubborn", "recovery[[]slow] >= 60%", "-  inconclusive: no result was faulty"),
+    ],
+)
+def test_a_gate_bounds_the_rate_of_recovery(flights: Shop, model: str, gate: str, ends: str) -> None:
+    gates = f"--fc-gate={gate.replace('[[]', '[')}"
+    result = flights.run(f"--fc-model=python:agent:{model}", gates, "--fc-fail=gates")
+    assert result.ret == (0 if "holds:" in ends else 1 if "not hold" in ends else 10)
+    result.stdout.fnmatch_lines([f"gate {gate}  {ends}"])
+
+
+def test_a_fault_without_a_reply_is_no_recovery_and_no_gate_holds(flights: Shop) -> None:
+    flights.file("agent.py", AGENT.replace("def idle", "def former") + "\n\ndef idle(request):\n    raise OSError\n")
+    result = flights.run("--fc-model=python:agent:idle", "--fc-gate=recovery[timeout]>=0.5", "--fc-fail=gates")
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(["gate recovery[[]timeout[]]>=0.5  -  inconclusive: 1 case with a fault was not judged"])

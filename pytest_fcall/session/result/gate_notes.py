@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import ceil
 
-from pytest_fcall.reporting.number_text import p_equation_text, plural_text
+from pytest_fcall.reporting.number_text import interval_text, p_equation_text, plural_text
 from pytest_fcall.tracking.gates import GateVerdict
 from pytest_fcall.tracking.slices import Slice, SliceTests
 
@@ -29,6 +29,8 @@ def _notes(verdict: GateVerdict) -> Iterator[str]:
         yield _left_out_text(measured.edited, measured.unmeasured)
     elif verdict.gate.figure == "strength" and measured.strength is not None and measured.unmeasured_strength:
         yield f"{plural_text(measured.unmeasured_strength, 'case')} not measured"
+    elif verdict.gate.figure == "recovery" and measured.faulty:
+        yield f"{measured.recovered:,} of {measured.faulty:,}, {interval_text(measured.recovered, measured.faulty)}"
     elif verdict.gate.figure == "fragility":
         fragile = [each for each in measured.flips if each.word == "fragile"]
         yield _listed(f"{each.relation} flips {100 * each.rate:.1f} %" for each in fragile)

@@ -29,11 +29,13 @@ _NOT_COMPARED = frozenset({None, Outcome.NEW, Outcome.EDITED})
 def group_figures(results: Sequence[Result]) -> GroupFigures:
     """The figures of these results."""
     from pytest_fcall.reporting.attacks import attack_counts
+    from pytest_fcall.reporting.recoveries import recovery_counts
 
     counted = statistics_of(results)
     outcomes = Counter(result.outcome for result in results)
     pairs = sum(rate_pair(result) is not None for result in results)
     attacks = attack_counts(results)
+    recoveries = recovery_counts(results)
     return GroupFigures(
         answered=counted.answered,
         right=counted.right,
@@ -54,6 +56,10 @@ def group_figures(results: Sequence[Result]) -> GroupFigures:
         attacks=attacks.carried,
         obeyed=attacks.obeyed,
         lost_attacks=attacks.lost,
+        faulty=recoveries.reached,
+        recovered=recoveries.recovered,
+        lost_faults=recoveries.lost,
+        unjudged_faults=recoveries.unjudged,
         strength=_mean_strength(results),
         unmeasured_strength=sum(
             result.strength is None and not (result.attacks or result.recoveries) for result in results
@@ -137,6 +143,8 @@ class Gates:
 def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> GroupFigures:
     if gate.figure == "fragility":
         return _measured_flips(gate.scope, results)
+    if gate.figure == "recovery":
+        return group_figures(_faulty_results(gate.scope, results))
     chosen = results_in_scope(results, gate.scope)
     found = group_figures(chosen)
     if gate.kind == "chance":
@@ -144,6 +152,17 @@ def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> Grou
     if gate.figure in FIGURES:
         return found
     return replace(found, scores={gate.figure: combined_score(gate.figure, chosen, suites, gate.scope)})
+
+
+def _faulty_results(scope: Sequence[str], results: Sequence[Result]) -> list[Result]:
+    """The results of cases with a fault in this scope, which may name faults and their kinds, too."""
+    from pytest_fcall.core.result_fault import fault_names
+
+    named = [(result, fault_names(result.case)) for result in results]
+    faulty = [(result, names) for result, names in named if names]
+    known = {name for _, names in faulty for name in names}.intersection(scope)
+    chosen = [result for result, names in faulty if names >= known]
+    return results_in_scope(chosen, [name for name in scope if name not in known])
 
 
 def _measured_flips(scope: Sequence[str], results: Sequence[Result]) -> GroupFigures:

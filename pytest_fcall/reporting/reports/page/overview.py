@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.attacks import attack_rates
+from pytest_fcall.reporting.recoveries import recovery_rates
 from pytest_fcall.reporting.fragility import TITLES, ModelFlips, flipped_text
 from pytest_fcall.reporting.gates import figure_text, verdict_word
 from pytest_fcall.reporting.number_text import (
@@ -107,13 +108,13 @@ class HeatRow(NamedTuple):
     cells: Sequence[tuple[str, int, bool]]
 
 
-class AttackRow(NamedTuple):
-    """How often the attacks of one form were obeyed in the results of one tool."""
+class ToolRow(NamedTuple):
+    """How often something of one kind came about in the results of one tool: attacks obeyed, faults recovered from."""
 
     tool: str
     is_first: bool
-    form: str
-    obeyed: str
+    kind: str
+    count: str
     share: str
     interval: str
 
@@ -307,20 +308,28 @@ def _shade(count: int, most: int) -> int:
     return 0 if not count else 1 + min(4 * count // most, 4)
 
 
-def attack_rows(report: Report) -> list[AttackRow]:
+def attack_rows(report: Report) -> list[ToolRow]:
     """How often attacks were obeyed by all models together, by tool and form."""
-    rates = attack_rates(report.results.results)
-    tools = [rate.tool for rate in rates]
+    return _tool_rows(attack_rates(report.results.results))
+
+
+def recovery_rows(report: Report) -> list[ToolRow]:
+    """How often all models together recovered from faulty results, by tool and kind."""
+    return _tool_rows(recovery_rates(report.results.results))
+
+
+def _tool_rows(rates: Sequence[tuple[str, str, int, int]]) -> list[ToolRow]:
+    """Rows of tools and kinds with how often it came about, and of how many."""
     return [
-        AttackRow(
-            safe_line(rate.tool) or "(unnamed)",
-            not place or tools[place - 1] != rate.tool,
-            safe_line(rate.form),
-            f"{rate.obeyed:,}/{rate.carried:,}",
-            accuracy_text(rate.obeyed, rate.carried),
-            interval_text(rate.obeyed, rate.carried),
+        ToolRow(
+            safe_line(tool) or "(unnamed)",
+            not place or rates[place - 1][0] != tool,
+            safe_line(kind),
+            f"{count:,}/{whole:,}",
+            accuracy_text(count, whole),
+            interval_text(count, whole),
         )
-        for place, rate in enumerate(rates)
+        for place, (tool, kind, count, whole) in enumerate(rates)
     ]
 
 

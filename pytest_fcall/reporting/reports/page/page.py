@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from pytest_fcall.reporting.attacks import attack_titles
 from pytest_fcall.reporting.missing import unjudged_lines
-from pytest_fcall.reporting.recoveries import recovery_lines
+from pytest_fcall.reporting.recoveries import recovery_titles
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile
 from pytest_fcall.reporting.reports.page import overview
 from pytest_fcall.reporting.reports.page.data import data_of
@@ -48,7 +48,8 @@ def write(report: Report) -> Iterator[str]:
         tools=tools,
         heat=heat,
         attacks=overview.attack_rows(report),
-        recoveries=[line.strip() for line in recovery_lines(report.results.results, _LINE)],
+        recoveries=overview.recovery_rows(report),
+        recovery_titles=recovery_titles(report.results.results),
         attack_titles=[line.strip() for line in attack_titles(report.results.results)],
         distributions=[(title, Markup(chart)) for title, chart in overview.distributions(report)],  # noqa: S704
         varied=overview.varied(report),
