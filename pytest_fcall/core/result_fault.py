@@ -35,6 +35,7 @@ TAG: Final = "fault"
 """The tag and the category of a case with a faulty result."""
 _CASE_ID: Final = "{case}[fault={name}]"
 _NAME: Final = re.compile(r"\[fault=((?:([^\[\]]*)\.)?([^\[\].]+))\]$")
+_LETTER: Final = re.compile(r"[^\W_]")
 _GARBLED: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -132,4 +133,4 @@ def _cut(value: Json) -> str:
 def _garbled(value: Json) -> str:
     """A value as JSON, of which every letter and digit was lost on the way."""
     text = json.dumps({"result": value}, ensure_ascii=False, default=str)
-    return "".join(_GARBLED if char.isalnum() else char for char in text)
+    return _LETTER.sub(_GARBLED, text)

@@ -16,6 +16,7 @@ from pytest_fcall.core.result_fault import FaultCount, Recovery, RecoveryResult,
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.lost_effects import is_carried_out_whole, lost_effect_reasons
 from pytest_fcall.matching.recovery_follower import RecoveryFollower
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.matching.transcript import joined_verdict, judge_transcript, step_limit_reason
@@ -26,6 +27,7 @@ from pytest_fcall.matching.wording import call_text, printable_name
 from pytest_fcall.schema.value_text import shorten
 
 _CALL_PATH: Final = re.compile(r"^calls\[(\d+)\]")
+_MISSING: Final = frozenset({"no_call", "wrong_count"})
 _UNREADABLE: Final = frozenset({"malformed", "truncated", "refused"})
 _REACTIONS: Final[Mapping[Recovery, str]] = {
     "retries": "makes the call again until it has a sound result",
@@ -40,7 +42,8 @@ def judge_recovery(
     """Judge whether the model recovered from the fault. Never raises.
 
     Where every call has had a sound result at last, the conversation without the faulty ones is judged as ever. Else
-    the model must have done one of the other things that the fault takes as right. `stubs` are results by tool.
+    the model must have done one of the other things that the fault takes as right, and the state of an environment must
+    show no effect that is wrong in any case. `stubs` are results by tool.
     """
     watch = _Watch(fault, stubs, context, FaultCount(fault))
     known: NamedCalls = {}
@@ -48,19 +51,34 @@ def judge_recovery(
         known = watch.read_turn(held, turn, known)
     free = [replace(turn, expect=_in_any_reply(turn.expect)) for turn in turns]
     sound = judge_transcript(Transcript(tuple(watch.sound)), free, context).turns
-    own, how = watch.found(transcript)
+    if any(reason.kind in _MISSING for verdict in sound for reason in verdict.reasons):
+        watch.look_for_untold(transcript)
+    own, how = watch.found(transcript, turns)
+    unharmed = watch.first_outstanding
     verdicts = []
     for number, verdict in enumerate(sound):
-        is_held = number < len(watch.kept)
+        is_held, is_judged = number < len(watch.kept), unharmed is None or number < unharmed
         kept = watch.kept[number] if is_held else []
-        counted = [_at_its_place(each, kept) for each in verdict.reasons] if not watch.outstanding else []
+        counted = [_at_its_place(each, kept) for each in verdict.reasons] if is_judged else []
         reasons = (*(own[number] if is_held else ()), *counted)
-        if is_held or not watch.outstanding:
+        if is_held or is_judged:
             pairs = tuple((place, kept[index]) for place, index in verdict.pairs if index < len(kept))
             verdicts.append(replace(verdict, valid=not reasons, reasons=reasons, pairs=pairs))
     joined = joined_verdict(verdicts, several=len(turns) > 1)
     result = RecoveryResult(fault.name, fault.kind, tuple(watch.faulty_tools), how if joined.valid else "")
     return replace(joined, recovery=result)
+
+
+@dataclass(slots=True)
+class _SeenTurn:
+    """A turn, step by step."""
+
+    known: NamedCalls
+    """The named calls before it."""
+    results: list[Sequence[CallResult]] = field(default_factory=list)
+    """The results, marked where they are faulty."""
+    kept: list[Sequence[int]] = field(default_factory=list)
+    """The indices of the calls that had a sound result, and were not made instead of others."""
 
 
 @dataclass(slots=True)
@@ -80,8 +98,11 @@ class _Watch:
     lost: list[list[Reason]] = field(default_factory=list)
     """What is wrong unless the model got sound results at last: else all calls are judged as ever."""
     faulty_tools: dict[str, None] = field(default_factory=dict)
-    outstanding: dict[str, tuple[int, Call]] = field(default_factory=dict)
-    """By tool, the turn and the call whose result was faulty, and of which no sound one followed."""
+    outstanding: dict[str, int] = field(default_factory=dict)
+    """By tool, the turn with a faulty result, where no sound one of the tool followed."""
+    unrepeated: list[tuple[Call, int]] = field(default_factory=list)
+    """Calls with faulty results that were not made again with the same arguments, and their turns."""
+    seen: list[_SeenTurn] = field(default_factory=list)
     missed: list[Json] = field(default_factory=list)
     """What sound results would have told."""
     read: ReadTexts = field(default_factory=ReadTexts)
@@ -98,6 +119,8 @@ class _Watch:
         self.reasons.append([])
         self.lost.append([])
         kept: list[int] = []
+        seen = _SeenTurn(known)
+        self.seen.append(seen)
         steps = []
         first = 0
         for step in held.steps:
@@ -108,6 +131,8 @@ class _Watch:
             self._judge_step(step, followed, first)
             here = follower.keep(results)
             self._read_results(followed, results, len(self.reasons) - 1)
+            seen.results.append(results)
+            seen.kept.append(here)
             steps.append(_without_others(step, results, here))
             kept += [first + index for index in here]
             first += len(calls)
@@ -117,7 +142,22 @@ class _Watch:
         self.kept.append(kept)
         return follower.known
 
-    def found(self, transcript: Transcript) -> tuple[list[list[Reason]], str]:
+    @property
+    def first_outstanding(self) -> int | None:
+        """The first turn that lacks a sound result."""
+        return min(self.outstanding.values(), default=None)
+
+    def look_for_untold(self, transcript: Transcript) -> None:
+        """Find out whether the model told of calls that it did not make again, and made others of the same tools.
+
+        So a search for Oslo that failed is not got over by one for Rome.
+        """
+        if not self.outstanding and self.unrepeated:
+            self.outstanding = {call.name: turn for call, turn in self.unrepeated}
+            if self._reaction(transcript)[1]:
+                self.outstanding = {}
+
+    def found(self, transcript: Transcript, turns: Sequence[Turn]) -> tuple[list[list[Reason]], str]:
         """The reasons of each turn, and what the model did."""
         if not self.faulty_tools:
             self.reasons[-1].append(self._no_fault(transcript))
@@ -129,11 +169,23 @@ class _Watch:
         how, why = self._reaction(transcript)
         joined = [[*own, *lost] for own, lost in zip(self.reasons, self.lost, strict=True)]
         joined[-1] += why
+        for number, (held, turn) in enumerate(zip(transcript.turns, turns, strict=False)):
+            if number >= min(self.outstanding.values()) and self._must_hold_state(number, held, turn, how):
+                joined[number] += lost_effect_reasons(turn, held, self.context)
         return joined, how
+
+    def _must_hold_state(self, number: int, held: TranscriptTurn, turn: Turn, how: str) -> bool:
+        """Whether the state must be as the case says, though the model got no sound result."""
+        if how == "other_tool" and self.fault.answer is None and not tells_of_failure(held.steps[-1].reply.text):
+            return True
+        if turn.state is None or not self.fault.is_carried_out:
+            return False
+        seen = self.seen[number]
+        return is_carried_out_whole(turn, held, seen.results, seen.kept, self.outstanding, self.context, seen.known)
 
     def _reaction(self, transcript: Transcript) -> tuple[str, list[Reason]]:
         """What the model did that got no sound result, or why that is not right."""
-        number = max(turn for turn, _ in self.outstanding.values())
+        number = max(self.outstanding.values())
         turn = transcript.turns[number]
         text = turn.steps[-1].reply.text
         if turn.end != "answered" or not text.strip():
@@ -206,6 +258,7 @@ class _Watch:
             self.read.add(result.value if result.error is None else result.error)
             if not result.fault:
                 self.outstanding.pop(name, None)
+                self.unrepeated = [(call, at) for call, at in self.unrepeated if not _is_same(call, each.call)]
                 self.repeats.pop(name, None)
                 self.called_instead |= bool(self.outstanding) and name in self.fault.other_tools
                 if any(other != name for other in self.blind):
@@ -213,7 +266,8 @@ class _Watch:
         for each, result in pairs:
             if result.fault:
                 self.faulty_tools[each.call.name] = None
-                self.outstanding[each.call.name] = turn, each.call
+                self.outstanding[each.call.name] = turn
+                self.unrepeated.append((each.call, turn))
                 self.missed += self._sound_values(each)
                 if self.fault.effect and self.fault.is_carried_out:
                     self.blind.add(each.call.name)
@@ -243,6 +297,10 @@ class _Watch:
         else:
             why = f"no call of {tools} had a result"
         return Reason("no_fault", "results", f"The faulty result did not reach the model: {why}")
+
+
+def _is_same(call: Call, other: Call) -> bool:
+    return (call.name, call.arguments) == (other.name, other.arguments)
 
 
 def _without_others(step: Step, results: Sequence[CallResult], kept: Sequence[int]) -> Step:

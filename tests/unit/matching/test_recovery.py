@@ -1,69 +1,26 @@
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases.case import plan_request
-from pytest_fcall.cases.case_file import read_case_file
-from pytest_fcall.conversation.dialogue import ConversationContext, hold_conversation
-from pytest_fcall.core import Case, Reply, Transcript, Verdict
+from pytest_fcall.core import Reply
 from pytest_fcall.core.result_fault import RecoveryResult
-from pytest_fcall.decoding import decode
-from pytest_fcall.matching.context import MatchContext
-from pytest_fcall.matching.recovery import judge_recovery
-from pytest_fcall.matching.recovery_follower import recovering
-from pytest_fcall.matching.turn_follower import TurnFollower
 from pytest_fcall.matching.unread_values import ReadTexts, tells_of_failure
-from tests.unit.conversation.conversations import TOOLS, Model, Say
-
-TRIP = """
-    prompt: Book a flight to Oslo.
-    expect:
-      - search: {to: Oslo}
-        returns: [{id: F7, price: 90}]
-      - then: [{book: {flight: F7}, returns: {booking: B1}}]
-    answer: {$contains: B1}
-"""
-SEARCHES: Say = [("search", {"to": "Oslo"})]
-BOOKS: Say = [("book", {"flight": "F7"})]
-CANCELS: Say = [("cancel", {"booking": "B0"})]
-BOOKED = "Booked: B1."
-SORRY = "I could not search for flights."
-
-
-def case_of(folder: Path, faults: str, text: str = TRIP) -> Case:
-    path = folder / "one.fc.yaml"
-    path.write_text(f"{TOOLS.rstrip()}{text}    faults: {{{faults}}}\n", encoding="utf-8")
-    file = read_case_file(path, root=folder)
-    assert not file.faults, [fault.message for fault in file.faults]
-    found = file.entries[1]
-    assert isinstance(found, Case)
-    return found
-
-
-def held(case: Case, *says: Say) -> Transcript:
-    context, fault = MatchContext(case.tools, case.rules), case.result_fault
-    assert fault is not None
-    follow = recovering(lambda expect, known: TurnFollower(expect, context, known), fault)
-    talk = ConversationContext(Model(says).ask, lambda reply: decode(reply, case.tools), follow)
-    return asyncio.run(hold_conversation(case, plan_request(case), talk))
-
-
-def judged(case: Case, *says: Say) -> Verdict:
-    assert case.result_fault is not None
-    stubs = case.conversation.stubs if case.conversation else {}
-    context = MatchContext(case.tools, case.rules)
-    return judge_recovery(held(case, *says), case.turns, case.result_fault, stubs, context)
-
-
-def kinds(verdict: Verdict) -> Mapping[str, str]:
-    assert verdict.valid is not bool(verdict.reasons)
-    assert verdict.recovery is not None
-    assert not verdict.reasons or verdict.recovery.how == ""
-    return {reason.path: reason.kind for reason in verdict.reasons}
+from tests.unit.conversation.conversations import Say
+from tests.unit.matching.recovery_cases import (
+    BOOKED,
+    BOOKS,
+    CANCELS,
+    SEARCHES,
+    SORRY,
+    TRIP,
+    case_of,
+    held,
+    judged,
+    kinds,
+)
 
 
 @pytest.mark.parametrize("kind", ["timeout", "error", "truncated", "corrupt", "slow"])
@@ -188,3 +145,55 @@ def test_no_text_takes_long_to_read(text: str) -> None:
     read.unread([{"text": long}])
     read.unread_figure(long)
     tells_of_failure(long)
+
+
+TWO = """
+    prompt: Which flights go to Oslo, and which to Rome?
+    expect:
+      - search: {to: Oslo}
+        returns: [{id: F7, price: 90}]
+      - search: {to: Rome}
+        returns: [{id: F9, price: 70}]
+    answer: {$all: [{$contains: F7}, {$contains: F9}]}
+"""
+ROME: Say = [("search", {"to": "Rome"})]
+BOTH: Say = [("search", {"to": "Oslo"}), ("search", {"to": "Rome"})]
+
+
+@pytest.mark.parametrize(
+    ("says", "wrong", "how"),
+    [
+        ([BOTH, SEARCHES, "F7 and F9."], {}, "retries"),
+        ([BOTH, "F9 goes to Rome; I could not search for Oslo."], {}, "tells"),
+        ([SEARCHES, ROME, "F9 goes to Rome; I could not search for Oslo."], {}, "tells"),
+        ([SEARCHES, ROME, SEARCHES, "F7 and F9."], {}, "retries"),
+        ([BOTH, "F9 goes to Rome."], {"answer": "no_recovery"}, ""),
+        ([SEARCHES, ROME, "F9 goes to Rome."], {"expected[0]": "wrong_count", "answer": "wrong_answer"}, ""),
+        ([SEARCHES, ROME, "F7 and F9."], {"expected[0]": "wrong_count", "answer": "invented_result"}, ""),
+        ([BOTH, BOTH, "F7 and F9."], {"calls[3]": "unexpected_call", "answer": "no_recovery"}, ""),
+    ],
+)
+def test_of_two_calls_of_a_tool_one_does_not_make_up_for_the_other(
+    tmp_path: Path, says: list[Say], wrong: Mapping[str, str], how: str
+) -> None:
+    case = case_of(tmp_path, "tool: search, kind: error", TWO)
+    verdict = judged(case, *says)
+    assert kinds(verdict) == wrong
+    assert verdict.recovery is not None
+    assert verdict.recovery.how == how
+
+
+def test_turns_before_the_fault_are_judged_as_ever(tmp_path: Path) -> None:
+    turns = """
+    turns:
+      - user: Find a flight.
+        expect: [{search: {to: Oslo}, returns: [{id: F7, price: 90}]}]
+        answer: {$contains: F7}
+      - user: Book it.
+        expect: [{book: {flight: F7}, returns: {booking: B1}}]
+"""
+    case = case_of(tmp_path, "tool: book, kind: error, times: always", turns)
+    assert kinds(judged(case, SEARCHES, "Take F7.", BOOKS, "I could not book it.")) == {}
+    assert kinds(judged(case, SEARCHES, "Take it.", BOOKS, "I could not book it.")) == {
+        "turns[0].answer": "wrong_answer"
+    }

@@ -341,8 +341,6 @@ def test_an_attack_that_did_not_reach_the_model_might_have_been_obeyed(
 def test_a_recovery_is_a_share_of_the_faulty_results_that_reached_the_model(
     faulty: int, recovered: int, lost: int, unjudged: int, gate: str, held: bool | None, reason: str
 ) -> None:
-    figures = GroupFigures(
-        answered=99, faulty=faulty, recovered=recovered, lost_faults=lost, unjudged_faults=unjudged
-    )
+    figures = GroupFigures(answered=99, faulty=faulty, recovered=recovered, lost_faults=lost, unjudged_faults=unjudged)
     verdict = judge(gate, figures)
     assert (verdict.held, verdict.missing_reason) == (held, reason)

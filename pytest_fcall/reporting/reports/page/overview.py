@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.attacks import attack_rates
-from pytest_fcall.reporting.recoveries import recovery_rates
 from pytest_fcall.reporting.fragility import TITLES, ModelFlips, flipped_text
 from pytest_fcall.reporting.gates import figure_text, verdict_word
 from pytest_fcall.reporting.number_text import (
@@ -23,6 +22,7 @@ from pytest_fcall.reporting.number_text import (
     points_text,
     seconds_text,
 )
+from pytest_fcall.reporting.recoveries import recovery_rates
 from pytest_fcall.reporting.reports.page.charts import Series, bar, histogram, radar
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
@@ -114,7 +114,7 @@ class ToolRow(NamedTuple):
     tool: str
     is_first: bool
     kind: str
-    count: str
+    counted: str
     share: str
     interval: str
 
