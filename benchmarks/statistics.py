@@ -254,7 +254,7 @@ def _run(folder: Path, *module: str) -> int:
 
 
 def main() -> None:
-    """Print the tables of docs/explanation/statistics.md."""
+    """Print the tables of docs/explanation/{error-rates,comparisons,nights,guilty-edits}.md."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.statistics")
     parser.add_argument("--projects", type=int, default=50, help="simulated projects of 19 runs a row")
     parser.add_argument("--pairs", type=int, default=10_000, help="pairs of runs for the gate's table; 0 for none")

@@ -1,4 +1,4 @@
-"""What docs/how-to/ci.md has people copy is run: workflows, a job, a pipeline and a loop in a shell."""
+"""What the pages about CI have people copy is run: workflows, a job, a pipeline and a loop in a shell."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ from tests.suite_tools import WITHOUT_TOOLS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="bash and paths of POSIX")
 
-PAGE = ROOT / "docs/how-to/ci.md"
-BLOCKS = list(blocks_of(PAGE))
-WORKFLOWS = [block for block in BLOCKS if block.path and block.path.startswith(".github/")]
+HOW_TO = ROOT / "docs/how-to"
+GITHUB, GATES = HOW_TO / "ci-github.md", HOW_TO / "gates.md"
+PAGES = [HOW_TO / f"{name}.md" for name in ("ci", "ci-gitlab", "ci-jenkins", "answer-age", "earlier-runs", "shards")]
+BLOCKS = [block for page in (GITHUB, *PAGES) for block in blocks_of(page)]
+WORKFLOWS = {block.text: block for block in BLOCKS if block.path and block.path.startswith(".github/")}.values()
+"""Each workflow once: two pages show the same ten lines."""
 PUBLISHED = "pytest-fcall/pytest-fcall@v1"
 KEY = "sk-8c1f7d2e9b3a4f60"
-QUICK = "On GitHub without the action"
+QUICK = "Without the action"
 """The workflow that each push tries, of those of the page; the others are for the night."""
 PROGRAMS = {
     "pip": "exit 0",
@@ -46,8 +49,8 @@ esac""",
 
 
 def section_of(block: Block) -> str:
-    lines = PAGE.read_text(encoding="utf-8").splitlines()[: block.line]
-    return next(line.lstrip("# ") for line in reversed(lines) if re.match("##+ ", line))
+    lines = block.page.read_text(encoding="utf-8").splitlines()[: block.line]
+    return next(line.lstrip("# ") for line in reversed(lines) if re.match("#+ ", line))
 
 
 def model(asked: Asked) -> Answer:
@@ -79,7 +82,7 @@ class Place:
     def checkout(self) -> Path:
         self.jobs += 1
         workspace = self.folder / f"job-{self.jobs}"
-        for block in BLOCKS:
+        for block in blocks_of(GATES):
             if block.path in {"cases/weather.fc.yaml", "agent.py"}:
                 write(block, workspace)
         (workspace / "pytest.ini").write_text("[pytest]\nfc_model = openai:gpt-5.2\n", encoding="utf-8")
@@ -245,7 +248,7 @@ def test_the_loop_in_a_shell_asks_again_what_was_not_answered(
 
 @pytest.mark.parametrize("kind", ["inputs", "outputs"])
 def test_the_page_names_all_that_the_action_takes_and_gives(kind: str) -> None:
-    section = PAGE.read_text(encoding="utf-8").partition("## On GitHub without")[0]
+    section = GITHUB.read_text(encoding="utf-8").partition("## Keys and forks")[0]
     told = {name for row in re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE) for name in re.findall("`(.*?)`", row)}
     assert set(ACTION[kind]) <= told
     assert told <= set(ACTION["inputs"]) | set(ACTION["outputs"])
