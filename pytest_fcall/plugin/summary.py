@@ -364,7 +364,7 @@ class Summary:
         lines = gate_verdict_lines([verdict for verdict in self._verdicts if not (quiet and verdict.held)])
         without_costs = any(verdict.held is None and verdict.gate.figure == "cost" for verdict in self._verdicts)
         missing = [self._session.costs.fault] if quiet and without_costs and self._session.costs.fault else []
-        return [*lines, *missing, *gates.notes(self._failures)]
+        return [*lines, *missing, *gates.notes(self._failures, self._verdicts, self._results.values())]
 
     def _take_throughputs(self, throughputs: Mapping[str, tuple[int, str]]) -> None:
         """Keep, of each model, the speed that was measured on the most requests: it is the latest."""

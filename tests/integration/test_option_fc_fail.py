@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 
 HOLDS, FAILS = "--fc-gate=accuracy>=0.5", "--fc-gate=accuracy>=0.9"
@@ -24,6 +25,29 @@ HOLDS, FAILS = "--fc-gate=accuracy>=0.5", "--fc-gate=accuracy>=0.9"
 )
 def test_it_says_what_makes_a_run_fail(weather: Shop, arguments: list[str], status: int) -> None:
     assert weather.ask(*arguments).ret == status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            [HOLDS],
+            "passed although 1 case failed: gates decide in place of single verdicts, and accuracy>=0.5 (50.0 %) "
+            "holds; --fc-fail=both makes failed cases count, too",
+        ),
+        (
+            [FAILS, "-q"],
+            "failed: accuracy>=0.9 (50.0 %) does not hold; gates decide in place of single verdicts (1 case failed)",
+        ),
+        ([HOLDS, "--fc-fail=both"], "failed: 1 case failed, which counts beside the gates (--fc-fail=both)"),
+    ],
+)
+def test_one_sentence_says_what_decided(weather: Shop, arguments: list[str], said: str) -> None:
+    result = weather.ask(*arguments)
+    assert said in result.outlines
+    assert fcall(weather.pytester.path, "report", "-o", "report.md").returncode == 0
+    report = (weather.pytester.path / "report.md").read_text("utf-8")
+    assert f"{said[0].upper()}{said[1:14]}" in report
 
 
 def test_a_gate_that_does_not_matter_is_printed_all_the_same(weather: Shop) -> None:

@@ -14,6 +14,7 @@ from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.statistics import statistics_of
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.result.exit_status import Fail, RunFailures
+from pytest_fcall.session.result.gate_decision import decision_text
 from pytest_fcall.session.result.gate_notes import gate_note
 from pytest_fcall.session.result.model_change import rate_pair
 from pytest_fcall.session.result.suite_scores import Suites, combined_score
@@ -133,11 +134,12 @@ class Gates:
         """Whether a gate tests what changed since the baseline."""
         return any(gate.kind == "chance" for gate in self.gates)
 
-    def notes(self, failures: RunFailures) -> list[str]:
-        """Sentences for people where gates decide, but something else failed the run."""
-        if self.fail != "gates" or not failures.forbidden:
+    def notes(self, failures: RunFailures, verdicts: Sequence[GateVerdict], results: Iterable[Result]) -> list[str]:
+        """At most one sentence for people: what decided, where failed cases or gates alone would not show it."""
+        if not self.gates:
             return []
-        return ["a forbidden call was made, which no gate excuses"]
+        failed = sum(result.status == "failed" for result in results)
+        return list(filter(None, [decision_text(self.fail, failures, verdicts, failed)]))
 
 
 def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> GroupFigures:

@@ -22,7 +22,7 @@ class JudgedRun(NamedTuple):
     worse: tuple[str, ...]
     """A line for each model that is worse than before."""
     notes: tuple[str, ...]
-    """Other facts that decide, in sentences."""
+    """What decided, where gates and failed cases alone would not show it."""
     failures: RunFailures
     status: int
     unjudged: str = ""
@@ -44,7 +44,8 @@ def judge_run(file: RunFile, results: Results, suites: Suites, unjudged: str = "
     worse = tuple(each.line for each in worse_models(results.results))
     failures.worse |= bool(worse)
     status = failures.exit_status(gates.fail, verdicts)
-    return JudgedRun(tuple(judged_gates(verdicts)), worse, tuple(gates.notes(failures)), failures, status)
+    notes = tuple(gates.notes(failures, verdicts, results.results))
+    return JudgedRun(tuple(judged_gates(verdicts)), worse, notes, failures, status)
 
 
 def gates_of_file(file: RunFile, suites: Suites) -> Gates:

@@ -88,7 +88,8 @@ def _conclusions(run: Run, judged: JudgedRun) -> Iterator[str]:
     outcomes = [result.outcome for result in results.results]
     if run.file.broken_off:
         yield "The run was broken off: the cases that had ended until then are below."
-    if failures.forbidden:
+    yield from (f"{note[:1].upper()}{note[1:]}." for note in judged.notes)
+    if failures.forbidden and not judged.notes:
         yield "A forbidden call was made."
     yield from judged.worse
     if regressed := outcomes.count(Outcome.REGRESSED):
@@ -101,9 +102,8 @@ def _conclusions(run: Run, judged: JudgedRun) -> Iterator[str]:
         yield f"{plural_text(results.unanswered, 'case')} could not be judged: there was no reply."
     if failures.unrecorded:
         yield f"{plural_text(sum(results.missing.values()), 'case')} could not be judged: no recorded reply fits."
-    if failures.otherwise:
+    if failures.otherwise and not judged.notes:
         yield "Something besides the verdicts failed: an error, or a plain test."
-    yield from judged.notes
 
 
 def _earlier_runs(paths: Iterable[Path], file: RunFile) -> Iterator[tuple[Path, EarlierRun]]:
