@@ -232,7 +232,7 @@ def _unknown_names(
         if name not in known and not name.startswith("$"):
             likely = nearest(name, [other for other in known if other not in arguments])
             others = one_of(known) if known else "it has no arguments"
-            hint = f"did you mean `{likely}`?" if likely else others
+            hint = f"{f'did you mean `{likely}`?' if likely else others}{scope.toolbox.lock_hint(tool)}"
             key = next((key for key, _ in node.value if key.value == name), node)
             scope.faults.add("unknown-argument", key, f"{quoted(tool)} has no argument {quoted(name)}", hint)
             meant |= {likely} if likely else set()

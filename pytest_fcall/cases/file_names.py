@@ -17,6 +17,11 @@ def is_case_file_name(path: Path) -> bool:
     return path.name.endswith(_CASE_FILES)
 
 
+def is_tools_file_name(path: Path) -> bool:
+    """Whether the name says that it holds tools alone, for case files to include."""
+    return path.name.endswith(_TOOL_FILES)
+
+
 def is_read_as_id(path: str) -> bool:
     """Whether pytest cannot be given the path of a file, as it would read a part of it as the id of a test."""
     return any(sign in path for sign in _READ_AS_IDS)
@@ -24,7 +29,7 @@ def is_read_as_id(path: str) -> bool:
 
 def never_holds_cases(path: Path) -> bool:
     """Whether it is a file of tools, or lies where recordings and baselines are."""
-    return path.name.endswith(_TOOL_FILES) or "__fcall__" in path.parts
+    return is_tools_file_name(path) or "__fcall__" in path.parts
 
 
 def may_hold_cases(path: Path, root: Path, globs: Sequence[str] = ("cases/**",)) -> bool:

@@ -21,7 +21,14 @@ from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
 from pytest_fcall.cases.option_values import DEFAULT_KEYS
 from pytest_fcall.cases.rules import match_rules
 from pytest_fcall.cases.scope import Extensions, Toolbox
-from pytest_fcall.cases.tool_entries import SourcePaths, is_locked, lock_key, read_tool_entry, source_kind
+from pytest_fcall.cases.tool_entries import (
+    SourcePaths,
+    is_locked,
+    is_locked_entry,
+    lock_key,
+    read_tool_entry,
+    source_kind,
+)
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Fault, Json, MatchRule, Tool
 from pytest_fcall.core.volatile_pattern import VolatileError, compiled_pattern
@@ -66,8 +73,8 @@ class Preamble:
 def read_preamble(part: FilePart, reach: Reach, extensions: Extensions, now: datetime) -> Preamble:
     """Read the preamble of a case file and of the files that it includes."""
     parts, faults = _file_parts(part, reach)
-    tools, tool_faults = _tools(parts, reach, extensions)
-    toolbox = Toolbox(tools, is_complete=not tool_faults and not faults)
+    tools, locked, tool_faults = _tools(parts, reach, extensions)
+    toolbox = Toolbox(tools, is_complete=not tool_faults and not faults, locked=locked)
     defaults, default_faults = _defaults(parts)
     context = FileContext(part.source, part.path.parent, reach, toolbox, defaults, (), extensions, now)
     rules, rule_faults = _match_rules(parts, context)
@@ -133,9 +140,12 @@ def _defaults(parts: Sequence[FilePart]) -> tuple[Defaults, list[Fault]]:
     return Defaults(layers), found
 
 
-def _tools(parts: Sequence[FilePart], reach: Reach, extensions: Extensions) -> tuple[list[Tool], list[Fault]]:
-    """The tools of all parts, in the order of the request, and their faults."""
+def _tools(
+    parts: Sequence[FilePart], reach: Reach, extensions: Extensions
+) -> tuple[list[Tool], dict[str, str], list[Fault]]:
+    """The tools of all parts, in the order of the request; those of lock files with their files; and the faults."""
     tools: dict[str, tuple[Tool, str]] = {}
+    locked: dict[str, str] = {}
     found: list[Fault] = []
     for part in parts:
         if "tools" not in part.entries:
@@ -143,6 +153,7 @@ def _tools(parts: Sequence[FilePart], reach: Reach, extensions: Extensions) -> t
         place = SourcePaths(part.path, reach, parts[0].path)
         source, entries, faults = _tool_text(part, extensions.tool_file)
         for node in node_values.items(entries["tools"][1], faults, "`tools`") if "tools" in entries else ():
+            is_from_lock = is_locked_entry(node)
             for tool in read_tool_entry(node, faults, place, extensions):
                 where = f"{source.path}:{source.location(node).line}"
                 if tool.name in tools:
@@ -151,8 +162,9 @@ def _tools(parts: Sequence[FilePart], reach: Reach, extensions: Extensions) -> t
                     faults.add("duplicate-tool", _name_node(node, tool), message, hint)
                 elif _is_usable(tool, node, faults):
                     tools[tool.name] = (tool, where)
+                    locked |= {tool.name: part.source.path} if is_from_lock else {}
         found += faults
-    return [tool for tool, _ in tools.values()], found
+    return [tool for tool, _ in tools.values()], locked, found
 
 
 def _tool_text(part: FilePart, tool_file: Callable[[Path], Path] | None) -> tuple[SourceFile, Entries, Faults]:
@@ -249,17 +261,29 @@ def tool_sources(path: Path, *, root: Path) -> list[LockedSource]:
     A file without cases has none. Faulty entries are left out; reading the cases reports them. Raises UnreadableFile
     if nothing can be read.
     """
+    part = _read_part(path, root)
+    return _locked_sources(part, root, path) if "cases" in part.entries else []
+
+
+def catalogue_sources(path: Path, *, root: Path) -> list[LockedSource]:
+    """The same of a file that case files include, whether or not one does. Raises UnreadableFile."""
+    return _locked_sources(_read_part(path, root), root, None)
+
+
+def _read_part(path: Path, root: Path) -> FilePart:
     source = read_text(path, display_path(path, root))
     node = read_yaml(source)
     entries = node_values.Entries() if node is None else node_values.entries(node, Faults(source), "a case file")
-    if "cases" not in entries:
-        return []
-    reach = Reach.of(path, root, anywhere(path))  # no model is asked
-    parts, _ = _file_parts(FilePart(source, path, entries), reach)
+    return FilePart(source, path, entries)
+
+
+def _locked_sources(part: FilePart, root: Path, case_file: Path | None) -> list[LockedSource]:
+    reach = Reach.of(part.path, root, anywhere(part.path))  # no model is asked
+    parts, _ = _file_parts(part, reach)
     return [
-        LockedSource(part.path, SourcePaths(part.path, reach, path).lock, key)
-        for part in parts
-        for key in _lock_keys(part)
+        LockedSource(each.path, SourcePaths(each.path, reach, case_file).lock, key)
+        for each in parts
+        for key in _lock_keys(each)
     ]
 
 

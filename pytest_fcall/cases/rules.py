@@ -72,7 +72,7 @@ def _check_path(place: Node, path: str, scope: Scope) -> None:
         return
     schema = scope.toolbox.schema(tool) if scope.toolbox.is_complete else None
     if schema and not schema.allows_more_arguments and not is_glob(parameter) and parameter not in schema.parameters:
-        hint = did_you_mean(parameter, schema.parameters)
+        hint = (did_you_mean(parameter, schema.parameters) + scope.toolbox.lock_hint(tool)).removeprefix("; ")
         scope.faults.add("unknown-argument", place, f"{quoted(tool)} has no argument {quoted(parameter)}", hint)
 
 

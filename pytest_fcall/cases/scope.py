@@ -42,12 +42,16 @@ class Toolbox:
     A toolbox that is not complete misses tools that could not be read. An unknown tool name is then not a fault.
     """
 
-    def __init__(self, tools: Iterable[Tool] = (), *, is_complete: bool = True) -> None:
+    def __init__(
+        self, tools: Iterable[Tool] = (), *, is_complete: bool = True, locked: Mapping[str, str] | None = None
+    ) -> None:
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self.catalogue = tuple(self.tools.values())
         """All tools: the same tuple for every case that offers all of them."""
         self.names = frozenset(self.tools)
         self.is_complete = is_complete
+        self._locked = locked or {}
+        """The tools that are read from a lock file, with the file that names their source."""
         self._schemas: dict[str, ToolSchema | None] = {}
 
     def schema(self, name: str) -> ToolSchema | None:
@@ -55,6 +59,14 @@ class Toolbox:
         if name not in self._schemas:
             self._schemas[name] = self._compiled(name)
         return self._schemas[name]
+
+    def lock_hint(self, name: str) -> str:
+        """How to renew the lock file that a tool comes from; of an unknown tool, any that may lack it. Or nothing."""
+        files = {self._locked[name]} if name in self._locked else () if name in self.tools else {*self._locked.values()}
+        if not files:
+            return ""
+        file = " ".join(sorted(files))
+        return f"; if its source has it, the lock file is old: fcall tools lock {file}"
 
     def _compiled(self, name: str) -> ToolSchema | None:
         tool = self.tools.get(name)
@@ -94,7 +106,8 @@ def check_tool_name(node: Node, name: str, scope: Scope) -> bool:
         return True
     if scope.toolbox.is_complete:
         hint = (did_you_mean(name, tools) or one_of(tools)) if tools else "the file has no tools: give it `tools:`"
-        scope.faults.add("unknown-tool", node, f"there is no tool {quoted(name)}", hint)
+        message = f"there is no tool {quoted(name)}"
+        scope.faults.add("unknown-tool", node, message, f"{hint}{scope.toolbox.lock_hint(name)}")
     return False
 
 

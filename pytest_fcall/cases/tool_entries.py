@@ -31,11 +31,11 @@ SERVER_KEYS = ("command", "url", "env", "cwd", "headers")
 
 
 class SourcePaths(NamedTuple):
-    """The paths that tool sources need: the file that names them, what they may name, and the case file."""
+    """The paths that tool sources need: the file that names them, what they may name, and the case file, if any."""
 
     file: Path
     reach: Reach
-    case_file: Path
+    case_file: Path | None
 
     @property
     def folder(self) -> Path:
@@ -77,6 +77,11 @@ def source_kind(found: Entries, extensions: Extensions) -> str | None:
 def is_locked(kind: str, node: Node) -> bool:
     """Whether the tools are read from the lock file."""
     return kind in ("agent", "mcp") or (kind == "openapi" and isinstance(node, ScalarNode) and "://" in node.value)
+
+
+def is_locked_entry(node: Node) -> bool:
+    """Whether an entry of `tools` is a source whose tools are read from the lock file."""
+    return isinstance(node, MappingNode) and any(is_locked(key.value, value) for key, value in node.value)
 
 
 def lock_key(kind: str, node: Node, found: Entries, faults: Faults) -> dict[str, Json]:
@@ -165,11 +170,13 @@ class _Source:
         if len(self.faults) > before:
             return []
         path, other = self.paths.lock, self.extensions.tool_file
-        tools = read_lock(other(path) if other else path).tools(key)
+        hint = f"run: fcall tools lock {display_path(self.paths.file, self.paths.reach.root)}"
+        try:
+            tools = read_lock(other(path) if other else path).tools(key)
+        except SchemaError as damaged:
+            raise SchemaError(damaged.message, hint=hint) from None
         if tools is None:
-            message = f"this source is not in the lock file {quoted(path.name)}"
-            case_file = display_path(self.paths.case_file, self.paths.reach.root)
-            self.faults.add("not-locked", node, message, f"run: fcall tools lock {case_file}")
+            self.faults.add("not-locked", node, f"this source is not in the lock file {quoted(path.name)}", hint)
             return []
         if kind != "mcp":
             return tools

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pytest_fcall.cases.file_names import is_case_file_name, may_hold_cases
+from pytest_fcall.cases.file_names import is_case_file_name, is_tools_file_name, may_hold_cases
 from pytest_fcall.core import Fault
 
 ROOT_MARKERS = (
@@ -54,7 +54,10 @@ def open_project(parser: ArgumentParser, arguments: Sequence[str]) -> Project:
     root = root_of(paths)
     files = dict.fromkeys(file for path in paths for file in ([path] if path.is_file() else _case_files(path, root)))
     if not files:
-        parser.error("no case files found: their names end in .fc.yaml, or they are YAML files in the folder cases/")
+        rest = _tools_alone(paths, root)
+        parser.error(
+            f"no case files found: their names end in .fc.yaml, or they are YAML files in the folder cases/{rest}"
+        )
     sys.path[:0] = map(str, dict.fromkeys([root, *_folders_with_conftest(files, root)]))
     return Project(root, tuple(files), frozenset(path for path in paths if path.is_file()))
 
@@ -88,7 +91,20 @@ def _folders_with_conftest(files: Iterable[Path], root: Path) -> Iterator[Path]:
     return (folder for folder in folders if (folder / "conftest.py").is_file())
 
 
+def _tools_alone(paths: Sequence[Path], root: Path) -> str:
+    """What to do with a file of tools, where there is one and no case file."""
+    found = next((file for path in paths for file in _files_below(path) if is_tools_file_name(file)), None)
+    if found is None:
+        return ""
+    name = relative_path(found, root)
+    return f"; {name} holds tools alone: `fcall tools lock {name}` and `lint` take it by its name"
+
+
 def _case_files(folder: Path, root: Path) -> Iterator[Path]:
+    return (path for path in _files_below(folder) if may_hold_cases(path, root))
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not any(fnmatchcase(name, glob) for glob in _NEVER_ENTERED))
-        yield from (path for name in sorted(files) if may_hold_cases(path := Path(parent, name), root))
+        yield from (Path(parent, name) for name in sorted(files))

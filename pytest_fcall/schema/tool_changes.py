@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -63,17 +64,38 @@ def _schema_details(path: str, before: Mapping[str, Json], after: Mapping[str, J
 def _argument_details(path: str, before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
     old, new = _schemas(before), _schemas(after)
     was_required, is_required = _names(before), _names(after)
+    former = _former_names(old, new)
     for name in old:
-        if name not in new:
+        if name not in new and name not in former.values():
             yield f"`{_join(path, name)}` was removed"
     for name, schema in new.items():
-        at = _join(path, name)
-        if name not in old:
+        at, was = _join(path, name), former.get(name, name)
+        if was not in old:
             yield f"`{at}` is new and {'required' if name in is_required else 'optional'}"
             continue
-        if (name in was_required) != (name in is_required):
+        before_schema = old[was]
+        if was != name:
+            yield f"`{_join(path, was)}` was renamed to `{at}`"
+            before_schema = {**before_schema, "title": schema.get("title")}  # it is made of the name
+        if (was in was_required) != (name in is_required):
             yield f"`{at}` became {'required' if name in is_required else 'optional'}"
-        yield from _schema_details(at, old[name], schema)
+        yield from _schema_details(at, before_schema, schema)
+
+
+def _former_names(old: Mapping[str, Mapping[str, Json]], new: Mapping[str, Mapping[str, Json]]) -> dict[str, str]:
+    """The former names of arguments: exactly one is gone, and one is new, with the same schema but for its prose."""
+    gone = Counter(_shape(schema) for name, schema in old.items() if name not in new)
+    come = Counter(_shape(schema) for name, schema in new.items() if name not in old)
+    single = {shape for shape, count in come.items() if count == gone[shape] == 1}
+    names = {_shape(schema): name for name, schema in old.items() if name not in new}
+    return {
+        name: names[shape] for name, schema in new.items() if name not in old and (shape := _shape(schema)) in single
+    }
+
+
+def _shape(schema: Mapping[str, Json]) -> str:
+    """The schema without prose."""
+    return canonical({key: value for key, value in schema.items() if key not in _PROSE})
 
 
 def _enum_details(at: str, before: Json, after: Json) -> Iterator[str]:

@@ -153,7 +153,36 @@ def test_drift_is_told_with_the_argument_and_the_cases_it_touches(shop: Shop) ->
         "cases to review, because they expect a changed tool:",
         "  cases/shop.fc.yaml::tea",
         "  cases/shop.fc.yaml::any_tea",
+        "to take it over: fcall tools lock cases/shop.fc.yaml",
     ]
+
+
+def test_a_renamed_argument_is_told_wherever_it_is_met_with_the_command_that_renews_the_lock(shop: Shop) -> None:
+    shop.keep()
+    schema = {"type": "object", "properties": {"words": {"type": "string", "title": "Words"}}, "required": ["words"]}
+    shop.offer({**SEARCH, "inputSchema": schema}, BUY)
+    shop.write((shop.root / "cases/shop.fc.yaml").read_text(encoding="utf-8").replace("query", "words"))
+    command = "fcall tools lock cases/shop.fc.yaml"
+
+    linted = fcall(shop.root, "lint")
+    assert "`shop__search` has no argument `words`" in linted.stdout
+    assert f"one of: query; if its source has it, the lock file is old: {command}\n" in linted.stdout
+
+    changes = "  ~ search\n      `query` was renamed to `words`\n"
+    compared = shop.tools("diff")
+    assert changes in compared.stdout
+    assert compared.stdout.endswith(f"to take it over: {command}\n")
+
+    locked = shop.tools("lock")
+    assert locked.stdout.partition("has 2 tools\n")[2].startswith(changes)
+    assert fcall(shop.root, "lint").returncode == 0
+
+
+def test_an_unknown_tool_may_be_one_that_the_lock_lacks(shop: Shop) -> None:
+    shop.keep()
+    shop.write((shop.root / "cases/shop.fc.yaml").read_text(encoding="utf-8").replace("shop__search", "shop__seek"))
+    said = fcall(shop.root, "lint").stdout
+    assert "; if its source has it, the lock file is old: fcall tools lock cases/shop.fc.yaml\n" in said
 
 
 def test_a_source_that_was_never_locked_has_drifted(shop: Shop) -> None:
@@ -226,6 +255,29 @@ def test_a_catalogue_has_its_servers_in_its_own_folder(shop: Shop) -> None:
     (shop.root / "cases" / "deep").mkdir()
     shop.write(f"include: [../../tools/all.tools.yaml]\n{CASES}", "cases/deep/shop.fc.yaml")
     assert "has 2 tools" in shop.tools("lock", "cases/deep").stdout
+
+
+def test_a_file_of_tools_is_locked_by_its_name_before_any_case_includes_it(shop: Shop) -> None:
+    (shop.root / "cases/shop.fc.yaml").unlink()
+    shop.write(f"tools: [{{mcp: {{command: {json.dumps(shop.command())}}}, as: shop}}]", "cases/all.tools.yaml")
+    lost = shop.tools("lock")
+    assert lost.returncode == 2
+    assert "cases/all.tools.yaml holds tools alone" in lost.stderr
+    unlocked = shop.tools("lint", "cases/all.tools.yaml")
+    assert "run: fcall tools lock cases/all.tools.yaml\n" in unlocked.stderr
+    done = shop.tools("lock", "cases/all.tools.yaml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("cases/all.tools.yaml.lock.json: mcp: ")
+    assert shop.tools("diff", "cases/all.tools.yaml").stdout == "1 source: no change\n"
+    shop.write(f"include: all.tools.yaml\n{CASES}")
+    assert fcall(shop.root, "lint").stdout == "3 cases in 1 file: no faults\n"
+
+
+def test_a_named_file_without_a_server_has_nothing_to_lock(shop: Shop) -> None:
+    shop.write("tools: [{name: ask}]", "cases/all.tools.yaml")
+    done = shop.tools("lock", "cases/all.tools.yaml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("is not named in cases/all.tools.yaml\n")
 
 
 @pytest.mark.parametrize("name", ["pets.yaml", "pets.json"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from pytest_fcall.schema.sources.lock_file import (
     source_key,
     write_lock,
 )
-from pytest_fcall.schema.tool_changes import tool_changes
+from pytest_fcall.schema.tool_changes import ToolChange, tool_changes
 
 _MOST_NAMED = 8
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
@@ -39,9 +39,17 @@ def lock_tools(project: Project, client: SourceClient) -> int:
     for lock, sources in by_lock.items():
         _write_lock(lock, sources, project, client, problems)
     if not by_lock and not problems.messages:
-        print("nothing to lock: no case file names an agent, an MCP server or the URL of an OpenAPI document")
+        print(safe_line(_nothing_text(project)))
     problems.print()
     return 1 if problems.messages else 0
+
+
+def _nothing_text(project: Project) -> str:
+    lockable = "an agent, an MCP server or the URL of an OpenAPI document"
+    if project.named_files:
+        named = " and ".join(sorted(map(project.relative, project.named_files)))
+        return f"nothing to lock: {lockable} is not named in {named}"
+    return f"nothing to lock: no case file names {lockable}; a file of tools alone is locked if it is named itself"
 
 
 def _write_lock(
@@ -54,6 +62,7 @@ def _write_lock(
         try:
             entries[key] = _lock_entry(source, client, entries.get(key))
             print(safe_line(f"{project.relative(target)}: {title} has {_tools_text(entries[key], client)}"))
+            _print_changes(before.entries.get(key), entries[key])
         except SchemaError as error:
             problems.add_schema_error(f"{project.relative(source.file)}: {title}", error)
             if key in before.entries:
@@ -63,6 +72,17 @@ def _write_lock(
             write_lock(target, entries.values())
         except SchemaError as error:
             problems.add_schema_error(project.relative(target), error)
+
+
+def _print_changes(before: LockEntry | None, now: LockEntry) -> None:
+    """Print what a lock file takes over; nothing where it is new."""
+    for change in tool_changes(before.tools, now.tools) if before else ():
+        print(safe("\n".join(_change_lines(change)), limit=100_000))
+
+
+def _change_lines(change: ToolChange, more: Iterable[str] = ()) -> list[str]:
+    """A line for the tool, and one for each detail."""
+    return [f"  {_SIGNS[change.kind]} {change.tool}", *(f"      {detail}" for detail in (*change.details, *more))]
 
 
 def _tools_text(entry: LockEntry, client: SourceClient) -> str:
@@ -102,6 +122,7 @@ def diff_tools(project: Project, client: SourceClient) -> int:
     problems = ProblemList(project)
     sources_asked, sources_changed = 0, 0
     affected: dict[str, None] = {}
+    changed_files: dict[str, None] = {}
     for source, users in sources_with_users(project, problems):
         sources_asked += 1
         title = f"{project.relative(source.file)}: {describe_source(source.key)}"
@@ -113,12 +134,15 @@ def diff_tools(project: Project, client: SourceClient) -> int:
         if changes.lines:
             sources_changed += 1
             affected.update(dict.fromkeys(changes.affected))
+            changed_files[project.relative(source.file)] = None
             print(safe("\n".join([title, *changes.lines]), limit=100_000))
     outcome = f"{sources_changed} changed" if sources_changed else "no change"
     print(f"{plural_text(sources_asked, 'source')}: {outcome}")
     if affected:
         print("cases to review, because they expect a changed tool:")
         print(safe("\n".join(f"  {name}" for name in affected), limit=1_000_000))
+    if changed_files:
+        print(safe_line(f"to take it over: fcall tools lock {' '.join(changed_files)}", limit=10_000))
     problems.print()
     if sources_changed:
         return 1
@@ -135,7 +159,7 @@ def _source_changes(
     except SchemaError as error:
         locked, unusable = None, error.message
     if locked is None:
-        return SourceChanges([f"  {unusable}; run: fcall tools lock {project.relative(users[0])}"])
+        return SourceChanges([f"  {unusable}; run: fcall tools lock {project.relative(source.file)}"])
     changes = tool_changes(locked, client.tools(source.key, source.file.parent))
     cases = [(project.relative(path), case) for path in users for case in _cases_of(path, project)] if changes else []
     lines: list[str] = []
@@ -148,8 +172,7 @@ def _source_changes(
             if offered & {call.tool for call in case.expected_calls}
         ]
         affected += (f"{file}::{case}" for file, case in expecting)
-        details = *change.details, *_affected_case_lines([case for _, case in expecting], sum(map(bool, names)))
-        lines += [f"  {_SIGNS[change.kind]} {change.tool}", *(f"      {detail}" for detail in details)]
+        lines += _change_lines(change, _affected_case_lines([case for _, case in expecting], sum(map(bool, names))))
     return SourceChanges(lines, affected)
 
 

@@ -18,7 +18,7 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case_file import CaseFile, read_case_file
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
 from pytest_fcall.cases.files import anywhere
-from pytest_fcall.cases.preamble import LockedSource, tool_sources
+from pytest_fcall.cases.preamble import LockedSource, catalogue_sources, tool_sources
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.safe_output import machine_secrets
@@ -77,9 +77,17 @@ def _read_cases(path: Path, *, root: Path) -> CaseFile:
 
 
 def sources_with_users(project: Project, problems: ProblemList) -> list[tuple[LockedSource, list[Path]]]:
-    """The agents, MCP servers and URLs that case files and their catalogues name, each once, with the case files."""
+    """The agents, MCP servers and URLs that case files and their catalogues name, each once, with the case files.
+
+    A catalogue that the command line names stands for itself, too, since no case file may include it yet.
+    """
+
+    def sources_of(path: Path, *, root: Path) -> list[LockedSource]:
+        found = tool_sources(path, root=root)
+        return found or (catalogue_sources(path, root=root) if path in project.named_files else [])
+
     found: dict[tuple[Path, str], tuple[LockedSource, list[Path]]] = {}
-    for path, sources in _read_each(project, problems, tool_sources):
+    for path, sources in _read_each(project, problems, sources_of):
         for source in sources:
             _, users = found.setdefault((source.lock, canonical(source.key)), (source, []))
             users.append(path)

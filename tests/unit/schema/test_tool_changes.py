@@ -98,6 +98,18 @@ def test_a_change_is_said_with_its_argument(before: dict[str, Json], after: dict
     assert tool_changes(book(**before), book(**after)) == [ToolChange("changed", "book", (detail,))]
 
 
+def test_a_renamed_argument_is_known_by_its_schema_whatever_its_title_says() -> None:
+    before = book(properties={"city": {**CITY, "title": "City"}, "days": {"type": "integer"}}, required=["city"])
+    after = book(properties={"town": {**CITY, "title": "Town"}, "days": {"type": "integer"}})
+    (change,) = tool_changes(before, after)
+    assert change.details == ("`city` was renamed to `town`", "`town` became optional")
+
+
+def test_of_arguments_alike_none_is_guessed_to_be_renamed() -> None:
+    (change,) = tool_changes(book(properties={"a": CITY, "b": CITY}), book(properties={"c": CITY}))
+    assert change.details == ("`a` was removed", "`b` was removed", "`c` is new and optional")
+
+
 def nested(innermost: str) -> dict[str, Json]:
     schema: dict[str, Json] = {"type": innermost}
     for _ in range(5000):
