@@ -188,6 +188,10 @@ class _Source:
         if isinstance(node, MappingNode) and ("command" in found) == ("url" in found):
             hint = "such as {command: [my-server]}"
             self.faults.add("missing-key", node, "a server needs either a `command` or a `url`", hint)
+        command = found.node("command")
+        for word in command.value if isinstance(command, SequenceNode) else ():
+            if isinstance(word, MappingNode):
+                self.faults.add("wrong-type", word, "a word of `command` is a mapping", 'in quotes: "{python}"')
 
     def _check_agent(self, node: Node) -> None:
         name = node_values.word(node, self.faults, "`agent`")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from pytest_fcall.core import Json
+from pytest_fcall.core.interpreter import with_interpreter
 from pytest_fcall.core.json_fields import as_mapping, optional_field, optional_number, required_field
 
 PORT_PLACEHOLDER = "{port}"
@@ -70,11 +71,13 @@ def command_from_data(data: Json) -> Command:
 
 
 def command_words(line: str, model: str = "") -> list[str]:
-    """Split a command line as a shell does, with the model's name for `{model}`. Raises ValueError."""
+    """Split a command line as a shell does, with the model's name for `{model}`, and the running interpreter for
+    `{python}`. Raises ValueError.
+    """
     words = shlex.split(line)
     if not words or not words[0].strip() or "\0" in line:
         raise ValueError("the command is empty")
-    return [word.replace(MODEL_PLACEHOLDER, model) for word in words]
+    return with_interpreter(word.replace(MODEL_PLACEHOLDER, model) for word in words)
 
 
 def is_command(value: Json) -> bool:

@@ -159,7 +159,7 @@ def _source_changes(
     except SchemaError as error:
         locked, unusable = None, error.message
     if locked is None:
-        return SourceChanges([f"  {unusable}; run: fcall tools lock {project.relative(source.file)}"])
+        return SourceChanges([f"  {unusable}"])
     changes = tool_changes(locked, client.tools(source.key, source.file.parent))
     cases = [(project.relative(path), case) for path in users for case in _cases_of(path, project)] if changes else []
     lines: list[str] = []

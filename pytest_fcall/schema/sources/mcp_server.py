@@ -19,6 +19,7 @@ from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
 from pytest_fcall.core import Json
+from pytest_fcall.core.interpreter import interpreter_hint, with_interpreter
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.lock_file import public_source
 from pytest_fcall.schema.sources.variables import expand_variables
@@ -30,7 +31,8 @@ def mcp_server(
     """The server that the value of `mcp:` in a case file describes. Raises SchemaError if it describes none.
 
     `{command, env, cwd}` is started in `folder` with a minimal environment, and its error output goes to `stderr`;
-    `{url, headers}` is called. `${NAME}` in the url and in the values of env and headers comes from `environment`.
+    `{python}` in the command is the running interpreter. `{url, headers}` is called. `${NAME}` in the url and in the
+    values of env and headers comes from `environment`.
     """
     match dict(server):
         case {"url": str(url), **rest} if rest.keys() <= {"headers"}:
@@ -39,6 +41,8 @@ def mcp_server(
         case {"command": [str(), *_] as command, **rest} if rest.keys() <= {"env", "cwd"}:
             cwd = folder / str(rest.get("cwd", "."))
             return _Process([str(word) for word in command], _values(rest, "env", environment), cwd, stderr)
+        case {"command": [Mapping(), *_]}:
+            raise SchemaError("a word of `command` is a mapping", path=("mcp",), hint='in quotes: ["{python}", …]')
     raise SchemaError(
         "an MCP server needs either a `command` or a `url`",
         path=("mcp",),
@@ -91,7 +95,8 @@ class _Process(McpServer):
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path, stderr: TextIO) -> None:
         super().__init__()
-        self._parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(env), cwd=cwd)
+        program, *words = with_interpreter(command)
+        self._parameters = StdioServerParameters(command=program, args=words, env=dict(env), cwd=cwd)
         self._text = " ".join(command)
         self._stderr = stderr
 
@@ -100,15 +105,17 @@ class _Process(McpServer):
 
     def _error(self, error: Exception, timeout: float) -> SchemaError:
         command, cwd = self._parameters.command, self._parameters.cwd
+        interpreter = interpreter_hint(command, (self._parameters.env or {}).get("PATH"))
         if not Path(str(cwd)).is_dir():
             return SchemaError(f"the folder {cwd} does not exist", path=("mcp", "cwd"))
         match error:
             case FileNotFoundError():
-                what, hint = f"command not found: {command}", "install it, or give its full path"
+                what, hint = f"command not found: {command}", interpreter or "install it, or give its full path"
             case PermissionError():
                 what, hint = f"{command} is not executable", "is it a program? Put the interpreter before a script"
             case MCPError(code=code) if code == CONNECTION_CLOSED:
-                what, hint = f"{self._text!r} ended before {self.goal}", "run the command by hand to see why"
+                what = f"{self._text!r} ended before {self.goal}"
+                hint = interpreter or f"run the command by hand in {cwd} to see why"
             case _:
                 what = f"{self._text!r} {_failure(error, timeout)}"
                 hint = "does the command need an argument such as `stdio` to be an MCP server?"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,10 @@ from pytest_fcall.core import Json
 def test_a_command_is_taken_apart_as_by_a_shell_that_replaces_nothing(written: str, words: list[str]) -> None:
     assert is_command(written)
     assert command_words(written, "Qwen/Qwen3-8B") == words
+
+
+def test_the_running_interpreter_has_a_name_of_its_own() -> None:
+    assert command_words("{python} -m shop --port {port}") == [sys.executable, "-m", "shop", "--port", "{port}"]
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,30 @@ def test_a_missing_command_is_named(tmp_path: Path) -> None:
     assert "command not found: no-such-server" in refusal({"command": ["no-such-server"]}, tmp_path)
 
 
+def test_the_running_interpreter_has_a_name_of_its_own(tools: Path) -> None:
+    assert ask({"command": ["{python}", SERVER, str(tools)]}, tools.parent) == TOOLS
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script for a shell")
+def test_another_interpreter_on_the_path_is_named_beside_what_it_said(tmp_path: Path) -> None:
+    other = tmp_path / "python"
+    other.write_text("#!/bin/sh\necho 'No module named shop' >&2\nexit 1\n", encoding="utf-8")
+    other.chmod(0o755)
+    said = refusal({"command": ["python", "server.py"], "env": {"PATH": str(tmp_path)}}, tmp_path)
+    assert "'python server.py' ended before it listed its tools; its last output:\n    No module named shop\n" in said
+    assert said.endswith(f'python is {other}; "{{python}}" in its place is {sys.executable}, which runs this')
+
+
+def test_where_there_is_no_python_the_running_one_is_named(tmp_path: Path) -> None:
+    said = refusal({"command": ["python", "server.py"], "env": {"PATH": str(tmp_path)}}, tmp_path)
+    assert said == f'command not found: python\n"{{python}}" in its place is {sys.executable}, which runs this'
+
+
+def test_the_placeholder_without_quotes_is_a_mapping_of_yaml(tmp_path: Path) -> None:
+    said = refusal({"command": [{"python": None}, "server.py"]}, tmp_path)
+    assert said == 'a word of `command` is a mapping\nin quotes: ["{python}", …]'
+
+
 def test_a_file_that_is_no_program_is_named(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text("print()", encoding="utf-8")
     assert "is not executable" in refusal({"command": [str(tmp_path / "server.py")]}, tmp_path)
