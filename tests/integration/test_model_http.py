@@ -235,6 +235,18 @@ def test_an_app_that_does_not_start_is_told_with_what_it_said(apps: Apps) -> Non
     apps.run().stdout.fnmatch_lines(["*before it was ready*no database*"])
 
 
+def test_an_app_that_fails_at_a_message_is_told_with_what_it_logged_meanwhile(apps: Apps) -> None:
+    broken_app = APP.replace(
+        'return web.json_response({"answer"', 'return web.json_response({"answer" + asked["no such"]'
+    )
+    apps.shop.file("app.py", broken_app.replace("async def", "print('sound so far', flush=True)\n\n\nasync def", 1))
+    apps.passes_on("", 'environment = {LOG_TOKEN = "no such"}')
+    apps.shop.cases(weather_in(["Paris"]))
+    result = apps.run()
+    assert_errors(result, "http:shop: the app failed: HTTP 500: *; end of its log: *KeyError: '…' (more in *log)")
+    result.stdout.no_fnmatch_line("*sound so far*")
+
+
 def test_an_app_that_is_never_well_is_given_up_and_what_it_says_is_told(apps: Apps) -> None:
     apps.passes_on("", 'health = "/up"', "serve_timeout = 1")
     apps.shop.cases(weather_in(["Paris"]))

@@ -226,10 +226,13 @@ class HttpBackend:
         """Answer by asking the app. Its answer may have any form that an app in Python may return."""
         url = await self._address()
         body = self._body(request)
+        server = self._shared_server
+        logged = server.log_size if server else 0
         started = time.perf_counter()
         status, content = await self._post(url, body)
         if status >= HTTPStatus.BAD_REQUEST:
-            raise self._failure(status, content)
+            log = await server.logged(logged) if server and status >= HTTPStatus.INTERNAL_SERVER_ERROR else ""
+            raise self._failure(status, content, log)
         answer = self._read(content)
         messages = body.get("messages")
         sent = messages if isinstance(messages, list) else [dict(message) for message in request.messages]
@@ -330,7 +333,7 @@ class HttpBackend:
                     method, request = "GET", {**request, "data": None}
         raise RedirectError(f"there are more than {MOST_REDIRECTS} redirects in a row")
 
-    def _failure(self, status: int, content: bytes) -> Exception:
+    def _failure(self, status: int, content: bytes, log: str) -> Exception:
         text = _text(content)
         if status in _BUSY:
             return Unanswered(self._message(f"HTTP {status}", text))
@@ -340,7 +343,8 @@ class HttpBackend:
             return ModelUnavailable(
                 self._message(f"HTTP {status}: the app requires authentication; set `headers`", text)
             )
-        return CaseRefused(self._message(f"the app failed: HTTP {status}", text))
+        failure = self._message(f"the app failed: HTTP {status}", text)
+        return CaseRefused(f"{failure}; {self._redactor.redacted(log)}" if log else failure)
 
     def _message(self, *parts: str) -> str:
         return self._redactor.message(*parts)

@@ -27,6 +27,8 @@ _START_SECONDS = 60.0
 """Seconds for a process to open its port, before it loads anything large."""
 _LINES = 5
 _SHOWN = 500
+_READ = 65_536
+"""A log may be of any size: so many bytes at its end are read."""
 
 
 def users_folder() -> Path:
@@ -65,10 +67,22 @@ class Launcher:
         except (OSError, sqlite3.Error) as error:
             raise ModelUnavailable(f"the process for the model cannot be started from {folder}: {error}") from None
 
-    def end_of_log(self, *, cause_known: bool = False) -> str:
-        """The last lines of the log in one. If it is empty, a possible cause, unless the cause is known."""
+    @property
+    def log_size(self) -> int:
+        """The bytes of the log so far."""
         with suppress(OSError):
-            lines = self.log.read_text("utf-8", "replace").split("\n")
+            return self.log.stat().st_size
+        return 0
+
+    def end_of_log(self, *, since: int = 0, cause_known: bool = False) -> str:
+        """The last lines of the log in one, of what was written `since` so many bytes.
+
+        If there is none, a possible cause, unless the cause is known.
+        """
+        with suppress(OSError):
+            with self.log.open("rb") as log:
+                log.seek(max(since, self.log_size - _READ))
+                lines = log.read(_READ).decode("utf-8", "replace").split("\n")
             if last := [" ".join(line.split()) for line in lines if line.strip()][-_LINES:]:
                 return f"end of its log: {' / '.join(last)[-_SHOWN:]} (more in {self.log})"
         return "its log is empty" if cause_known else "its log is empty; it may have run out of memory"

@@ -13,6 +13,8 @@ from pytest_fcall.backends.servers.command import Command
 from pytest_fcall.core import Json, ModelUnavailable
 from pytest_fcall.core.json_fields import as_mapping, required_field
 
+_LOG_SECONDS, _LOG_STEPS = 0.05, 10
+"""A log that has not grown for so long is whole, and is waited for at most so often."""
 _KEEPER_MODULE = "pytest_fcall.backends.servers.keeper"
 
 
@@ -48,6 +50,24 @@ class SharedServer:
         if self._end_message:
             raise ModelUnavailable(self._end_message)
         return address
+
+    @property
+    def log_size(self) -> int:
+        """The bytes that the server has logged so far."""
+        return self._launcher.log_size
+
+    async def logged(self, since: int) -> str:
+        """The last lines of what the server has logged `since` so many bytes, in one; empty where that is nothing.
+
+        Many servers log a failure after they have answered with it, so it is waited for, for a moment.
+        """
+        size = since
+        for _ in range(_LOG_STEPS):
+            await asyncio.sleep(_LOG_SECONDS)
+            before, size = size, self.log_size
+            if before == size > since:
+                break
+        return self._launcher.end_of_log(since=since) if size > since else ""
 
     async def close(self) -> None:
         """Stop using the server."""
