@@ -39,6 +39,8 @@ from pytest_fcall.tracking.stanza import Stanza, parse_stanza
 
 JudgedResult: TypeAlias = tuple[Result, Stanza]
 
+_RIGHT = "right, and no known failure"
+_WRONG = "wrong; use --failing to accept a known failure"
 _SELECTABLE = (Outcome.FIXED, Outcome.NEW, Outcome.EDITED, Outcome.DRIFTED)
 
 _SIDES: Mapping[Side, str] = {
@@ -55,6 +57,7 @@ examples:
   fcall accept run.json                          another run, such as an artifact of CI
   fcall accept -i                                show what changed, case by case, and ask
   fcall accept --failing oslo --because "the model knows no Norwegian"
+  fcall accept --failing 'oslo*' --because "…"   those of them that are wrong
   fcall accept --theirs oslo                     after a merge: their answer to this case, of two
 
 CASE is an id, a node id or a case file; `*` matches any characters. The baseline is in __fcall__/MODEL/ beside the case
@@ -139,10 +142,9 @@ class VerdictAcceptor:
     def valid_verdicts(self, names: Sequence[str], outcomes: Sequence[Outcome] | None) -> list[JudgedResult]:
         """The right answers to the named cases, or to all; `outcomes`, if given, restricts them."""
         verdicts = list(self._verdicts(names))
+        self._tell_of_others(names, verdicts, valid=True)
         for result, stanza in verdicts if names else ():
-            if not stanza.valid:
-                self._report(f"{result.nodeid}: the answer is wrong; use --failing to accept a known failure")
-            elif result.has_forbidden_call:
+            if stanza.valid and result.has_forbidden_call:
                 self._report(f"{result.nodeid}: a variant has a forbidden call, with which no case can be accepted")
         right = [each for each in verdicts if each[1].valid and not each[0].has_forbidden_call]
         return [each for each in right if outcomes is None or each[0].outcome in outcomes]
@@ -150,12 +152,25 @@ class VerdictAcceptor:
     def failing_verdicts(self, names: Sequence[str]) -> list[JudgedResult]:
         """The wrong answers to the named cases, which become known failures."""
         verdicts = list(self._verdicts(names)) if names else []
+        self._tell_of_others(names, verdicts, valid=False)
         for result, stanza in verdicts:
-            if stanza.valid:
-                self._report(f"{result.nodeid}: the answer is right, so it is no known failure")
-            elif stanza.has_forbidden_call:
+            if stanza.has_forbidden_call:
                 self._report(f"{result.nodeid}: a forbidden call cannot be accepted")
         return [each for each in verdicts if not each[1].valid and not each[1].has_forbidden_call]
+
+    def _tell_of_others(self, names: Sequence[str], verdicts: Sequence[JudgedResult], *, valid: bool) -> None:
+        """Print how many of the named answers are of the other kind. A name that stands for no others is a problem."""
+        others = {result.nodeid for result, stanza in verdicts if stanza.valid is not valid}
+        told: set[str] = set()
+        for name in dict.fromkeys(names):
+            named = [result.nodeid for result, _ in verdicts if _is_named_by(name, result)]
+            if named and others.issuperset(named):
+                told.update(named)
+                who = f"{named[0]}: the answer is" if len(named) == 1 else f"{name}: all {len(named)} answers are"
+                self._report(f"{who} {_WRONG if valid else _RIGHT}")
+        if names and (left_out := others - told):
+            what = "wrong (--failing accepts known failures)" if valid else "right already"
+            print(f"left out: {plural_text(len(left_out), 'case')}, {what}")
 
     def changes(self, verdicts: Sequence[JudgedResult]) -> tuple[list[Change], list[JudgedResult]]:
         """The verdicts that need a choice, and those whose answer is the accepted one to another question."""

@@ -134,6 +134,28 @@ def test_what_cannot_be_accepted_is_said(ran: Mind, arguments: tuple[str, ...], 
     assert not ran.files()
 
 
+def test_of_the_cases_that_a_glob_names_those_that_fail_are_known_failures(mind: Mind) -> None:
+    mind.cases("a1", "a2", "a3", "b1", "b2")
+    mind.says({"a3": WRONG})
+    mind.run()
+
+    said = accept(mind, "--failing", "a*", "--because", "no Norwegian")
+
+    assert list(kept(mind)) == ["a3"]
+    assert said.splitlines()[0] == "left out: 2 cases, right already"
+    nothing = accept(
+        mind, "--failing", "a*", "b*", "--because", "so", says="fcall accept: b*: all 2 answers are right", status=1
+    )
+    assert "left out: 2 cases, right already" in nothing
+
+
+def test_of_the_cases_of_a_file_those_that_are_right_are_accepted(ran: Mind) -> None:
+    said = accept(ran, "cases/a.fc.yaml")
+
+    assert list(kept(ran)) == ["one"]
+    assert said.splitlines()[0] == "left out: 1 case, wrong (--failing accepts known failures)"
+
+
 def test_a_forbidden_call_is_never_accepted(mind: Mind) -> None:
     mind.cases("one", expect="{calls: [{get_weather: {city: Oslo}}], never: [get_weather: {city: Rome}]}")
     mind.says({"one": WRONG})
