@@ -159,6 +159,49 @@ def test_the_replies_of_a_file_that_is_gone_are_not_exported(project: Path, expo
     assert not exported.exists()
 
 
+CASES = """\
+cases:
+  - {id: a, prompt: hello, expect: no_call}
+  - id: b
+    matrix: [{id: x}, {id: y}]
+    prompt: hello
+    expect: no_call
+"""
+LEFT_OUT = (
+    "cases/__fcall__/openai-gpt-5.2/weather.fc.yaml.replies.jsonl: left out: replies of {} that the file no longer has "
+    "({}); if one was renamed, `fcall mv OLD NEW` takes them along\n"
+)
+
+
+def test_the_replies_of_cases_that_are_gone_are_left_out_and_named(project: Path, exported: Path) -> None:
+    present = ["a", "a~typos-1", "b[x]"]
+    keep(project, *(entry(case) for case in [*present, "c", "b[z]"]))
+    write_recordings(exported, Model("openai", "gpt-5.2"), [entry("d")])
+    (project / FILE).write_text(CASES, "utf-8")
+    shown = record(project, "--export", says="3 replies, 3 new")
+    assert shown.endswith(LEFT_OUT.format("3 cases", "b[z], c, d"))
+    assert cases(exported) == present
+
+
+def test_a_file_that_has_replies_of_such_cases_alone_is_removed(project: Path, exported: Path) -> None:
+    write_recordings(exported, Model("openai", "gpt-5.2"), [entry("d")])
+    keep(project, entry("d"))
+    (project / FILE).write_text(CASES, "utf-8")
+    assert record(project, "--export").endswith(f"removed\n{LEFT_OUT.format('1 case', 'd')}")
+    assert not exported.exists()
+    assert not bookkeeping_path(exported).exists()
+
+
+@pytest.mark.parametrize("text", [f"{CASES}  - {{id: c, prompt: [}}", f"{CASES}  - {{id: c, prompts: hello}}", "a: b"])
+def test_while_nobody_can_tell_which_cases_a_file_has_all_are_exported(
+    project: Path, exported: Path, text: str
+) -> None:
+    keep(project, entry("a"), entry("other"))
+    (project / FILE).write_text(text, "utf-8")
+    record(project, "--export", says="2 replies, 2 new")
+    assert cases(exported) == ["a", "other"]
+
+
 def test_a_damaged_file_is_told_and_not_overwritten(project: Path, exported: Path) -> None:
     write_recordings(exported, Model("openai", "gpt-5.2"), [entry("a"), entry("b")])
     recorded = bookkeeping_path(exported)

@@ -10,15 +10,26 @@ from glob import escape
 from pathlib import Path
 
 from pytest_fcall.backends.recordings.entry import BISECTED, Recording, Recordings
-from pytest_fcall.backends.recordings.file import SUFFIX, read_recordings, recordings_path, write_recordings
+from pytest_fcall.backends.recordings.file import (
+    SUFFIX,
+    read_recordings,
+    recordings_path,
+    remove_recordings,
+    write_recordings,
+)
 from pytest_fcall.backends.recordings.reader import MENDED_BY_EXPORT
 from pytest_fcall.backends.store import ReplyStore, is_rescued
+from pytest_fcall.cases.case_file import read_case_file
+from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core import Fault, Model
 from pytest_fcall.core.git_attributes import write_git_attributes
 from pytest_fcall.reporting.faults import fault_text
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 
+_MOST_NAMED = 5
 _TESTED_KINDS = ("openai", "any", "local")
 """Kinds of models that are tested themselves, by the names that somebody gave."""
 
@@ -31,9 +42,19 @@ class RecordScope:
         """Files of replies that the store could not take. They may be anywhere, as among temporary files."""
         self.paths = [path for path in paths if path not in self.rescued]
         self.root = root_of(self.paths or [Path.cwd()])
+        self._ids: dict[Path, frozenset[str]] = {}
         self.problems = 0
         self.reported = False
         """Whether anything was printed of a file."""
+
+    def gone(self, file: str, cases: Iterable[str]) -> Collection[str]:
+        """Those of the recorded cases that their file has no more; none where it cannot be told without a run."""
+        path = self.root / file
+        if path not in self._ids:
+            self._ids[path] = _ids_in(path, self.root)
+        known = self._ids[path]
+        # Variants of a case have its id before a `~`.
+        return {case for case in cases if not {case, case.rpartition("~")[0]} & known} if known else ()
 
     def covers(self, path: Path) -> bool:
         """Whether `path` is one of the paths, or below one."""
@@ -76,6 +97,18 @@ class RecordScope:
         """Print any other problem."""
         print(f"fcall record: {safe_line(text)}", file=sys.stderr)
         self.problems += 1
+
+
+def _ids_in(path: Path, root: Path) -> frozenset[str]:
+    """The ids of the cases of a file; none where it has faults, a suite, or is no case file: there may be others."""
+    if path.suffix not in (".yaml", ".yml"):
+        return frozenset()
+    sys.path[:0] = [str(root)] if str(root) not in sys.path else []  # tools may be in modules there
+    try:
+        found = read_case_file(path, root=root, outside=anywhere(root))
+    except UnreadableFile:
+        return frozenset()
+    return frozenset() if found.faults else frozenset(entry.id for entry in found.entries)
 
 
 def export_replies(store: ReplyStore, scope: RecordScope, models: Sequence[str] = ()) -> None:
@@ -123,13 +156,31 @@ def _export_file(store: ReplyStore, scope: RecordScope, model_id: str, file: str
     path = recordings_path(scope.root / file, model)
     committed = read_recordings(path, model)
     stored = (each.entry for each in store.replies(model_id, file))
-    entries = _newest_in_use([*committed.entries, *stored], store.last_uses(model_id, file))
-    if not scope.report_damage(path, committed) and entries:
+    used = _newest_in_use([*committed.entries, *stored], store.last_uses(model_id, file))
+    gone = scope.gone(file, {entry.case for entry in used})
+    entries = [entry for entry in used if entry.case not in gone]
+    if scope.report_damage(path, committed):
+        return path
+    if entries:
         write_recordings(path, model, entries)
         write_git_attributes(path.parents[1])
         before = {entry.digest for entry in committed.entries}
         scope.report_file(path, _reply_count(len(entries), sum(entry.digest not in before for entry in entries)))
+    elif committed.entries and gone:
+        remove_recordings(path)
+        scope.report_file(path, "removed")
+    if gone:
+        scope.report_file(path, _gone_text(gone))
     return path
+
+
+def _gone_text(gone: Collection[str]) -> str:
+    named = ", ".join(sorted(gone)[:_MOST_NAMED])
+    more = f" and {len(gone) - _MOST_NAMED:,} more" if len(gone) > _MOST_NAMED else ""
+    return (
+        f"left out: replies of {plural_text(len(gone), 'case')} that the file no longer has ({named}{more}); "
+        "if one was renamed, `fcall mv OLD NEW` takes them along"
+    )
 
 
 def _mend_file(scope: RecordScope, path: Path) -> None:
@@ -137,7 +188,12 @@ def _mend_file(scope: RecordScope, path: Path) -> None:
     recordings = read_recordings(path)
     if recordings.model and _is_beside_cases(path) and not scope.report_damage(path, recordings):
         kind, _, name = recordings.model.partition(":")
-        entries = _newest_in_use(recordings.entries, {})
+        file = scope.relative(path.parents[2] / path.name.removesuffix(SUFFIX))
+        used = _newest_in_use(recordings.entries, {})
+        gone = scope.gone(file, {entry.case for entry in used})
+        if gone:
+            scope.report_file(path, _gone_text(gone))
+        entries = [entry for entry in used if entry.case not in gone]
         if write_recordings(path, Model(kind, name), entries):
             scope.report_file(path, _reply_count(len(entries), 0))
 

@@ -34,6 +34,7 @@ _SIGNS: Final = {0: "✅", 1: "❌", 10: "❔"}
 _MOST_WRONG: Final = 5
 """So many cases are named that are wrong."""
 _MOST_FIXED: Final = 20
+_MOST_KNOWN: Final = 10
 _MOST_GATES: Final = 4
 _MOST_CAUSES: Final = 2
 _MOST_ROWS: Final = 6
@@ -112,7 +113,16 @@ def _changes(report: Report) -> Iterator[str]:
         names = [code(result.case) for result in report.with_outcome(Outcome.FIXED)]
         rest = f" and {len(names) - _MOST_FIXED:,} more" if len(names) > _MOST_FIXED else ""
         yield f"<details><summary>{len(names):,} fixed</summary>{', '.join(names[:_MOST_FIXED])}{rest}</details>"
-    yield from [""] if wrong or counts[Outcome.FIXED] else []
+    if known := report.known_failures:
+        yield _known_failures_line(known, report)
+    yield from [""] if wrong or known or counts[Outcome.FIXED] else []
+
+
+def _known_failures_line(known: Sequence[Result], report: Report) -> str:
+    """All on one line, since the report is bounded: what is wrong as expected is looked at last."""
+    rest = f"<br>and {len(known) - _MOST_KNOWN:,} more" if len(known) > _MOST_KNOWN else ""
+    listed = "<br>".join(_case_line(result, report) for result in known[:_MOST_KNOWN])
+    return f"<details><summary>{plural_text(len(known), 'known failure')}</summary>{listed}{rest}</details>"
 
 
 def _case_line(result: Result, report: Report) -> str:

@@ -116,7 +116,10 @@ class Report:
         if self.conclusions:
             return self.conclusions
         answered = statistics_of(self.results.results).answered
-        return [f"{plural_text(answered, 'answer')} judged, nothing is worse." if answered else "No answer was judged."]
+        if not answered:
+            return ["No answer was judged."]
+        known = f"{plural_text(len(self.known_failures), 'known failure')}." if self.known_failures else ""
+        return [f"{plural_text(answered, 'answer')} judged, nothing is worse.", *filter(None, [known])]
 
     @property
     def gates_by_weight(self) -> list[JudgedGate]:
@@ -131,6 +134,15 @@ class Report:
     def other_failures(self) -> list[Result]:
         """The failures that neither regressed nor may have."""
         return other_failures(self.results.results)
+
+    @property
+    def known_failures(self) -> list[Result]:
+        """The wrong answers that a baseline or a mark expects; those that are flaky are not among them."""
+        return [
+            result
+            for result in self.results.results
+            if result.status == "xfailed" and result.outcome is not Outcome.FLAKY
+        ]
 
     def why(self, result: Result) -> str:
         """The change of a result, or else the first reason in words, as far as it is kept."""

@@ -136,6 +136,8 @@ def changes(report: Report) -> list[Change]:
     """The changes against the baseline, the weightiest first, and the other failures."""
     groups = [(outcome.value, report.with_outcome(outcome), f"outcome={outcome.value}") for outcome in _CHANGES]
     groups.insert(2, ("failed", report.other_failures, "status=failed"))
+    known = report.known_failures
+    groups.append(("known failure" if len(known) == 1 else "known failures", known, "status=xfailed"))
     places = {id(result): place for place, result in enumerate(report.results.results)}
     return [
         Change(name, len(found), [_link(each, places[id(each)], report) for each in found[:_MOST_CASES]], query)

@@ -12,7 +12,7 @@ from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import MissingReply, Results
 from tests.unit.reporting.reports.examples import HOSTILE, account, report, reports, result
 
-TAGS = re.compile(r"</?(?:code|details|summary|sub)>|<!-- pytest-fcall -->")
+TAGS = re.compile(r"</?(?:code|details|summary|sub|br)>|<!-- pytest-fcall -->")
 
 
 def lines(made: Report) -> list[str]:
@@ -90,6 +90,21 @@ def test_a_change_without_a_known_difference_gives_the_reason_of_the_verdict() -
 def test_a_run_in_which_nothing_is_worse_says_so() -> None:
     assert "1 answer judged, nothing is worse." in lines(report(result(status="passed"), status=0, conclusions=()))
     assert "No answer was judged." in lines(report(result(status="skipped"), status=0, conclusions=()))
+
+
+def test_known_failures_are_counted_and_listed() -> None:
+    known = [
+        result(f"k{number}", status="xfailed", outcome=Outcome.KNOWN_FAILURE, reasons=(("wrong_tool", "calls[0]"),))
+        for number in range(12)
+    ]
+    flaky = result("f", status="xfailed", outcome=Outcome.FLAKY)
+    written = lines(report(*known, flaky, status=0, conclusions=()))
+    assert "13 answers judged, nothing is worse. 12 known failures." in written
+    (listed,) = (line for line in written if line.startswith("<details><summary>12 known failures</summary>"))
+    first = "<code>cases/k0.fc.yaml:1</code> <code>k0</code>: wrong&#95;tool at calls&#91;0&#93;<br>"
+    assert first in listed
+    assert listed.endswith("<br>and 2 more</details>")
+    assert "<code>f</code>" not in listed
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,13 @@ def test_answers_that_are_accepted_and_gone_are_listed() -> None:
     assert "<li>and 10 more</li>" in text
 
 
+def test_known_failures_are_listed() -> None:
+    known = [result(f"k{number}", status="xfailed", outcome=Outcome.KNOWN_FAILURE) for number in range(3)]
+    text = page(report(*known, status=0))
+    assert "3 known failures</span>" in text
+    assert ">k2</a>" in text
+
+
 def test_a_tool_that_is_wrong_more_often_than_others_is_named() -> None:
     wrong = [result(f"w{number}", called=(("book", "find"),)) for number in range(6)]
     right = [result(f"r{number}", status="passed", called=(("find", "find"),)) for number in range(30)]
