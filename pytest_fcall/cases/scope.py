@@ -62,11 +62,13 @@ class Toolbox:
 
     def lock_hint(self, name: str) -> str:
         """How to renew the lock file that a tool comes from; of an unknown tool, any that may lack it. Or nothing."""
-        files = {self._locked[name]} if name in self._locked else () if name in self.tools else {*self._locked.values()}
+        if name in self.tools:
+            files = {self._locked[name]} if name in self._locked else set()
+        else:
+            files = {*self._locked.values()}
         if not files:
             return ""
-        file = " ".join(sorted(files))
-        return f"; if its source has it, the lock file is old: fcall tools lock {file}"
+        return f"; if its source has it, the lock file is old: fcall tools lock {' '.join(sorted(files))}"
 
     def _compiled(self, name: str) -> ToolSchema | None:
         tool = self.tools.get(name)

@@ -183,9 +183,11 @@ def test_the_replies_of_cases_that_are_gone_are_left_out_and_named(project: Path
     assert cases(exported) == present
 
 
-def test_a_file_that_has_replies_of_such_cases_alone_is_removed(project: Path, exported: Path) -> None:
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_file_that_has_replies_of_such_cases_alone_is_removed(project: Path, exported: Path, *, stored: bool) -> None:
     write_recordings(exported, Model("openai", "gpt-5.2"), [entry("d")])
-    keep(project, entry("d"))
+    if stored:
+        keep(project, entry("d"))
     (project / FILE).write_text(CASES, "utf-8")
     assert record(project, "--export").endswith(f"removed\n{LEFT_OUT.format('1 case', 'd')}")
     assert not exported.exists()

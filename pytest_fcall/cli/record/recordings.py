@@ -191,11 +191,14 @@ def _mend_file(scope: RecordScope, path: Path) -> None:
         file = scope.relative(path.parents[2] / path.name.removesuffix(SUFFIX))
         used = _newest_in_use(recordings.entries, {})
         gone = scope.gone(file, {entry.case for entry in used})
+        entries = [entry for entry in used if entry.case not in gone]
+        if gone and not entries:
+            remove_recordings(path)
+            scope.report_file(path, "removed")
+        elif write_recordings(path, Model(kind, name), entries):
+            scope.report_file(path, _reply_count(len(entries), 0))
         if gone:
             scope.report_file(path, _gone_text(gone))
-        entries = [entry for entry in used if entry.case not in gone]
-        if write_recordings(path, Model(kind, name), entries):
-            scope.report_file(path, _reply_count(len(entries), 0))
 
 
 def _newest_in_use(entries: Iterable[Recording], last_used: Mapping[str, set[str]]) -> list[Recording]:
