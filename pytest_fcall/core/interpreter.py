@@ -16,16 +16,19 @@ def with_interpreter(words: Iterable[str]) -> list[str]:
     return [sys.executable if word == PYTHON_PLACEHOLDER else word for word in words]
 
 
-def interpreter_hint(program: str, search_path: str | None = None) -> str:
-    """What a name such as `python` stands for, where that is not the running interpreter; else nothing.
+def program_hint(program: str, search_path: str | None = None) -> str:
+    """What a command without a folder stands for, where the running interpreter or what is beside it may be meant.
 
     `search_path` is the `PATH` by which it is looked for, if not that of this process.
     """
-    if PurePath(program).name != program or not program.startswith("python") or not sys.executable:
+    if PurePath(program).name != program or not sys.executable:
         return ""
+    here = str(Path(sys.executable).parent)  # by their folders: interpreters of environments are often the same file
     found = shutil.which(program, path=search_path)
-    # By their folders: interpreters of virtual environments are often links to one and the same file.
-    if found is not None and Path(found).parent == Path(sys.executable).parent:
+    if found is not None and str(Path(found).parent) == here:
         return ""
-    here = f'"{PYTHON_PLACEHOLDER}" in its place is {sys.executable}, which runs this'
-    return f"{program} is {found}; {here}" if found else here
+    if program.startswith("python"):
+        meant = f'"{PYTHON_PLACEHOLDER}" in its place is {sys.executable}, which runs this'
+        return f"{program} is {found}; {meant}" if found else meant
+    beside = None if found else shutil.which(program, path=here)
+    return f"{beside} is not on PATH: activate its environment, or write its whole path" if beside else ""

@@ -32,7 +32,7 @@ from pytest_fcall.backends.processes.protocol import Frame, encode_frame, failur
 from pytest_fcall.backends.servers import watchdog
 from pytest_fcall.backends.servers.command import PORT_PLACEHOLDER, Command, command_from_data
 from pytest_fcall.core import ModelUnavailable
-from pytest_fcall.core.interpreter import interpreter_hint
+from pytest_fcall.core.interpreter import program_hint
 
 _LOCK_SECONDS = 60.0
 """Seconds for the server of an earlier run to end: two may not fit into the memory."""
@@ -147,7 +147,7 @@ async def _start_process(command: Command, port: int) -> asyncio.subprocess.Proc
             start_new_session=True,
         )
     except (FileNotFoundError, NotADirectoryError):
-        hint = interpreter_hint(command.words[0]) or "is it installed, and its environment active?"
+        hint = program_hint(command.words[0]) or "is it installed?"
         raise ModelUnavailable(f"program {command.words[0]!r:.200} (`serve`) not found; {hint}") from None
     except (OSError, ValueError) as error:
         raise ModelUnavailable(f"the server {command.program!r:.200} cannot be started: {error}") from None
@@ -169,7 +169,7 @@ class ServerProcess:
         pause = _POLL_SECONDS
         while not await asyncio.to_thread(is_ready, self.url, self._command.health):
             if self._process.returncode is not None:
-                hint = interpreter_hint(self._command.words[0])
+                hint = program_hint(self._command.words[0])
                 raise ModelUnavailable(f"{self._ending} before it was ready{f'; {hint}' if hint else ''}")
             if time.monotonic() > deadline:
                 message = f"the server was not ready within {self._command.start_seconds:g} s (`serve_timeout`)"

@@ -19,7 +19,7 @@ from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.interpreter import interpreter_hint, with_interpreter
+from pytest_fcall.core.interpreter import program_hint, with_interpreter
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.lock_file import public_source
 from pytest_fcall.schema.sources.variables import expand_variables
@@ -105,17 +105,17 @@ class _Process(McpServer):
 
     def _error(self, error: Exception, timeout: float) -> SchemaError:
         command, cwd = self._parameters.command, self._parameters.cwd
-        interpreter = interpreter_hint(command, (self._parameters.env or {}).get("PATH"))
+        about = program_hint(command, (self._parameters.env or {}).get("PATH"))
         if not Path(str(cwd)).is_dir():
             return SchemaError(f"the folder {cwd} does not exist", path=("mcp", "cwd"))
         match error:
             case FileNotFoundError():
-                what, hint = f"command not found: {command}", interpreter or "install it, or give its full path"
+                what, hint = f"command not found: {command}", about or "install it, or give its full path"
             case PermissionError():
                 what, hint = f"{command} is not executable", "is it a program? Put the interpreter before a script"
             case MCPError(code=code) if code == CONNECTION_CLOSED:
                 what = f"{self._text!r} ended before {self.goal}"
-                hint = interpreter or f"run the command by hand in {cwd} to see why"
+                hint = about or f"run the command by hand in {cwd} to see why"
             case _:
                 what = f"{self._text!r} {_failure(error, timeout)}"
                 hint = "does the command need an argument such as `stdio` to be an MCP server?"
