@@ -14,6 +14,8 @@ from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.session.models import BUILT_IN_KINDS, NamedModel
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_fcall.plugin.item import CaseItem
     from pytest_fcall.session.ask.types import Source
 
@@ -31,14 +33,16 @@ def check_kinds(config: pytest.Config) -> None:
     )
     for each in named:
         if not (each.model.kind in kinds or _is_recorded(config, each.model) or _may_be_added(config)):
-            raise usage_error(config, _unknown_kind(each, kinds))
+            raise usage_error(config, _unknown_kind(each, kinds, config.rootpath))
 
 
-def _unknown_kind(named: NamedModel, kinds: list[str]) -> str:
+def _unknown_kind(named: NamedModel, kinds: list[str], root: Path) -> str:
     from pytest_fcall.reporting.safe_text import safe_line
     from pytest_fcall.schema.value_text import nearest
 
-    meant = nearest(named.model.kind, kinds)
+    kind = named.model.kind
+    is_module = any((root / name).exists() for name in (f"{kind}.py", f"{kind}/__init__.py"))
+    meant = f"python:{kind}" if is_module else nearest(kind, kinds)
     hint = f"; did you mean `{meant}:{named.model.name}`?" if meant else ""
     text = f"{_where(named)}: there is no model of kind {named.model.kind!r}{hint}; the kinds are {', '.join(kinds)}"
     return safe_line(text)

@@ -41,8 +41,9 @@ def parse_model(text: str, where: str, root: Path) -> Model:
     if not colon:
         kind, name = _kind_of_alias(whole, root), whole
     if not (kind.isidentifier() and name and name.isprintable()):
-        hint = "" if colon else _suggestion(whole, root)
-        raise SettingError(f"{where}: {whole!r} is not the name of a model; {hint}write KIND:NAME, such as {EXAMPLE}")
+        hint = _app_suggestion(kind, name) if colon else _suggestion(whole, root)
+        text = f"{where}: {whole!r} is not the name of a model; {hint}write KIND:NAME, such as {EXAMPLE} or openai:NAME"
+        raise SettingError(text)
     try:
         options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError:
@@ -59,6 +60,12 @@ def _kind_of_alias(alias: str, root: Path) -> str:
     except SettingsError as error:
         raise SettingError(str(error)) from None
     return found.kind if found else ""
+
+
+def _app_suggestion(module: str, function: str) -> str:
+    """An app, where what stands in the place of the kind can only be a module."""
+    is_app = "." in module and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))
+    return f"did you mean `python:{module}:{function}`? else " if is_app else ""
 
 
 def _suggestion(name: str, root: Path) -> str:

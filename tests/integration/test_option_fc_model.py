@@ -83,7 +83,9 @@ def test_a_plain_test_may_have_rows_that_look_like_models(weather: Shop) -> None
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("gpt-5.2", "*--fc-model: 'gpt-5.2' is not the name of a model; write KIND:NAME*"),
+        ("gpt-5.2", "*--fc-model: 'gpt-5.2' is not the name of a model; write KIND:NAME, such as * or openai:NAME"),
+        ("shop.agent:run", "*is not the name of a model; did you mean `python:shop.agent:run`? else write KIND:NAME*"),
+        ("echo:answer", "*no model of kind 'echo'; did you mean `python:echo:answer`?; the kinds are *"),
         ("gorila", "*'gorila' is not the name of a model; did you mean `local:gorilla`? else write KIND:NAME*"),
         ("python:", "*is not the name of a model*"),
         (":x", "*is not the name of a model*"),
@@ -116,7 +118,8 @@ def test_without_any_model_each_case_says_the_three_ways_to_name_one(weather: Sh
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("echo:nothing", "*echo has no 'nothing'*"),
+        ("echo:nothing", "*echo has no 'nothing'"),
+        ("echo:anwser", "*echo has no 'anwser'; did you mean `answer`?"),
         ("echo:json", "*json is a module, which cannot be called*"),
     ],
 )

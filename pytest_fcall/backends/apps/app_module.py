@@ -102,8 +102,16 @@ def find_object(name: str, root: Path) -> object:
         try:
             target = getattr(target, part)
         except AttributeError:
-            raise ModelUnavailable(f"python:{name}: {module_name} has no {path!r}") from None
+            text = f"python:{name}: {module_name} has no {path!r}{_meant_text(part, target)}"
+            raise ModelUnavailable(text) from None
     return target
+
+
+def _meant_text(name: str, owner: object) -> str:
+    from pytest_fcall.schema.value_text import nearest
+
+    meant = nearest(name, (other for other in dir(owner) if not other.startswith("_")))
+    return f"; did you mean `{meant}`?" if meant else ""
 
 
 def _import_failure(name: str, module: str, root: Path, error: BaseException) -> ModelUnavailable:
