@@ -26,7 +26,6 @@ from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core import Fault, Model
 from pytest_fcall.core.git_attributes import write_git_attributes
 from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 
 _MOST_NAMED = 5
@@ -43,6 +42,8 @@ class RecordScope:
         self.paths = [path for path in paths if path not in self.rescued]
         self.root = root_of(self.paths or [Path.cwd()])
         self._ids: dict[Path, frozenset[str]] = {}
+        self.left_out: dict[Path, set[str]] = {}
+        """The recorded cases that their file has no more."""
         self.problems = 0
         self.reported = False
         """Whether anything was printed of a file."""
@@ -52,9 +53,12 @@ class RecordScope:
         path = self.root / file
         if path not in self._ids:
             self._ids[path] = _ids_in(path, self.root)
-        known = self._ids[path]
+        if not (known := self._ids[path]):
+            return ()
         # Variants of a case have its id before a `~`.
-        return {case for case in cases if not {case, case.rpartition("~")[0]} & known} if known else ()
+        found = {case for case in cases if not {case, case.rpartition("~")[0]} & known}
+        self.left_out.setdefault(path, set()).update(found)
+        return found
 
     def covers(self, path: Path) -> bool:
         """Whether `path` is one of the paths, or below one."""
@@ -124,6 +128,9 @@ def export_replies(store: ReplyStore, scope: RecordScope, models: Sequence[str] 
     for path in scope.recording_files():
         if path not in exported:
             _mend_file(scope, path)
+    for case_file, cases in scope.left_out.items():
+        if cases:
+            scope.report_file(case_file, _gone_text(cases))
     for file in gone:
         scope.report_file(scope.root / file, "not exported: no such file; `fcall record --prune` deletes its replies")
     if not scope.reported and not left_out and not scope.problems:
@@ -169,8 +176,6 @@ def _export_file(store: ReplyStore, scope: RecordScope, model_id: str, file: str
     elif committed.entries and gone:
         remove_recordings(path)
         scope.report_file(path, "removed")
-    if gone:
-        scope.report_file(path, _gone_text(gone))
     return path
 
 
@@ -178,8 +183,7 @@ def _gone_text(gone: Collection[str]) -> str:
     named = ", ".join(sorted(gone)[:_MOST_NAMED])
     more = f" and {len(gone) - _MOST_NAMED:,} more" if len(gone) > _MOST_NAMED else ""
     return (
-        f"left out: replies of {plural_text(len(gone), 'case')} that the file no longer has ({named}{more}); "
-        "if one was renamed, `fcall mv OLD NEW` takes them along"
+        f"not exported: {named}{more}, which it no longer has; after a renaming, `fcall mv OLD NEW` takes replies along"
     )
 
 
@@ -197,8 +201,6 @@ def _mend_file(scope: RecordScope, path: Path) -> None:
             scope.report_file(path, "removed")
         elif write_recordings(path, Model(kind, name), entries):
             scope.report_file(path, _reply_count(len(entries), 0))
-        if gone:
-            scope.report_file(path, _gone_text(gone))
 
 
 def _newest_in_use(entries: Iterable[Recording], last_used: Mapping[str, set[str]]) -> list[Recording]:
