@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import compare_digest
+from string import whitespace
 from typing import IO, cast
 
 from pytest_fcall.backends.processes.locks import locked
@@ -27,6 +28,8 @@ _START_SECONDS = 60.0
 """Seconds for a process to open its port, before it loads anything large."""
 _LINES = 5
 _SHOWN = 500
+_EMPTY = f"{whitespace}~^"
+"""A line of these alone says nothing: Python marks a place in the line above by some of them."""
 _READ = 65_536
 """A log may be of any size: so many bytes at its end are read."""
 
@@ -83,7 +86,7 @@ class Launcher:
             with self.log.open("rb") as log:
                 log.seek(max(since, self.log_size - _READ))
                 lines = log.read(_READ).decode("utf-8", "replace").split("\n")
-            if last := [" ".join(line.split()) for line in lines if line.strip()][-_LINES:]:
+            if last := [" ".join(line.split()) for line in lines if line.strip(_EMPTY)][-_LINES:]:
                 return f"end of its log: {' / '.join(last)[-_SHOWN:]} (more in {self.log})"
         return "its log is empty" if cause_known else "its log is empty; it may have run out of memory"
 
