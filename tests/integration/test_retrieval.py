@@ -129,4 +129,6 @@ def test_a_function_of_the_project_may_embed(many: Shop) -> None:
     many.file("many.fc.yaml", MANY.replace("{with: bm25, k: 1}", told.format("embde")))
     result = ask(many, "-k", "flight")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*the function of `retrieve` cannot be found: *embedder has no 'embde'; did you mean `embed`?"])
+    result.stdout.fnmatch_lines(
+        ["*the function of `retrieve` cannot be found: *embedder has no 'embde'; did you mean `embed`?"]
+    )
