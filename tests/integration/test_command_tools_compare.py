@@ -42,6 +42,15 @@ def answer(request):
     score, name = max(found)
     return [{"name": name, "arguments": {}}] if score else "You are welcome."
 """
+SKIPPING = """\
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def fit(request):
+    if request.node.name == "thanks" and "Find orders" in str(request.node.case.tools):
+        pytest.skip("not with these tools")
+"""
 MODEL = "--fc-model=python:agent:answer"
 
 
@@ -122,6 +131,27 @@ def test_a_side_without_answers_is_never_green(shop: Path) -> None:
     assert "  no recorded reply of python:agent:answer: --fc-model=python:agent:answer, without --fc-replay, asks" in (
         done.stderr
     )
+
+
+def test_what_is_skipped_on_one_side_alone_is_never_green(shop: Path) -> None:
+    (shop / "conftest.py").write_text(SKIPPING)
+    done = fcall(shop, "tools", "compare", "--to=new.tools.yaml", MODEL)
+    assert "1 case answered only before: not compared" in done.stdout
+    assert done.returncode == 10
+
+
+def test_the_reason_of_an_error_is_told_and_the_other_side_is_not_asked(shop: Path) -> None:
+    done = fcall(shop, "tools", "compare", "--to=new.tools.yaml", "--fc-model=python:agent:nobody")
+    assert (done.returncode, done.stdout) == (10, "")
+    assert "  python:agent:nobody: agent has no 'nobody'" in done.stderr
+    assert "with the tools of new.tools.yaml" not in done.stderr
+
+
+def test_another_order_of_tools_is_another_version(shop: Path) -> None:
+    head, first, second = VAGUE.splitlines(keepends=True)
+    (shop / "new.tools.yaml").write_text(head + second + first)
+    done = fcall(shop, "tools", "compare", "--to=new.tools.yaml", MODEL)
+    assert done.stdout.startswith("~ the order of tools or arguments\n")
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ _REFUSED: Final = 2
 _USAGE_ERROR: Final = 4
 """The exit status of pytest where it refuses to run."""
 _NOT_JUDGED: Final = 10
+_MOST_WHYS: Final = 5
 
 
 def add_compare_options(action: ArgumentParser) -> None:
@@ -82,6 +83,9 @@ def compare_tools(parser: ArgumentParser, project: Project, options: Namespace, 
                 print(safe_line(f"fcall: nothing was judged with the tools of {side.title}"), file=sys.stderr)
                 return ran
             runs.append(ran)
+            if not any(result.answered for result in ran.run.results.results):
+                print(*map(safe_line, _open_lines(ran)), sep="\n", file=sys.stderr)
+                return _NOT_JUDGED
         before, now = runs
         return _conclude(before, now, options)
 
@@ -108,7 +112,7 @@ class _SideRun:
     side: ToolSide
     run: Run
     notes: Mapping[str, Any]
-    """The number of items, what differs from the other side, and the tools that each case expects."""
+    """The number of items, what differs from the other side, the tools that cases expect, why some have no answer."""
 
     @property
     def unjudged(self) -> list[Result]:
@@ -165,7 +169,8 @@ def _conclude(before: _SideRun, now: _SideRun, options: Namespace) -> int:
         print("\n".join(map(safe_line, [*lines, *_verdict_lines(comparison)])))
     for line in open_lines:
         print(safe_line(line), file=sys.stderr)
-    if open_lines or not comparison.models:
+    unpaired = comparison.only_before or comparison.only_now or comparison.edited  # such as skipped on one side alone
+    if open_lines or unpaired or not comparison.models:
         return _NOT_JUDGED
     return int(any(model.difference < 0 and model.is_significant for model in comparison.models))
 
@@ -192,6 +197,7 @@ def _open_lines(side: _SideRun) -> Iterator[str]:
         first = side.unjudged[0]
         number = plural_text(len(side.unjudged), "case")
         yield f"not judged: {number} without an answer with the tools of {side.side.title}, such as {first.nodeid}"
+        yield from (f"  {why}" for why in side.notes["whys"][:_MOST_WHYS])
         for model in dict.fromkeys(missing.model for missing in side.run.results.missing):
             yield f"  no recorded reply of {model}: --fc-model={model}, without --fc-replay, asks"
     if side.missing > 0:

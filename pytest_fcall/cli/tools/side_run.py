@@ -11,11 +11,12 @@ import pytest
 
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.cli.tools.sides import NOTES, RESULTS, TASK, ToolSide
-from pytest_fcall.core import Case, FaultyCase, Tool
+from pytest_fcall.core import Case, FaultyCase, Json, Tool
 from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.plugin.collection import TOOL_FILE_KEY, CaseFile
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import usage_error
+from pytest_fcall.plugin.report import case_report
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Results
@@ -39,6 +40,8 @@ class SidePlugin(CaseFilesPlugin):
         self._side = side
         self._other = other
         self._folder = folder
+        self._notes: dict[str, Json] = {}
+        self._whys: dict[str, None] = {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -59,17 +62,29 @@ class SidePlugin(CaseFilesPlugin):
             raise usage_error(config, "\n".join(["these cases cannot be judged on both sides:", *faults]))
         if items and not changes:
             same = f"{self._side.title} and {self._other.title}"
-            raise usage_error(config, f"the tools of these cases are the same on both sides: {same}")
-        notes = {
+            why = "functions of `python:` entries and sources of plugins are those of today on both"
+            raise usage_error(config, f"the tools of these cases are the same on both sides: {same} ({why})")
+        self._notes = {
             "items": len(items),
             "changes": changes,
             "expected": [[item.location[0], item.case.id, _expected(item.case)] for item in items],
         }
+        self._write_notes()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take why a case has no answer. A missing recording is told by the results."""
+        attached = case_report(report)
+        if report.failed and attached and attached.result and not (attached.result.answered or attached.missing):
+            self._whys[report.longreprtext.strip().partition("\n")[0]] = None
+
+    def _write_notes(self) -> None:
+        notes = self._notes | {"whys": [*self._whys]}
         replace_file(self._folder / NOTES, [json.dumps(notes).encode()], 0o600)
 
     @pytest.hookimpl
     def pytest_fcall_report(self, results: Results) -> None:
-        """Write the results to the private folder."""
+        """Write the results to the private folder, and why there are none."""
+        self._write_notes()
         models = tuple(dict.fromkeys(result.model for result in results.results))
         write_run(self._folder / RESULTS, RunFile(self._side.title, "", results_to_json(results), models))
 
@@ -109,8 +124,16 @@ def _fault_lines(side: ToolSide, entries: Sequence[Case | FaultyCase], config: p
 
 
 def _change_lines(before: Sequence[Tool], now: Sequence[Tool]) -> Iterator[str]:
-    for change in tool_changes(before, now):
+    changes = tool_changes(before, now)
+    if not changes and _as_offered(before) != _as_offered(now):
+        yield "~ the order of tools or arguments"
+    for change in changes:
         yield f"{_SIGNS[change.kind]} {change.tool}{': ' if change.details else ''}{', '.join(change.details)}"
+
+
+def _as_offered(tools: Sequence[Tool]) -> str:
+    """What a model reads of the tools, in its order."""
+    return json.dumps([[tool.name, tool.description, tool.parameters] for tool in tools], default=dict)
 
 
 def _expected(case: Case | FaultyCase) -> str:
