@@ -84,7 +84,8 @@ def compare_tools(parser: ArgumentParser, project: Project, options: Namespace, 
                 return ran
             runs.append(ran)
             if not any(result.answered for result in ran.run.results.results):
-                print(*map(safe_line, _open_lines(ran)), sep="\n", file=sys.stderr)
+                lines = [*_open_lines(ran)] or [f"not judged: no case has an answer with the tools of {side.title}"]
+                print(*map(safe_line, lines), sep="\n", file=sys.stderr)
                 return _NOT_JUDGED
         before, now = runs
         return _conclude(before, now, options)
