@@ -237,7 +237,10 @@ def test_a_host_that_is_lost_is_replaced_and_its_cases_run_elsewhere(team: Team)
     assert "1 failed, 15 passed" in said
 
 
-@pytest.mark.parametrize(("count", "options"), [(1, ()), (2, ()), (1, ("--max-worker-restart=0",))])
+@pytest.mark.parametrize(
+    ("count", "options"),
+    [(1, ()), pytest.param(2, (), marks=pytest.mark.nightly), (1, ("--max-worker-restart=0",))],
+)
 def test_a_run_that_loses_its_last_host_ends_in_words_and_keeps_what_came(
     team: Team, count: int, options: tuple[str, ...]
 ) -> None:

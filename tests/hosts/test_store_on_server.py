@@ -9,7 +9,7 @@ from asyncio import create_task, gather, run, sleep
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from threading import Event
+from threading import Event, Semaphore
 from types import MappingProxyType
 from typing import Any
 
@@ -95,19 +95,19 @@ def test_the_claims_of_a_host_that_says_nothing_any_more_lapse(
 def test_a_host_at_work_says_that_it_is_alive(
     quick: None, store: ReplyStore, server_of_store: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beats = [Event() for _ in range(3)]
-    waiting = iter(beats)
+    beats = Semaphore(0)
     beat = database.ServerDatabase._say_alive
 
     def counted(self: database.ServerDatabase, over: connection.Connection) -> None:
         beat(self, over)
-        if (event := next(waiting, None)) is not None:
-            event.set()
+        beats.release()
 
     monkeypatch.setattr(database.ServerDatabase, "_say_alive", counted)
     assert store.claim("digest", "gw0")
     first = server_of_store.execute("SELECT until FROM our.processes", PROJECT)
-    assert all(event.wait(10) for event in beats)
+    while beats.acquire(blocking=False):
+        pass
+    assert all(beats.acquire(timeout=10) for _ in range(2))  # one of them began after the look
     assert first < server_of_store.execute("SELECT until FROM our.processes", PROJECT)
 
 
