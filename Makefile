@@ -47,6 +47,9 @@ WORKFLOWS := .venv-workflows
 # of the store need no server.
 STORE := .venv-store
 
+# Tests of the store without its server are a part of `make test`.
+HOSTS_TESTS := tests/hosts tests/unit/backends/store -k 'hosts or postgres'
+
 # Examples are copied, and installed as their own files say, with a wheel of the checkout.
 EXAMPLES := .venv-examples
 
@@ -83,6 +86,7 @@ test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
 
 nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect test-ray ## run all of it with all of the data, and try properties on many examples
 	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly $(APART:%=--ignore=tests/%)
+	$(MAKE) test-hosts HOSTS_TESTS='tests/hosts -m nightly'
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai<2'
@@ -113,7 +117,7 @@ test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own 
 test-hosts: $(READY) $(STORE)/.ready ## run on several hosts over SSH, and keep replies on a PostgreSQL server; as root, who may make hosts
 	[ -x /usr/sbin/sshd ] || [ "$$(id -u)" != 0 ] || { apt-get update -qq && RUNLEVEL=1 apt-get install -qq -y openssh-server openssh-client iproute2 >/dev/null; }
 	[ -n "$$(command -v postgres || ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || { apt-get update -qq && apt-get install -qq -y postgresql >/dev/null; }
-	PYTHONPATH=$(abspath $(STORE)) $(BIN)/python -m pytest tests/hosts tests/unit/backends/store --timeout=300
+	PYTHONPATH=$(abspath $(STORE)) $(BIN)/python -m pytest $(HOSTS_TESTS) --timeout=300
 
 test-ray: $(RAY)/.ready ## answer and judge on a cluster of three nodes of Ray
 	$(RAY)/bin/python -m pytest tests/ray --timeout=300

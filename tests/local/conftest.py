@@ -66,6 +66,19 @@ def adapter(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home for what is converted once, which takes half a minute. Somebody has been killed there."""
+    from pytest_fcall.backends.local.loaded_model import conversion_cache, conversion_folder
+    from pytest_fcall.backends.local.weights import find_weights
+
+    home = tmp_path_factory.mktemp("cache")
+    unfinished = conversion_folder(find_weights("smollm2"), "float32", conversion_cache({"XDG_CACHE_HOME": str(home)}))
+    unfinished.with_suffix(".part").mkdir(parents=True)
+    (unfinished.with_suffix(".part") / "model.safetensors").write_bytes(b"half")
+    return home
+
+
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Makes a package impossible to import."""
