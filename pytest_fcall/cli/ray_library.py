@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ _GONE_SECONDS: Final = 30.0
 """A head that does not answer for so long is gone. Ray gives up after a minute."""
 _OWN: Final = re.compile(r"(?:UnfitNode|UnreadableCases|StorageError|MissingObject): (.*)")
 """Our own errors in other processes. Ray quotes them among the lines of its own."""
+
+_CAUSED: Final = "The above exception was the direct cause of the following exception:"
 
 
 class ClusterError(Exception):
@@ -99,8 +102,25 @@ def cluster_of(address: str | None, afterwards: str, shipped: Mapping[str, Any] 
 
 def _check_reachable(address: str) -> None:
     """Raise ClusterError where nothing listens at HOST:PORT: Ray itself would try for minutes."""
-    if reason := _why_unreachable(address):
+    if address == "auto" and (noted := _noted_head()):
+        if reason := _why_unreachable(noted):
+            raise ClusterError(
+                f"no cluster of Ray answers at {noted}, where one was last started on this machine: {reason}; "
+                "start it, or name another with --address=HOST:PORT"
+            )
+    elif reason := _why_unreachable(address):
         raise ClusterError(f"no cluster of Ray answers at {address}: {reason}")
+
+
+def _noted_head() -> str:
+    """Where `auto` leads, which `ray start` notes in a file; nothing where there is none."""
+    from tempfile import gettempdir
+
+    note = Path(os.environ.get("RAY_TMPDIR") or gettempdir(), "ray", "ray_current_cluster")
+    try:
+        return note.read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def _why_unreachable(address: str) -> str:
@@ -141,9 +161,10 @@ def ray_errors() -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """What a person needs of an error: our own words, which Ray quotes at any depth, or its last line."""
+    """What a person needs of an error: our own words, which Ray quotes at any depth, or the last line of its cause."""
     text = str(error)
     if own := _OWN.findall(text):
         return str(own[-1])
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    cause, _, _ = text.partition(_CAUSED)
+    lines = [line.strip() for line in cause.splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1] if lines else 'nothing is said of it'}"

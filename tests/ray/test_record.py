@@ -16,6 +16,7 @@ from ray.cluster_utils import Cluster
 
 from pytest_fcall.backends.cluster.parts import part_names, read_part
 from pytest_fcall.core.storage import Folder
+from tests.ray.autoscaled import autoscaled_cluster
 from tests.ray.conftest import NODE, counts, python
 from tests.servers import Answer, Asked, Server, chat, throttled
 
@@ -83,6 +84,30 @@ def where(model, root):
 
 def pytest_fcall_backends():
     return {"where": where}
+"""
+
+
+BROKEN = """
+import os
+
+
+class Broken:
+    settings = {}
+    reusable = True
+    ahead = True
+
+    async def close(self):
+        pass
+
+
+def broken(model, root):
+    if "RAY_JOB_ID" in os.environ:
+        raise KeyError("no licence on this node")
+    return Broken()
+
+
+def pytest_fcall_backends():
+    return {"broken": broken}
 """
 
 
@@ -256,6 +281,17 @@ def test_a_cluster_that_is_not_there_is_told(project: Path) -> None:
     assert said.stderr == "fcall record: no cluster of Ray answers at 127.0.0.1:1: Connection refused\n"
 
 
+def test_a_cluster_that_was_here_and_is_gone_is_told(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "ray_current_cluster").write_text("127.0.0.1:1", "utf-8")
+    said = fcall(project, "record", "--engine=ray", "--address=auto", MODEL, RAY_TMPDIR=str(tmp_path))
+    assert said.returncode == 1, said.stdout + said.stderr
+    assert said.stderr == (
+        "fcall record: no cluster of Ray answers at 127.0.0.1:1, where one was last started on this machine: "
+        "Connection refused; start it, or name another with --address=HOST:PORT\n"
+    )
+
+
 def test_asking_all_anew_is_refused_since_it_would_never_end(project: Path) -> None:
     said = fcall(project, "record", "--engine=ray", MODEL, "--", "--fc-record=all")
     assert said.returncode == 2, said.stdout + said.stderr
@@ -284,6 +320,14 @@ def test_a_cluster_whose_head_dies_is_told_and_the_same_command_goes_on_elsewher
     assert len(server.asked) - asked == CASES - kept
 
 
+def test_why_a_backend_cannot_be_made_on_a_node_is_told(project: Path, shared_cluster: Cluster) -> None:
+    (project / "conftest.py").write_text(BROKEN, "utf-8")
+    given = [f"--address={shared_cluster.address}", "--fc-model=broken:x"]
+    said = fcall(project, "record", "--engine=ray", *given)
+    assert said.returncode == 1, said.stdout + said.stderr
+    assert said.stderr.endswith("KeyError: 'no licence on this node'\n")
+
+
 def test_nodes_that_join_in_the_middle_answer_as_well(project: Path, tmp_path: Path) -> None:
     number = 120  # Ray takes half a minute to add actors
     write_cases(project, number)
@@ -307,6 +351,27 @@ def test_nodes_that_join_in_the_middle_answer_as_well(project: Path, tmp_path: P
     assert len({*asked}) > 1
     assert len(asked) == number
     assert said.endswith(f"round 1: {number} requests, {number} replies\nnothing is open\n")
+
+
+def test_the_autoscaler_starts_nodes_for_actors_and_ends_them_afterwards(project: Path, tmp_path: Path) -> None:
+    number = 120  # Ray takes half a minute to add actors
+    write_cases(project, number)
+    (project / "conftest.py").write_text(WHERE, "utf-8")
+    log = tmp_path / "asked"
+    with autoscaled_cluster() as head:
+        given = ["record", "--engine=ray", "--fc-model=where:x", "--env=FCALL_ASKED"]
+        given += ["--actors=1:3", "--actor-cpus=1", "--", "--fc-concurrency=3"]
+        ended = fcall(project, *given, FCALL_ASKED=str(log), **head)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        count = "import ray; ray.init(logging_level='ERROR'); print(sum(each['Alive'] for each in ray.nodes()))"
+        deadline = time.monotonic() + 60
+        while (alive := python(project, "-c", count, **head).stdout.strip()) != "1" and time.monotonic() < deadline:
+            pass
+    assert alive == "1"
+    asked = log.read_text("utf-8").split()
+    assert len({*asked}) > 1
+    assert len(asked) == number
+    assert ended.stdout.endswith(f"round 1: {number} requests, {number} replies\nnothing is open\n")
 
 
 def wait_for_lines(path: Path, number: int) -> None:
