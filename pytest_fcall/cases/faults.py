@@ -24,11 +24,16 @@ class UnreadableFile(Exception):
         self.fault = fault
 
 
-class _Mark(Protocol):
+class Mark(Protocol):
+    """A position that the parser gives: line and column from 0."""
+
     @property
-    def line(self) -> int: ...
+    def line(self) -> int:
+        """The line."""
+
     @property
-    def column(self) -> int: ...
+    def column(self) -> int:
+        """The column in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +65,12 @@ class SourceFile:
         before = self.text[:offset]
         return Place(before.count("\n"), offset - (before.rfind("\n") + 1))
 
-    def location(self, place: Node | _Mark | None) -> Location:
+    def location(self, place: Node | Mark | None) -> Location:
         """The start of a node, or of the file."""
         mark = place.start_mark if isinstance(place, Node) else place
         return Location(self.path) if mark is None else Location(self.path, mark.line + 1, mark.column + 1)
 
-    def fault(self, code: str, place: Node | _Mark | None, message: str, hint: str = "") -> Fault:
+    def fault(self, code: str, place: Node | Mark | None, message: str, hint: str = "") -> Fault:
         """A fault at a node of this file."""
         location = self.location(place)
         return Fault(code, location, _one_line(message), self.line(location.line), _one_line(hint))

@@ -53,8 +53,8 @@ class _HeadWatch(Thread):
                 seen = time.monotonic()
             elif time.monotonic() - seen > _GONE_SECONDS and not self._stopped.is_set():
                 print(
-                    f"fcall: the cluster of Ray at {self._head} is gone: its head has not answered for "
-                    f"{_GONE_SECONDS:.0f} seconds; {self._afterwards}",
+                    f"fcall: {_gone(self._head)}: its head has not answered for {_GONE_SECONDS:.0f} seconds; "
+                    f"{self._afterwards}",
                     file=sys.stderr,
                 )
                 for stream in (sys.stdout, sys.stderr):
@@ -91,10 +91,15 @@ def cluster_of(address: str | None, afterwards: str, shipped: Mapping[str, Any] 
             runtime_env=shipped if address else None,
             **local,
         )
-    watch = _HeadWatch(ray.get_runtime_context().gcs_address, afterwards)
+    head = ray.get_runtime_context().gcs_address
+    watch = _HeadWatch(head, afterwards)
     watch.start()
     try:
         yield ray
+    except ClusterError as error:  # an error of a call may come before the watch is sure
+        if reason := _why_unreachable(head):
+            raise ClusterError(f"{_gone(head)}: its head does not answer: {reason}; {afterwards}") from error
+        raise
     finally:
         ray.shutdown()
         watch.stop()
@@ -110,6 +115,10 @@ def _check_reachable(address: str) -> None:
             )
     elif reason := _why_unreachable(address):
         raise ClusterError(f"no cluster of Ray answers at {address}: {reason}")
+
+
+def _gone(head: str) -> str:
+    return f"the cluster of Ray at {head} is gone"
 
 
 def _noted_head() -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 from yaml import Node
 
-from pytest_fcall.cases.faults import SourceFile, UnreadableFile, quoted
+from pytest_fcall.cases.faults import Mark, SourceFile, UnreadableFile, quoted
 from pytest_fcall.cases.yaml.tags import MAP, SCALAR_TAGS, SEQ, short_tag
 from pytest_fcall.core import Fault
 from pytest_fcall.core.regular_file import MOST_BYTES, read_regular
@@ -91,6 +91,8 @@ def _composer_fault(source: SourceFile, error: Exception) -> Fault:
         case TooMany():
             message = f"there are more than {MAX_NODES:,} values"
             return source.fault("too-large", error.node, message, "split it into several files")
+        case yaml.MarkedYAMLError(problem="exceeded maximum nesting depth"):  # the limit of recent versions
+            return _too_deep(source, error.problem_mark)
         case yaml.MarkedYAMLError():
             from pytest_fcall.cases.yaml.syntax_errors import syntax_fault
 
@@ -98,8 +100,8 @@ def _composer_fault(source: SourceFile, error: Exception) -> Fault:
     return source.fault("yaml", source.place(0), f"invalid YAML: {error}")
 
 
-def _too_deep(source: SourceFile, node: Node) -> Fault:
-    return source.fault("too-deep", node, f"nested deeper than {MAX_DEPTH} levels")
+def _too_deep(source: SourceFile, place: Node | Mark | None) -> Fault:
+    return source.fault("too-deep", place, f"nested deeper than {MAX_DEPTH} levels")
 
 
 def _decoded(data: bytes, source: SourceFile) -> str:

@@ -82,6 +82,14 @@ def test_what_is_no_utf8_text_or_too_deep_is_said_in_words(
     assert message in unreadable.value.fault.message
 
 
+def test_the_parsers_own_limit_of_depth_is_told_as_ours(tmp_path: Path) -> None:
+    path = tmp_path / "shop.fc.yaml"
+    path.write_text("cases: " + "[" * 2000, "utf-8")
+    with pytest.raises(UnreadableFile) as unreadable:
+        read_case_file(path, root=tmp_path)
+    assert (unreadable.value.fault.code, unreadable.value.fault.hint) == ("too-deep", "")
+
+
 def test_a_file_that_is_not_there_is_unreadable(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match="cannot be read"):
         read_case_file(tmp_path / "gone.fc.yaml", root=tmp_path)
