@@ -197,7 +197,7 @@ def test_a_piece_of_a_stream_is_handed_on_before_there_is_another(between: Betwe
         ("/messages", MESSAGE_STREAM, b'"message_stop"}\n\n'),
         ("/responses", streamed(COMPLETED), b'"output": []}}\n\n'),
         ("/elsewhere", streamed({"a": 1}, {"b": 2}), b'{"b": 2}\n\n'),
-        ("/models/m:streamGenerateContent", Answer(json.dumps(GEMINI_CHUNKS).encode(), chunked=True), b"]"),
+        ("/models/m:streamGenerateContent", Answer(json.dumps(GEMINI_CHUNKS).encode(), chunked=True), b"]}]"),
         ("/api/chat", lines(*OLLAMA_LINES), b"}\n"),
         ("/model/m/converse-stream", frames(*CONVERSE_FRAMES), CONVERSE_FRAMES[-1]),
         ("/v2/chat", streamed(*COHERE_EVENTS), b"}\n\n"),
