@@ -9,7 +9,7 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator
 
-from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.json_data import read_json
 from pytest_fcall.session.result.run_schema import run_schema
 from pytest_fcall.tracking.run_accounts import accounts_path, read_account_lines
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_fcall.core import Json, Message
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
 
 
 def with_data_urls(message: Message) -> Message:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TypeGuard, cast
 
 from pytest_fcall.core import Json, Model, ModelUnavailable
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
+from pytest_fcall.core.json_data import read_json
 
 PYPROJECT = "pyproject.toml"
 TABLE = "tool.fcall.models"

@@ -14,7 +14,7 @@ from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
 from pytest_fcall.cases.yaml.tags import STR
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.json_data import read_json
 
 _SOURCE = re.compile(r"(?P<tool>[^\W\d][\w.-]*)\(")
 _NAMES = ("name", "tool")

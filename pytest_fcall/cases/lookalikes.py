@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.cases.file_names import is_case_file_name, never_holds_cases
-from pytest_fcall.core.regular_file import open_regular
+from pytest_fcall.core.files import open_regular
 
 _HEAD_BYTES: Final = 65_536
 _CASES: Final = re.compile(rb'^cases:|"cases"\s*:\s*\[', re.MULTILINE)

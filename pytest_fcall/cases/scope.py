@@ -116,7 +116,7 @@ def check_tool_name(node: Node, name: str, scope: Scope) -> bool:
 def check_library(node: Node, what: str, module: str, extra: str, faults: Faults) -> None:
     """Add a fault if the module that a value needs is not installed; `extra` is the extra that installs it."""
     if find_spec(module) is None:
-        from pytest_fcall.core.extras import install_command
+        from pytest_fcall.core.commands import install_command
 
         message = f"{what} needs the library {module.replace('_', '-')}, which is not installed"
         faults.add("not-installed", node, message, install_command(extra))

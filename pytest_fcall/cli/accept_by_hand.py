@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.reporting.account import Account, account_from_json
 from pytest_fcall.reporting.account_text import question_lines
 from pytest_fcall.reporting.results import Result

@@ -11,7 +11,7 @@ from typing import Final, TextIO
 import pytest
 
 from pytest_fcall.cli.pytest_run import InProcessPlugin
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import replace_file
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import shown, usage_error
 from pytest_fcall.plugin.session import session_of

@@ -23,7 +23,7 @@ from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_f
 from pytest_fcall.cases.yaml.reader import read_text
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.core import Call, CallResult, Calls, ConversationSettings, FaultyCase, Reply, TranscriptTurn
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import replace_file
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line

@@ -9,7 +9,7 @@ from shlex import quote
 from types import MappingProxyType
 
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.core.whole_file import create_file
+from pytest_fcall.core.files import create_file
 
 _TEMPLATES: Mapping[str, str] = MappingProxyType(
     {

@@ -23,7 +23,7 @@ from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.configured_store import configured_store
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core import Case, Model
-from pytest_fcall.core.whole_file import refuse_link_out
+from pytest_fcall.core.files import refuse_link_out
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Final
 
-from pytest_fcall.core.extras import install_command
+from pytest_fcall.core.commands import install_command
 
 _STORE_BYTES: Final = 256 << 20
 """The object store of a cluster that is started here: what passes through it is used at once."""

@@ -11,7 +11,7 @@ from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.core import Json
 from pytest_fcall.core.glob import glob_matches
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, account_from_json
 from pytest_fcall.reporting.account_text import account_lines
 from pytest_fcall.reporting.app_ways import with_known_ways

@@ -12,7 +12,7 @@ from itertools import chain, count, repeat
 from typing import Final, NamedTuple
 
 from pytest_fcall.core.conversation import CallResult, Step
-from pytest_fcall.core.json_reading import read_json, refuse_constant
+from pytest_fcall.core.json_data import read_json, refuse_constant
 from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.values import Json, Message
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_fcall.core.json_fields import DamagedData, as_mapping, optional_field, required_field
+from pytest_fcall.core.json_data import DamagedData, as_mapping, optional_field, required_field
 from pytest_fcall.core.operators import Operator
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from pytest_fcall.core.extras import install_command
+from pytest_fcall.core.commands import install_command
 from pytest_fcall.core.values import Json
 
 SUFFIX: Final = ".parquet"

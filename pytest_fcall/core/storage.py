@@ -9,9 +9,9 @@ from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import Any, Final, Self
 
-from pytest_fcall.core.extras import install_command
+from pytest_fcall.core.commands import install_command
+from pytest_fcall.core.files import make_private_folder
 from pytest_fcall.core.parquet import ParquetError
-from pytest_fcall.core.private_files import make_private_folder
 
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]+://")
 _BUFFER: Final = 1 << 20

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
 from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
 
 ENDPOINT = pytest.StashKey[ProxyEndpoint]()

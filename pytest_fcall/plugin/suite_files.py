@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias, cast, runtime_checkable
 import pytest
 
 from pytest_fcall.core import Case, Json, Model, Reply, Transcript, Verdict
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import replace_file
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import secrets_of, tell, usage_error
 from pytest_fcall.plugin.run_reports import reports_of

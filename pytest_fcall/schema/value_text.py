@@ -8,7 +8,7 @@ from functools import lru_cache
 from heapq import nlargest
 from typing import Any, Final
 
-from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.json_data import readable_json
 from pytest_fcall.core.value_path import path_text
 from pytest_fcall.core.values import Json
 

@@ -11,9 +11,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TypeGuard
 
-from pytest_fcall.core import json_reading
+from pytest_fcall.core import json_data
 from pytest_fcall.core.fault import Fault, FaultyCase, Location
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, LineStream, UnfitFile, bounded_lines, open_regular
+from pytest_fcall.core.files import MOST_KEPT_BYTES, LineStream, UnfitFile, bounded_lines, open_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
 
@@ -71,7 +71,7 @@ def count_rows(path: Path) -> int:
 def parse_record(line: bytes) -> Mapping[str, Json]:
     """Parse one line, which must be a JSON object; NaN and infinities are accepted. Raises BrokenRow."""
     try:
-        value = json_reading.read_json(line)
+        value = json_data.read_json(line)
     except ValueError as error:
         raise BrokenRow(str(error)) from None
     if not isinstance(value, Mapping):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 

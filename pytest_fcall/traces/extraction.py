@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Json, Message, Tool, catalogue_digest, digest
-from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.json_data import readable_json
 from pytest_fcall.traces.case_files import NamedDraft
 from pytest_fcall.traces.drafts import CaseDraft, draft_of
 from pytest_fcall.traces.files import records_of

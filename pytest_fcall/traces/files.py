@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.backends.recordings.file import BOOKKEEPING_SUFFIX
 from pytest_fcall.core import Json
-from pytest_fcall.core.regular_file import open_regular
+from pytest_fcall.core.files import open_regular
 from pytest_fcall.traces.formats import (
     adk,
     braintrust,

@@ -13,7 +13,7 @@ from pytest_fcall.backends.openai.answer_fields import items, mapping, text
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
 from pytest_fcall.cases.yaml.reader import read_yaml
-from pytest_fcall.core import Json, json_reading
+from pytest_fcall.core import Json, json_data
 from pytest_fcall.traces.record import UnreadableTrace, UnusableRecord
 
 __all__ = [
@@ -55,7 +55,7 @@ class PlacedMapping(dict[str, Json]):
 
 def read_json(line: str) -> Json:
     """The value of JSON text. NaN becomes null, lone surrogates become U+FFFD. Raises ValueError."""
-    value = json_reading.read_json(line, lambda _: None)
+    value = json_data.read_json(line, lambda _: None)
     if "\\ud" not in line and "\\uD" not in line:
         return value
     try:

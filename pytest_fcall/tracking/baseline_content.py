@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Fault, Location
-from pytest_fcall.core.git_attributes import write_git_attributes
-from pytest_fcall.core.json_fields import LaterVersion
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, write_git_attributes
+from pytest_fcall.core.json_data import LaterVersion
 from pytest_fcall.tracking.bookkeeping import (
     REMOVED,
     AcceptedAnswer,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.core import Model
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular
 
 if TYPE_CHECKING:
     from pytest_fcall.tracking.baseline_content import Baseline

@@ -13,16 +13,15 @@ from typing import Final, cast
 
 from pytest_fcall.core import Json
 from pytest_fcall.core.digests import canonical, digest
-from pytest_fcall.core.json_fields import (
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, refuse_link_out, replace_file
+from pytest_fcall.core.json_data import (
     DamagedData,
     optional_field,
     optional_list_of_strings,
+    read_own_json,
     required_field,
 )
-from pytest_fcall.core.json_reading import read_own_json
 from pytest_fcall.core.rate import MOST_ANSWERS, Rate
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
-from pytest_fcall.core.whole_file import refuse_link_out, replace_file
 from pytest_fcall.tracking.measurement import NOTHING, Key, Measured
 from pytest_fcall.tracking.question_digests import EXPECTATION, PROMPT
 from pytest_fcall.tracking.stanza import StanzaFields, unreviewed_from_json

@@ -14,8 +14,7 @@ from itertools import islice
 from typing import Final, TypeAlias
 
 from pytest_fcall.core import Call, Json
-from pytest_fcall.core.json_fields import as_mapping
-from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.json_data import as_mapping, readable_json
 from pytest_fcall.tracking.stanza import Stanza, StanzaFields, WireRequest
 
 Facts: TypeAlias = tuple[str, ...]

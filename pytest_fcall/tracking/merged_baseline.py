@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.tracking.baseline_content import write_files
 from pytest_fcall.tracking.bookkeeping import REMOVED, AcceptedAnswer, Bookkeeping, measurement_path, read_bookkeeping
 from pytest_fcall.tracking.contract import (

@@ -16,11 +16,17 @@ from typing import IO, Final, NamedTuple
 
 from pytest_fcall.core import Json
 from pytest_fcall.core.expectation_json import json_of_object
-from pytest_fcall.core.json_fields import as_mapping
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.private_files import FILE_MODE, make_private_folder, open_private
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, bounded_lines, open_regular, read_regular
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import (
+    MOST_KEPT_BYTES,
+    PRIVATE_MODE,
+    bounded_lines,
+    make_private_folder,
+    open_private,
+    open_regular,
+    read_regular,
+    replace_file,
+)
+from pytest_fcall.core.json_data import as_mapping, read_json
 
 _SUFFIX: Final = ".accounts.jsonl.gz"
 _MOST_KEPT: Final = 20
@@ -149,7 +155,7 @@ def join_accounts(path: Path, parts: Iterable[Path]) -> None:
     """Write the accounts of several runs into one file. Raises OSError."""
     found = [part for part in parts if part.is_file()]
     if found:
-        replace_file(path, (read_regular(part, MOST_KEPT_BYTES) for part in found), FILE_MODE)
+        replace_file(path, (read_regular(part, MOST_KEPT_BYTES) for part in found), PRIVATE_MODE)
 
 
 def remove_old_accounts(folder: Path) -> None:

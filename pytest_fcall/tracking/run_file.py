@@ -11,11 +11,24 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import LaterVersion, as_mapping, check_version, optional_field, required_field
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, bounded_lines, open_regular, read_regular
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import (
+    MOST_KEPT_BYTES,
+    PRIVATE_FOLDER,
+    PRIVATE_MODE,
+    bounded_lines,
+    make_private_folder,
+    open_regular,
+    read_regular,
+    replace_file,
+)
+from pytest_fcall.core.json_data import (
+    LaterVersion,
+    as_mapping,
+    check_version,
+    optional_field,
+    read_json,
+    required_field,
+)
 
 VERSION = 1
 """Version of the format. Files of later versions are refused: their fields may have another meaning."""
@@ -75,7 +88,7 @@ def moment_of(id_: str) -> str:
 
 def runs_folder(root: Path) -> Path:
     """The folder of a project's runs."""
-    return root / NAME / "runs"
+    return root / PRIVATE_FOLDER / "runs"
 
 
 def run_paths(root: Path) -> list[Path]:
@@ -86,7 +99,7 @@ def run_paths(root: Path) -> list[Path]:
 def write_run(path: Path, run: RunFile) -> None:
     """Write a run atomically. Raises OSError."""
     make_private_folder(path.parent)
-    replace_file(path, (portion.encode() for portion in _portions(run)), FILE_MODE)
+    replace_file(path, (portion.encode() for portion in _portions(run)), PRIVATE_MODE)
 
 
 def remove_old_runs(root: Path, keep: int, max_bytes: int = 250_000_000) -> None:

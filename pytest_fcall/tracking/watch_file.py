@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import as_mapping, check_version, optional_field, required_field
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder, refuse_way_out
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import (
+    MOST_KEPT_BYTES,
+    PRIVATE_FOLDER,
+    PRIVATE_MODE,
+    make_private_folder,
+    read_regular,
+    refuse_way_out,
+    replace_file,
+)
+from pytest_fcall.core.json_data import as_mapping, check_version, optional_field, read_json, required_field
 from pytest_fcall.tracking.night_watch import LARGEST, MOST_KEPT, Bet, JudgedNight, Watch
 
 _VERSION: Final = 1
@@ -25,7 +30,7 @@ class WatchFileError(ValueError):
 
 def watch_path(root: Path) -> Path:
     """The file of a project."""
-    return root / NAME / "watch.json"
+    return root / PRIVATE_FOLDER / "watch.json"
 
 
 def read_watches(path: Path) -> dict[str, Watch]:
@@ -45,7 +50,7 @@ def write_watches(path: Path, watches: Mapping[str, Watch]) -> None:
     make_private_folder(path.parent)
     refuse_way_out(path)
     data = {"fcall_watch": _VERSION, "models": {model: _to_json(each) for model, each in sorted(watches.items())}}
-    replace_file(path, [f"{json.dumps(data, indent=1)}\n".encode()], FILE_MODE)
+    replace_file(path, [f"{json.dumps(data, indent=1)}\n".encode()], PRIVATE_MODE)
 
 
 def _to_json(watch: Watch) -> dict[str, Json]:

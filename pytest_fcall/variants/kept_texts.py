@@ -15,10 +15,9 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.digests import digest
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, replace_file
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.variants import Unfit, WantedRelation
-from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.variants.case_parts import expected_values, hidden_expectation, user_texts, with_user_texts
 from pytest_fcall.variants.texts import fixed_parts
 

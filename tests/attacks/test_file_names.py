@@ -16,7 +16,7 @@ from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import recordings_path
 from pytest_fcall.backends.store import ReplyStore, store_path
 from pytest_fcall.core import Model, Reply, Request
-from pytest_fcall.core.whole_file import create_file, replace_file
+from pytest_fcall.core.files import create_file, replace_file
 from pytest_fcall.tracking.baseline_file import baseline_path
 from tests.attacks.commands import said
 from tests.integration.exam import Exam

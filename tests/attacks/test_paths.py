@@ -12,7 +12,7 @@ from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.preamble import tool_sources
 from pytest_fcall.core import Fault
-from pytest_fcall.core.regular_file import UnfitFile, open_regular, read_regular
+from pytest_fcall.core.files import UnfitFile, open_regular, read_regular
 from tests.attacks.files import UNFIT
 from tests.unit.cases.reading import NOTHING
 

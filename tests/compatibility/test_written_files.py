@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.json_data import read_json
 from tests.compatibility.written_files import AGENT, KEPT, PLAN, REPLIES, RUN, VERSIONS, this_version, write_version
 from tests.integration.command import fcall, run_pytest
 

@@ -17,7 +17,7 @@ from random import Random
 from typing import Final, TypeAlias
 
 from pytest_fcall.core import Call, Model
-from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.json_data import readable_json
 from pytest_fcall.tracking.acceptance import Acceptance, accept, remove_cases
 from pytest_fcall.tracking.baseline_content import Baseline
 from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline

@@ -23,7 +23,7 @@ from pytest_fcall.backends.openai.connections import Connections, UnusableProxy,
 from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, read_failure
 from pytest_fcall.backends.redirects import MOST_REDIRECTS, REDIRECTS, WITHOUT_BODY, RedirectError, redirect_target
 from pytest_fcall.core import Json
-from pytest_fcall.core.private_files import open_private
+from pytest_fcall.core.files import open_private
 
 _REQUEST_SECONDS: Final = 120.0
 _TRANSFER_SECONDS: Final = 3_600.0

@@ -14,7 +14,7 @@ from pytest_fcall.backends.batch.client import Body, Client, Refused, Unclear, i
 from pytest_fcall.backends.batch.service import BatchState, Frame, Outcome, ResultRow
 from pytest_fcall.backends.redirects import RedirectError, redirect_target
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
+from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.batch.portion import Portion

@@ -13,19 +13,17 @@ from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 from pytest_fcall.backends.batch_server import BatchInterface
 from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import (
+from pytest_fcall.core.files import PRIVATE_FOLDER, PRIVATE_MODE, make_private_folder, read_regular, replace_file
+from pytest_fcall.core.json_data import (
     DamagedData,
     as_mapping,
     check_version,
     optional_field,
     optional_list_of_strings,
     optional_number,
+    read_own_json,
     required_field,
 )
-from pytest_fcall.core.json_reading import read_own_json
-from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder
-from pytest_fcall.core.regular_file import read_regular
-from pytest_fcall.core.whole_file import replace_file
 
 Stage: TypeAlias = Literal["planned", "uploading", "uploaded", "submitting", "submitted", "ended", "taken"]
 """`uploading` and `submitting` are written before the server is asked: who finds them first asks what it has done."""
@@ -102,7 +100,7 @@ class PortionFolder:
     """The folder `.fcall/batches` of a project."""
 
     def __init__(self, root: Path) -> None:
-        self.path = root / NAME / "batches"
+        self.path = root / PRIVATE_FOLDER / "batches"
 
     @contextmanager
     def alone(self, timeout: float = 0.0) -> Iterator[None]:
@@ -124,7 +122,7 @@ class PortionFolder:
     def save(self, portion: Portion) -> Portion:
         """Write the state of a portion."""
         data = {"version": _VERSION, **{each.name: getattr(portion, each.name) for each in fields(portion)}}
-        replace_file(self.state_file(portion.name), [json.dumps(data, indent=1).encode()], FILE_MODE)
+        replace_file(self.state_file(portion.name), [json.dumps(data, indent=1).encode()], PRIVATE_MODE)
         return portion
 
     def state_file(self, name: str) -> Path:

@@ -17,7 +17,7 @@ from pytest_fcall.backends.batch.client import Gone, NotReached, Refused, Thrott
 from pytest_fcall.backends.batch.portion import Portion, PortionFolder
 from pytest_fcall.backends.batch.results import ids_in
 from pytest_fcall.backends.batch.service import BatchService
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 
 SETTLE_SECONDS: Final = 60.0
 """Seconds after a submission of which nothing came back; before that, a batch may be missing in the server's list."""

@@ -12,7 +12,7 @@ from pytest_fcall.backends.answer_body import LONGEST_BODY, parse_body
 from pytest_fcall.backends.batch.limits import LIMITS
 from pytest_fcall.backends.batch.portion import Portion
 from pytest_fcall.backends.batch.service import BatchService, ResultRow
-from pytest_fcall.core.json_fields import as_mapping
+from pytest_fcall.core.json_data import as_mapping
 
 Keep: TypeAlias = Callable[[str, int, bytes], Awaitable[str | None]]
 """Keeps the answer to a request, by its digest, with its HTTP status: returns why it is no reply, else nothing."""

@@ -18,7 +18,7 @@ from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
 from pytest_fcall.backends.dispatch.job import Job, Limits
 from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.core import Backend, Json, ModelUnavailable, Reply
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.core.storage import Folder, StorageError
 

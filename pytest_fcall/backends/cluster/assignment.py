@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.backends.recordings.line import tool_of
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Backend, Json, Model, Request
-from pytest_fcall.core.json_fields import as_mapping, required_field
-from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.json_data import as_mapping, read_json, required_field
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs.prices import Price

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pytest_fcall.backends.settings import PYPROJECT, project_tables
 from pytest_fcall.core import Model, Usage
-from pytest_fcall.core.extras import install_command
+from pytest_fcall.core.commands import install_command
 
 if TYPE_CHECKING:
     from genai_prices import Usage as Counted

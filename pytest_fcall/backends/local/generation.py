@@ -9,7 +9,7 @@ from typing import Literal
 
 from pytest_fcall.backends.local.memory import peak_bytes
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.core.json_fields import as_mapping, optional_field, required_field
+from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from pytest_fcall.core import ModelUnavailable
-from pytest_fcall.core.extras import install_command
+from pytest_fcall.core.commands import install_command
 
 _NEED = "local models need"
 _LOCAL_EXTRA = install_command("local")

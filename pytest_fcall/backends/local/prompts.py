@@ -23,7 +23,7 @@ from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.weights import Weights, find_weights
 from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, STYLES, with_tools_in_prompt
 from pytest_fcall.core import Json, ModelUnavailable, Request, Tool
-from pytest_fcall.core.json_fields import optional_field, required_field
+from pytest_fcall.core.json_data import optional_field, required_field
 
 _SYSTEM_ROLES = ("system", "developer")
 

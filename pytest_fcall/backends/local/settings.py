@@ -23,7 +23,7 @@ from pytest_fcall.backends.settings import (
     volatile_option,
 )
 from pytest_fcall.core import INTERFACES, CaseRefused, Json
-from pytest_fcall.core.json_fields import optional_field, optional_number
+from pytest_fcall.core.json_data import optional_field, optional_number
 
 MAKER: Final = "pytest_fcall.backends.local.assembly:make_answerer"
 DEFAULT_BATCH: Final = 16

@@ -29,7 +29,7 @@ from pytest_fcall.backends.settings import (
     volatile_option,
 )
 from pytest_fcall.core import INTERFACES, Interface, Json
-from pytest_fcall.core.json_fields import optional_field, optional_number, optional_strings
+from pytest_fcall.core.json_data import optional_field, optional_number, optional_strings
 
 DEFAULT_TIMEOUT = 300.0
 OPTIONS: Mapping[str, Option] = MappingProxyType(

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from pytest_fcall.backends.processes.protocol import TOKEN_LENGTH, AccessTokens, tokens_from_data
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import as_mapping, required_field
+from pytest_fcall.core.json_data import as_mapping, required_field
 
 Serve: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

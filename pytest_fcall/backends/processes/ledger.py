@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Final, Protocol, TypeVar
 
-from pytest_fcall.core.private_files import create_private, make_private_folder
+from pytest_fcall.core.files import create_private, make_private_folder
 
 LOCK_SECONDS = 5.0
 """Seconds to wait for a file that each process locks for a tenth of a millisecond at a time."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Unanswered
-from pytest_fcall.core.json_fields import DamagedData, as_mapping, required_field
+from pytest_fcall.core.json_data import DamagedData, as_mapping, required_field
 
 TOKEN_LENGTH = 64
 """Characters of a token."""

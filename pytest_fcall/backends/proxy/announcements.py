@@ -12,8 +12,7 @@ from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
 from pytest_fcall.backends.processes.locks import check_locks, lock
-from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import PRIVATE_FOLDER, PRIVATE_MODE, make_private_folder, replace_file
 
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d{1,5}/[0-9a-f]{32}")
 """That of a proxy of ours, which is on this machine."""
@@ -28,7 +27,7 @@ def announce(root: Path, base: str) -> Path:
     make_private_folder(folder)
     path = folder / str(os.getpid())
     path.unlink(missing_ok=True)  # of an earlier process with the same number
-    replace_file(path, [base.encode()], FILE_MODE)
+    replace_file(path, [base.encode()], PRIVATE_MODE)
     return path
 
 
@@ -55,7 +54,7 @@ def _is_private(status: os.stat_result) -> bool:
 @asynccontextmanager
 async def exclusive_app_use(root: Path) -> AsyncIterator[None]:
     """Wait until no other run in this root folder uses an app started by hand, whose requests name no run."""
-    path = root / NAME / "proxies.lock"
+    path = root / PRIVATE_FOLDER / "proxies.lock"
     make_private_folder(path.parent)
     if (held := _try_lock(path)) is None:
         check_locks(path.parent)
@@ -76,4 +75,4 @@ def _try_lock(path: Path) -> sqlite3.Connection | None:
 
 
 def _folder(root: Path) -> Path:
-    return root / NAME / "proxies"
+    return root / PRIVATE_FOLDER / "proxies"

@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 
 from pytest_fcall.core import Fault, Finish, Json, RawCall, Reply, Request, Usage
 from pytest_fcall.core.app_spans import AppSpans, RanTool
-from pytest_fcall.core.json_fields import (
+from pytest_fcall.core.json_data import (
     DamagedData,
     as_mapping,
     optional_field,

@@ -20,10 +20,9 @@ from pytest_fcall.backends.recordings.reader import VERSION, RecordingsReader
 from pytest_fcall.backends.recordings.review import Review, instructions_of, review_of
 from pytest_fcall.backends.recordings.shared_parts import WrittenParts
 from pytest_fcall.core import Json, Model
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, refuse_link_out, replace_file
 from pytest_fcall.core.gc_pause import gc_paused
-from pytest_fcall.core.readable_json import readable_json
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
-from pytest_fcall.core.whole_file import refuse_link_out, replace_file
+from pytest_fcall.core.json_data import readable_json
 
 SUFFIX = ".replies.jsonl"
 BOOKKEEPING_SUFFIX = ".recorded.jsonl"

@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_fcall.backends.interfaces.stream import is_stream
 from pytest_fcall.backends.recordings.entry import HttpAnswer, UnreadRecording, reply_to_data
-from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.json_data import readable_json
 from pytest_fcall.core.secrets import Secrets
 
 WHY_NOT_KEPT: Final = "it holds a secret in pieces or in binary data, of which it cannot be freed"

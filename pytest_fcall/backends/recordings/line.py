@@ -13,9 +13,15 @@ from pytest_fcall.backends.recordings.entry import (
 )
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Request, Tool
-from pytest_fcall.core.json_fields import DamagedData, as_mapping, optional_field, optional_number, required_field
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.json_data import (
+    DamagedData,
+    as_mapping,
+    optional_field,
+    optional_number,
+    read_json,
+    readable_json,
+    required_field,
+)
 
 
 def recording_line(entry: Recording | UnreadRecording, catalogue: str) -> str:

@@ -11,8 +11,8 @@ from pytest_fcall.backends.recordings.line import line_fields, recording_of, req
 from pytest_fcall.backends.recordings.review import review_of
 from pytest_fcall.backends.recordings.shared_parts import NO_CONTEXT, Context, ReadParts
 from pytest_fcall.core import Fault, Json, Location, Model
-from pytest_fcall.core.json_fields import DamagedData, LaterVersion, optional_field, required_field
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.json_data import DamagedData, LaterVersion, optional_field, required_field
 
 VERSION = 2
 

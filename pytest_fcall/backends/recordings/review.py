@@ -12,8 +12,7 @@ from typing import NamedTuple
 from pytest_fcall.backends.recordings.entry import Recording, spans_to_data
 from pytest_fcall.core import Json, Message, Request
 from pytest_fcall.core.digests import without_paths
-from pytest_fcall.core.json_reading import read_json, refuse_constant
-from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.json_data import read_json, readable_json, refuse_constant
 
 _INSTRUCTIONS = ("system", "developer")
 

@@ -13,8 +13,7 @@ from pytest_fcall.backends.recordings.line import tool_details, tool_of, tool_to
 from pytest_fcall.backends.recordings.review import instructions_of
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Request, Tool, catalogue_digest, digest
-from pytest_fcall.core.json_fields import DamagedData, as_mapping, optional_field, required_field
-from pytest_fcall.core.readable_json import readable_json
+from pytest_fcall.core.json_data import DamagedData, as_mapping, optional_field, readable_json, required_field
 
 _LENGTH = 12
 """Hexadecimal digits of a digest. The parts of one file are few."""

@@ -32,7 +32,7 @@ from pytest_fcall.backends.processes.protocol import Frame, encode_frame, failur
 from pytest_fcall.backends.servers import watchdog
 from pytest_fcall.backends.servers.command import PORT_PLACEHOLDER, Command, command_from_data
 from pytest_fcall.core import ModelUnavailable
-from pytest_fcall.core.interpreter import program_hint
+from pytest_fcall.core.commands import program_hint
 
 _LOCK_SECONDS = 60.0
 """Seconds for the server of an earlier run to end: two may not fit into the memory."""

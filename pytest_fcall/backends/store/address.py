@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from pytest_fcall.core.private_files import NAME
+from pytest_fcall.core.files import PRIVATE_FOLDER
 
 _SCHEMES: Final = ("postgresql", "postgres")
 _PROJECT: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
@@ -70,7 +70,7 @@ def server_address(written: str, root: Path, environment: Mapping[str, str] = os
         f"{before}?{others}" if others else before,
         projects[0],
         f"postgresql://{place}{parts.path} (project {projects[0]})",
-        root / NAME,
+        root / PRIVATE_FOLDER,
     )
 
 

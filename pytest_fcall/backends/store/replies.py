@@ -19,8 +19,8 @@ from pytest_fcall.backends.store.rescued import rescue
 from pytest_fcall.backends.store.rows import Row, Tools, from_row, storable, to_row
 from pytest_fcall.backends.store.selections import Selection
 from pytest_fcall.core import Fault, Location, Reply, Request
-from pytest_fcall.core.json_fields import DamagedData
-from pytest_fcall.core.private_files import NAME, make_private_folder
+from pytest_fcall.core.files import PRIVATE_FOLDER, make_private_folder
+from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.core.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _FILE = "replies.db"
 
 def store_path(root: Path) -> Path:
     """The database file of the project in `root`."""
-    return root / NAME / _FILE
+    return root / PRIVATE_FOLDER / _FILE
 
 
 class StoredReply(NamedTuple):

@@ -17,9 +17,8 @@ from pathlib import Path
 
 from pytest_fcall.backends.recordings.line import catalogue_line
 from pytest_fcall.backends.store.rows import Row, Tools, Value
-from pytest_fcall.core.json_reading import read_own_json
-from pytest_fcall.core.private_files import FILE_MODE
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import PRIVATE_MODE, replace_file
+from pytest_fcall.core.json_data import read_own_json
 
 _WORD = "rescued"
 
@@ -30,7 +29,7 @@ def rescue(path: Path, rows: Iterable[Row], catalogues: Mapping[str, Tools]) -> 
     names = (path.with_name(f"{path.stem}.{_WORD}-{os.getpid()}-{number}.jsonl") for number in count(1))
     try:
         target = next(name for name in names if not name.exists())
-        replace_file(target, [content], FILE_MODE)
+        replace_file(target, [content], PRIVATE_MODE)
     except OSError:
         return _among_temporary_files(path, content)
     return target

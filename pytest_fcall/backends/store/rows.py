@@ -16,7 +16,7 @@ from pytest_fcall.backends.recordings.line import (
     request_of,
 )
 from pytest_fcall.core import Request, Tool, catalogue_digest
-from pytest_fcall.core.json_fields import DamagedData, optional_field
+from pytest_fcall.core.json_data import DamagedData, optional_field
 from pytest_fcall.core.secrets import Secrets
 
 _LARGEST_INTEGER = 2**63 - 1

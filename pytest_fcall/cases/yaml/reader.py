@@ -13,7 +13,7 @@ from yaml import Node
 from pytest_fcall.cases.faults import Mark, SourceFile, UnreadableFile, quoted
 from pytest_fcall.cases.yaml.tags import MAP, SCALAR_TAGS, SEQ, short_tag
 from pytest_fcall.core import Fault
-from pytest_fcall.core.regular_file import MOST_BYTES, read_regular
+from pytest_fcall.core.files import MOST_BYTES, read_regular
 
 _LAYOUT = "look at the indentation here and in the lines above"
 MAX_DEPTH = 100

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
 from pytest_fcall.reporting.reports import markdown
 from pytest_fcall.session.result.kept_run import load_run
 from pytest_fcall.session.result.run_report import report_of

@@ -18,8 +18,7 @@ from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.cli.tools.catalogues import catalogues, is_tools_file, tools_line
 from pytest_fcall.cli.tools.sources import ProblemList
 from pytest_fcall.core import Tool
-from pytest_fcall.core.private_files import NAME, make_private_folder
-from pytest_fcall.core.whole_file import create_file
+from pytest_fcall.core.files import PRIVATE_FOLDER, create_file, make_private_folder
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 
@@ -98,8 +97,8 @@ def _tools(project: Project) -> list[Tool]:
 @contextmanager
 def _task_file(tasks: Sequence[Task], root: Path) -> Iterator[Path]:
     """A case file of the requests below `.fcall`, so that the settings and the hooks of the project count."""
-    make_private_folder(root / NAME)
-    with TemporaryDirectory(prefix="draft-", dir=root / NAME) as folder:
+    make_private_folder(root / PRIVATE_FOLDER)
+    with TemporaryDirectory(prefix="draft-", dir=root / PRIVATE_FOLDER) as folder:
         path = Path(folder, "requests.fc.yaml")
         lines = ["cases:"]
         for task in tasks:

@@ -14,8 +14,8 @@ from pytest_fcall.cli.record.engine import answer, planned
 from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_problem, print_some, reply_count
 from pytest_fcall.cli.record.plan_run import PlannedCases, PlanRun, exit_status, planned_cases
 from pytest_fcall.core import ModelUnavailable
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.private_files import NAME
+from pytest_fcall.core.files import PRIVATE_FOLDER
+from pytest_fcall.core.json_data import read_json
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.session.ask.open_requests import OpenRequest
 from pytest_fcall.session.offline.intake import Intake
@@ -189,7 +189,7 @@ def _checkpoint(options: Namespace, plan: PlanRun) -> Folder:
     from pytest_fcall.backends.cluster.answerer import MARK
     from pytest_fcall.core.storage import Folder
 
-    folder = Folder(options.checkpoint or str(plan.settings.root / NAME / "ray"))
+    folder = Folder(options.checkpoint or str(plan.settings.root / PRIVATE_FOLDER / "ray"))
     folder.make()
     folder.write(MARK, b"")
     return folder
@@ -380,7 +380,7 @@ def _price_in(backend: Backend | None) -> tuple[bool, Price | None]:
 def _rows_of(folder: Folder, name: str) -> Iterator[ReplyRow]:
     """The rows of a part; the place of each is its digest."""
     from pytest_fcall.backends.cluster.parts import read_part
-    from pytest_fcall.core.json_reading import read_own_json
+    from pytest_fcall.core.json_data import read_own_json
 
     for row in read_part(folder, name):
         came = {"reply": read_own_json(row.reply)} if row.reply is not None else {"error": row.error}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pytest_fcall.core.extension import Table
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import replace_file
 from pytest_fcall.reporting.safe_text import safe_line
 
 

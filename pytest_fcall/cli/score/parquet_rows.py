@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from io import BufferedReader
 from typing import Any, Final
 
-from pytest_fcall.core.extras import install_command
-from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.commands import install_command
+from pytest_fcall.core.json_data import read_json
 from pytest_fcall.core.parquet import SUFFIX, json_columns
 from pytest_fcall.core.storage import Folder, StorageError, folder_and_name
 from pytest_fcall.core.values import Json

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.backends.recordings.entry import Recording, reply_from_data, reply_to_data
 from pytest_fcall.backends.recordings.file import read_recordings
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.files import open_regular, read_regular
+from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.core.parquet import SUFFIX
-from pytest_fcall.core.regular_file import open_regular, read_regular
 from pytest_fcall.core.storage import is_address
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenFile, BrokenRow, open_lines, parse_record, read_lines

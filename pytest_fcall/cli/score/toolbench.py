@@ -12,8 +12,8 @@ from typing import ClassVar, Final
 
 from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict, object_field
 from pytest_fcall.core.extension import Table
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
+from pytest_fcall.core.json_data import read_json
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.number_text import percent_text
 from pytest_fcall.suites.toolbench.score import score_row

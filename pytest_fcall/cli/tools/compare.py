@@ -17,7 +17,7 @@ from typing import Any, Final
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.tools.sides import NOTES, RESULTS, TASK, TODAY, NoSide, SilentServer, ToolSide, side_of
 from pytest_fcall.cli.tools.sources import SourceClient
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import replace_file
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import RunComparison, comparison_lines, conclusion_text

@@ -12,7 +12,7 @@ import pytest
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.cli.tools.sides import NOTES, RESULTS, TASK, ToolSide
 from pytest_fcall.core import Case, FaultyCase, Json, Tool
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import replace_file
 from pytest_fcall.plugin.collection import TOOL_FILE_KEY, CaseFile
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import usage_error

@@ -23,9 +23,9 @@ from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.core import Fault, Json, Tool, canonical
-from pytest_fcall.core.extras import install_command
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.regular_file import MOST_BYTES
+from pytest_fcall.core.commands import install_command
+from pytest_fcall.core.files import MOST_BYTES
+from pytest_fcall.core.json_data import read_json
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe
 from pytest_fcall.schema.errors import SchemaError

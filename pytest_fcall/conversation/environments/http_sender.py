@@ -12,7 +12,7 @@ from pytest_fcall.conversation.environments.http_hosts import HostRefused, Hosts
 from pytest_fcall.conversation.environments.http_request import HttpRequest
 from pytest_fcall.conversation.execution.limits import Limits
 from pytest_fcall.core import CallResult, Json, Unanswered
-from pytest_fcall.core.json_reading import read_json, refuse_constant
+from pytest_fcall.core.json_data import read_json, refuse_constant
 from pytest_fcall.schema.errors import SchemaError
 
 _MOST_REDIRECTS: Final = 10

@@ -11,7 +11,7 @@ from pytest_fcall.conversation.environments.context import EnvironmentContext, s
 from pytest_fcall.conversation.environments.recorded_results import ResultRecorder, ResultStore
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import CallResult, Json, Tool, canonical
-from pytest_fcall.core.extras import install_command
+from pytest_fcall.core.commands import install_command
 from pytest_fcall.schema.sources.lock_file import public_source, source_key
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.json_reading import read_json, refuse_constant
+from pytest_fcall.core.json_data import read_json, refuse_constant
 from pytest_fcall.core.operators import OPERATORS, Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.place import Mismatch, Place, is_list, is_number

@@ -177,7 +177,7 @@ def _rouge_l(reference: Sequence[str], given: Sequence[str]) -> float:
     try:
         from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]  # it has no types
     except ImportError:
-        from pytest_fcall.core.extras import install_command
+        from pytest_fcall.core.commands import install_command
 
         raise BadOperandError(f"`$rouge` needs rouge-score: {install_command('text')}") from None
     scorer = RougeScorer(["rougeL"], tokenizer=_WhitespaceTokenizer())

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_fcall.core import Json, Tool, digest
-from pytest_fcall.core.json_reading import read_own_json
-from pytest_fcall.core.regular_file import read_regular
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import read_regular, replace_file
+from pytest_fcall.core.json_data import read_own_json
 from pytest_fcall.schema.errors import SchemaError
 
 _VERSION = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core.private_files import NAME
+from pytest_fcall.core.files import PRIVATE_FOLDER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,6 +51,6 @@ def forget_ledger(root: Path, run: str) -> None:
     """Delete the file in which the workers of this run counted, if there is one."""
     from pytest_fcall.backends.processes.ledger import ledger_path
 
-    path = ledger_path(root / NAME, run)
+    path = ledger_path(root / PRIVATE_FOLDER, run)
     for file in path.parent.glob(f"{path.name}*"):
         file.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Fault, Reply, Request
-from pytest_fcall.core.private_files import place_elsewhere
+from pytest_fcall.core.files import place_elsewhere
 from pytest_fcall.session.ask.pending_replies import PendingReplies
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_fcall.bisection.edit import Edit
 from pytest_fcall.bisection.patch import question_diff, undoing_patch
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
 from pytest_fcall.reporting.bisected import BisectedCase
 from pytest_fcall.session.bisection.bisection import found_edit
 from pytest_fcall.session.bisection.suspect import Suspect

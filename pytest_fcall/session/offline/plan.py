@@ -19,12 +19,12 @@ from pytest_fcall.backends.recordings.line import tool_to_data
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.wrapper import innermost
 from pytest_fcall.core import CaseRefused, Json, catalogue_digest
+from pytest_fcall.core.files import replace_file
+from pytest_fcall.core.json_data import readable_json
 from pytest_fcall.core.offline import OfflineBody, offline_backend
 from pytest_fcall.core.parquet import SUFFIX, write_parquet
-from pytest_fcall.core.readable_json import readable_json
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.core.storage import Folder
-from pytest_fcall.core.whole_file import replace_file
 from pytest_fcall.session.ask.open_requests import OpenRequest
 from pytest_fcall.session.ask.types import Question
 

@@ -13,17 +13,22 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_fields import (
+from pytest_fcall.core.files import (
+    PRIVATE_FOLDER,
+    PRIVATE_MODE,
+    make_private_folder,
+    read_regular,
+    refuse_way_out,
+    replace_file,
+)
+from pytest_fcall.core.json_data import (
     as_mapping,
     check_version,
     optional_field,
     optional_list_of_strings,
+    read_json,
     required_field,
 )
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.private_files import FILE_MODE, NAME, make_private_folder, refuse_way_out
-from pytest_fcall.core.regular_file import read_regular
-from pytest_fcall.core.whole_file import replace_file
 
 _VERSION: Final = 1
 
@@ -54,7 +59,7 @@ class Rounds:
     """The rounds of the selection that is under way."""
 
     def __init__(self, root: Path) -> None:
-        self._path = root / NAME / "rounds.json"
+        self._path = root / PRIVATE_FOLDER / "rounds.json"
         self.fault = ""
         """Why the rounds so far do not count; empty where they do."""
 
@@ -113,7 +118,7 @@ class Rounds:
         make_private_folder(self._path.parent)
         refuse_way_out(self._path)
         data = {"fcall_rounds": _VERSION, "rounds": [asdict(each) for each in rounds]}
-        replace_file(self._path, [f"{json.dumps(data, indent=1)}\n".encode()], FILE_MODE)
+        replace_file(self._path, [f"{json.dumps(data, indent=1)}\n".encode()], PRIVATE_MODE)
 
 
 def _round(fields: Mapping[str, Json]) -> Round:

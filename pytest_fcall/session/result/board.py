@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pytest_fcall.core.extension import Figure, published_of
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.board.board import Board, BoardModel, PublishedFigure
 from pytest_fcall.reporting.results import Result

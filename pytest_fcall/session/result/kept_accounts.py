@@ -7,8 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pytest_fcall.core import Tool
-from pytest_fcall.core.json_fields import DamagedData, as_mapping
-from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.json_data import DamagedData, as_mapping, read_json
 from pytest_fcall.reporting.account import Account, account_from_json
 from pytest_fcall.tracking.run_accounts import accounts_path, read_account_texts, tool_of_line, tool_set_of_line
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.json_data import read_json
 from pytest_fcall.reporting.answer_origin import is_asked, origin_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.history.run_history import Change, KeptRun, RunHistory, key_of

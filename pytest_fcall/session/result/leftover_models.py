@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Model
-from pytest_fcall.core.regular_file import read_regular
-from pytest_fcall.core.whole_file import refuse_link_out
+from pytest_fcall.core.files import read_regular, refuse_link_out
 
 _TESTED_KINDS: Final = ("any-", "local-", "openai-")
 """Prefixes of the folders of models that a person named. Others are of the models of apps, if nothing is accepted."""

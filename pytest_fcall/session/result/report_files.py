@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import replace_file
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.run_table import models_of
 from pytest_fcall.schema.value_text import did_you_mean
@@ -104,7 +104,7 @@ def usable_report(file: ReportFile) -> ReportFile:
     """The report. Raises SettingError where what it needs is not installed, and where it cannot be printed."""
     kind = KINDS.get(file.kind)
     if kind and kind.package and find_spec(kind.package) is None:
-        from pytest_fcall.core.extras import install_command
+        from pytest_fcall.core.commands import install_command
 
         raise SettingError(f"--fc-report: {file.kind} needs {kind.package}: {install_command(kind.extra)}")
     if kind and kind.has_one_model and file.path is None:

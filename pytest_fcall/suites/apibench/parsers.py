@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
-from pytest_fcall.core import extras
+from pytest_fcall.core import commands
 
 
 class Node(Protocol):
@@ -82,7 +82,7 @@ def installed_parser() -> Parse:
     except ImportError as error:
         raise NoParser(
             "the rule of the original takes a grammar that cannot be imported "
-            f"({error}): {extras.install_command('apibench')}"
+            f"({error}): {commands.install_command('apibench')}"
         ) from None
 
     parser = Parser(Language(tree_sitter_python.language()))

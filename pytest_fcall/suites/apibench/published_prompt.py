@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.values import Message
 from pytest_fcall.suites.json_files import find_file
 

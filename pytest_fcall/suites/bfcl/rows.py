@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core.fault import Location
-from pytest_fcall.core.json_reading import read_json
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
+from pytest_fcall.core.json_data import read_json
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, DISGUISED, RIGHT_REQUESTS, Category

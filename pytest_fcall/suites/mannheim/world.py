@@ -15,7 +15,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from pytest_fcall.core.regular_file import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.mannheim.queries import DEFAULTS, QUERIES, Aggregate, ColumnCondition, ColumnTest, Query
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core.fault import FaultyCase, Location
-from pytest_fcall.core.json_reading import read_json as read_json_text
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
+from pytest_fcall.core.json_data import read_json as read_json_text
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.json_files import (
     BrokenRow,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from pytest_fcall.core.json_reading import read_json
+from pytest_fcall.core.json_data import read_json
 from pytest_fcall.decoding.research.nestful import References
 
 _XLAM_MARKS: Final = tuple(

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from pytest_fcall.core.regular_file import open_regular
+from pytest_fcall.core.files import open_regular
 from pytest_fcall.suites.json_files import FileRow, count_rows, read_json, read_rows
 from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, actions_from_data
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_fcall.core.extras import install_command
+from pytest_fcall.core.commands import install_command
 from pytest_fcall.retrieval import OkapiBm25, Retriever
 from pytest_fcall.suites.toolbench.documents import Documents, Rankings
 from pytest_fcall.suites.toolbench.files import Task, TaskFiles

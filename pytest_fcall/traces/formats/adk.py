@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.regular_file import read_regular
+from pytest_fcall.core.files import read_regular
 from pytest_fcall.traces.formats.dataset_cases import (
     DatasetCase,
     Expected,

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.core import Expectation, ExpectedCall, Json, Operator
 from pytest_fcall.core.expectation_json import expectation_from_json, expectation_to_json, json_of_object
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 
 
 def written(expectation: Expectation) -> dict[str, Json]:

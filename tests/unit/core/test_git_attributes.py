@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_fcall.core.git_attributes import write_git_attributes
+from pytest_fcall.core.files import write_git_attributes
 
 
 def test_a_folder_gets_rules_by_which_git_keeps_the_lines_of_both_branches(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core.whole_file import replace_file
+from pytest_fcall.core.files import replace_file
 
 
 def test_a_file_is_made_or_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:

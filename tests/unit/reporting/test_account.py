@@ -7,7 +7,7 @@ import pytest
 
 from pytest_fcall.core import Call, Expectation, ExpectedCall, Json, Operator
 from pytest_fcall.core.expectation_json import json_of_object
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.reporting.account import (
     Accepted,
     Account,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_fcall.core import Call, CallResult, Message, Outcome, Usage
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, account_from_json, account_to_json
 from pytest_fcall.reporting.account_text import account_lines, passed_text, verdict_text
 from pytest_fcall.reporting.results import JudgeUsage, Result

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from pytest_fcall.backends.store.address import ServerAddress
 from pytest_fcall.backends.store.database import StoreError
 from pytest_fcall.backends.store.postgres import tables
-from pytest_fcall.core.extras import install_command
+from pytest_fcall.core.commands import install_command
 
 if TYPE_CHECKING:
     import psycopg

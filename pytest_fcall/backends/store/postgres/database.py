@@ -23,7 +23,7 @@ from pytest_fcall.backends.store.postgres.ledger import ServerLedger
 from pytest_fcall.backends.store.rescued import read_rescued, rescued_beside
 from pytest_fcall.backends.store.rows import CatalogueRow, Tools, read_catalogue, sound_rows
 from pytest_fcall.backends.store.selections import Selection
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 
 LEASE: Final = 30.0
 """Seconds for which the claims of a process hold that says nothing any more."""

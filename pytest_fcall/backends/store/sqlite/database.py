@@ -19,7 +19,7 @@ from pytest_fcall.backends.store.selections import Selection
 from pytest_fcall.backends.store.sqlite import tables
 from pytest_fcall.backends.store.sqlite.claims import Claims
 from pytest_fcall.backends.store.sqlite.file import DatabaseFile, take_in
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 
 
 class FileDatabase:

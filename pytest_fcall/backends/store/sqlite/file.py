@@ -17,7 +17,7 @@ from pytest_fcall.backends.store.database import StoreError
 from pytest_fcall.backends.store.rescued import read_rescued, rescued_beside
 from pytest_fcall.backends.store.sqlite.repair import PAGE_SIZE, copy_readable, copy_records, is_truncated, set_aside
 from pytest_fcall.backends.store.sqlite.tables import NewerVersion, migrate
-from pytest_fcall.core.private_files import create_private, make_private_folder
+from pytest_fcall.core.files import create_private, make_private_folder
 
 TIMEOUT = 30.0
 """Seconds to wait for other processes, whose transactions take milliseconds."""

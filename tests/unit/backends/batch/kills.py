@@ -13,7 +13,7 @@ from yarl import URL
 
 from pytest_fcall.backends.openai.connections import Connections, Sent
 from pytest_fcall.backends.store import ReplyStore
-from pytest_fcall.core import whole_file
+from pytest_fcall.core import files
 
 _exchange = Connections.exchange
 _put = ReplyStore.put
@@ -46,7 +46,7 @@ class Points:
 
         def replace_file(path: Path, portions: Any, mode: int = 0o666) -> None:
             points._point()
-            whole_file.replace_file(path, portions, mode)
+            files.replace_file(path, portions, mode)
             points._point()
 
         def put(self: ReplyStore, *reply: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_fcall.backends.local.process_data import request_from_data, request_to_data
 from pytest_fcall.core import Json, Request, Tool
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 
 ADD = Tool("math.add", "Add \ud800.", {"type": "object", "properties": {"a": {"type": "integer"}}})
 

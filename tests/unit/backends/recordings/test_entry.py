@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, http_answer_from_data
 from pytest_fcall.backends.recordings.line import line_fields, recording_line, recording_of, request_of
 from pytest_fcall.core import Json, Reply, Request
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 
 ENTRY = Recording("oslo", "d1", Request(()), Reply("hi"), "2026-11-21T16:30:00+00:00")
 

@@ -14,7 +14,7 @@ from pytest_fcall.backends.recordings.differences import explain_missing, explai
 from pytest_fcall.backends.recordings.entry import Recording, reply_from_data, reply_to_data
 from pytest_fcall.backends.recordings.file import bookkeeping_path, read_recordings, recordings_path, write_recordings
 from pytest_fcall.core import Json, Model, RawCall, Reply, Request, Tool, Usage, request_digest
-from pytest_fcall.core.json_fields import DamagedData
+from pytest_fcall.core.json_data import DamagedData
 
 MODEL = Model("local", "smollm2")
 EMPTY_LIST = Reply("[]", decoder="json")

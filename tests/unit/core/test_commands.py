@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core.interpreter import program_hint, with_interpreter
+from pytest_fcall.core.commands import program_hint, with_interpreter
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs without an ending")
 MEANT = '"{python}" in its place is '

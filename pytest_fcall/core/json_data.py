@@ -1,12 +1,15 @@
-"""Typed fields of JSON objects from files, processes and servers."""
+"""JSON from files, processes and servers: read with one kind of error, its fields by their types, and readable text."""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Final, NoReturn, TypeVar
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 T = TypeVar("T")
 
@@ -17,6 +20,70 @@ _TYPE_NAMES: Mapping[type, str] = {
     dict: "a mapping",
     list: "a list",
 }
+
+# Text stays readable in a diff. Escaped are the characters that mislead a reader or an editor: controls, invisible and
+# direction marks, line separators; and lone surrogates, which UTF-8 cannot represent.
+_UNREADABLE = (
+    "[\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_READABLE: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
+
+
+class NotJsonNumber(ValueError):
+    """NaN or an infinity, which Python reads but JSON does not have."""
+
+
+def refuse_constant(name: str) -> NoReturn:
+    """Refuse NaN and infinities. Raises NotJsonNumber."""
+    raise NotJsonNumber(f"JSON with {name}, which is not a JSON number")
+
+
+def read_json(
+    text: str | bytes, constant: Callable[[str], Json] | None = None, number: Callable[[str], Json] | None = None
+) -> Json:
+    """The value of JSON text; bytes are UTF-8. Raises ValueError, and nothing else: its text says what it is instead.
+
+    `constant` gives the value of NaN and of infinities, or refuses them; by default they are floats. `number` does so
+    for numbers with a point or an exponent.
+    """
+    try:
+        read = text if isinstance(text, str) else text.decode("utf-8-sig")
+        value: Json = json.loads(read, parse_constant=constant, parse_float=number)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8: {error.reason} at byte {error.start + 1}") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}") from None
+    except NotJsonNumber:
+        raise
+    except RecursionError:
+        raise ValueError("JSON that is nested too deeply") from None
+    except ValueError:  # Python's limit on the digits of an integer
+        raise ValueError("JSON with a number of thousands of digits") from None
+    return value
+
+
+def read_own_json(text: str | bytes) -> Json:
+    """The value of JSON text that we wrote, and can write again: no NaN and no infinity. Raises as `read_json` does."""
+    return read_json(text, refuse_constant, _finite)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not isfinite(number):
+        raise NotJsonNumber(f"JSON with {digits[:20]}, which is too large a number")
+    return number
+
+
+def readable_json(value: Json) -> str:
+    """Give the canonical readable JSON text of a value, in one line.
+
+    Raises ValueError, TypeError or RecursionError where JSON cannot represent the value.
+    """
+    text = _READABLE.encode(value)
+    if text.isascii() and "\x7f" not in text:  # most texts are, and the search takes as long as the encoding
+        return text
+    return re.sub(_UNREADABLE, lambda match: json.dumps(match[0])[1:-1], text)
 
 
 class DamagedData(ValueError):

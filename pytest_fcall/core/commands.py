@@ -1,4 +1,4 @@
-"""`{python}` in a command: the interpreter that runs the tests, whatever `PATH` says."""
+"""Commands: `{python}` in them, which is the interpreter that runs the tests, and the one that installs an extra."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from pathlib import Path, PurePath
 from typing import Final
 
 PYTHON_PLACEHOLDER: Final = "{python}"
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra. Its quotes are double: single ones are no quotes in the shell of Windows."""
+    return f'pip install "pytest-fcall[{extra}]"'
 
 
 def with_interpreter(words: Iterable[str]) -> list[str]:
