@@ -7,7 +7,7 @@ from pathlib import Path
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.reporting.history import HistoricRun, Series, history_lines
 
-PAGE = Path(__file__).parents[3] / "docs/reference/command-line.md"
+PAGE = Path(__file__).parents[3] / "docs/reference/commands-runs.md"
 DAYS = [HistoricRun(f"2026-11-0{day} 09:00", asked=day != 3) for day in range(1, 5)]
 DAYS[-1] = replace(DAYS[-1], origin="80 asked, 10 replayed (2 to 9 days old)")
 
