@@ -44,18 +44,38 @@ class Usage:
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    batched: Usage | None = None
+    """The part of these tokens that batches of the provider counted, at their price; None if there is none."""
+
+    @property
+    def unbatched(self) -> Usage:
+        """The part of these tokens that is paid at the usual price."""
+        part = self.batched
+        if part is None:
+            return self
+        return Usage(
+            _less(self.input_tokens, part.input_tokens),
+            _less(self.output_tokens, part.output_tokens),
+            _less(self.cached_tokens, part.cached_tokens),
+            _less(self.reasoning_tokens, part.reasoning_tokens),
+        )
+
+
+def _less(number: int | None, part: int | None) -> int | None:
+    return None if number is None else number - (part or 0)
 
 
 def total_usage(usages: Iterable[Usage | None]) -> Usage | None:
     """Add up usages, None where there is none."""
     known = [usage for usage in usages if usage is not None]
-    if not known:
-        return None
+    if len(known) < 2:
+        return known[0] if known else None
     return Usage(
         _sum(usage.input_tokens for usage in known),
         _sum(usage.output_tokens for usage in known),
         _sum(usage.cached_tokens for usage in known),
         _sum(usage.reasoning_tokens for usage in known),
+        total_usage(usage.batched for usage in known),
     )
 
 

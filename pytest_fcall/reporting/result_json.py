@@ -38,7 +38,7 @@ _NAMES = tuple(field.name for field in fields(Result))
 _VALUES: Callable[[Result], tuple[Any, ...]] = attrgetter(*_NAMES)
 _STATUSES: Mapping[str, Status] = MappingProxyType({status: status for status in get_args(Status)})
 _WAYS: Mapping[str, Way] = MappingProxyType({way: way for way in get_args(Way)})
-_TOKENS = tuple(field.name for field in fields(Usage))
+_TOKENS = "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"
 
 
 def result_to_json(result: Result) -> dict[str, Json]:
@@ -262,7 +262,10 @@ def _outcome(data: Mapping[str, Json]) -> Outcome | None:
 
 
 def _usage_to_json(usage: Usage | None) -> Json:
-    return None if usage is None else {name: getattr(usage, name) for name in _TOKENS}
+    if usage is None:
+        return None
+    counts: dict[str, Json] = {name: getattr(usage, name) for name in _TOKENS}
+    return counts if usage.batched is None else {**counts, "batched": _usage_to_json(usage.batched)}
 
 
 def _judge_usage_to_json(judging: JudgeUsage | None) -> Json:
@@ -386,11 +389,11 @@ def _recovery(data: Mapping[str, Json]) -> RecoveryResult:
     return RecoveryResult(**texts, tools=_texts(data, "tools"))
 
 
-def _usage(data: Mapping[str, Json]) -> Usage | None:
-    if data.get("usage") is None:
+def _usage(data: Mapping[str, Json], name: str = "usage") -> Usage | None:
+    if data.get(name) is None:
         return None
-    usage = _field(data, "usage", dict)
-    return Usage(**{name: _whole(usage, name) for name in _TOKENS})
+    usage: Mapping[str, Json] = _field(data, name, dict)
+    return Usage(**{each: _whole(usage, each) for each in _TOKENS}, batched=_usage(usage, "batched"))
 
 
 def _whole(data: Mapping[str, Json], name: str) -> int | None:

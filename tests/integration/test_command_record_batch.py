@@ -187,6 +187,18 @@ def test_the_price_is_that_of_batches_and_the_limit_is_kept(team: Team) -> None:
     team.submit("--fc-max-cost=50", says="2 replies taken")
 
 
+def test_a_run_counts_the_replies_of_batches_at_their_price(team: Team) -> None:
+    prices = '[tool.fcall.prices."openai:exam-1"]\ninput = 2000\noutput = 1000\n'
+    (team.folder / "pyproject.toml").write_text(prices, "utf-8")
+    team.submit(says="2 replies taken")
+    team.record("--export", "cases")
+    (team.folder / ".fcall" / "replies.db").unlink()  # the files of recordings know it as well
+    run_pytest(team.folder, "-q", "--fc-replay", f"--fc-model={team.model}", "--fc-report=run.json", "cases")
+    results = json.loads((team.folder / "run.json").read_text("utf-8"))["results"]["results"]
+    usual = [each["usage"]["input_tokens"] * 2e-3 + each["usage"]["output_tokens"] * 1e-3 for each in results]
+    assert [each["cost"] for each in results] == pytest.approx([each / 2 for each in usual])
+
+
 def test_a_price_that_is_not_known_is_not_guessed(team: Team) -> None:
     team.submit("--fc-max-cost=1", status=1, says="--fc-max-cost needs the price of openai:exam-1, which is unknown")
     team.submit(says="2 requests to openai:exam-1: the price is not known\n")

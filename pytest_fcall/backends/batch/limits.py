@@ -11,6 +11,8 @@ from types import MappingProxyType
 from typing import Final
 
 from pytest_fcall.backends.batch_server import BatchInterface
+from pytest_fcall.backends.costs.prices import BatchPrice, Price
+from pytest_fcall.core import Model
 
 _MB: Final = 1_000_000
 
@@ -42,3 +44,12 @@ LIMITS: Final[Mapping[BatchInterface, BatchLimits]] = MappingProxyType(
         "gemini": BatchLimits(requests=100_000, bytes=2_000 * _MB, days=2, share=0.5),
     }
 )
+
+
+def batch_price(model: Model, usual: Price) -> BatchPrice:
+    """The price of a model in batches of its provider."""
+    provider = model.name.partition("/")[0] if model.kind == "any" else "openai"
+    share = next(
+        (limits.share for interface, limits in LIMITS.items() if interface == provider), LIMITS["openai"].share
+    )
+    return BatchPrice(usual, share)

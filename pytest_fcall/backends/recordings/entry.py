@@ -158,13 +158,18 @@ def reply_to_data(reply: Reply) -> dict[str, Json]:
             "malformed": reply.malformed,
             "decoder": reply.decoder,
             "extra": None if reply.extra is None else dict(reply.extra),
-            "usage": _field_values(reply.usage, _TOKEN_FIELDS) if reply.usage else None,
+            "usage": _usage_to_data(reply.usage) if reply.usage else None,
             "seconds": reply.seconds,
             "trail": [dict(message) for message in reply.trail] or None,
             "spans": spans_to_data(reply.spans) if reply.spans else None,
             "engine": dict(reply.engine) or None,
         }
     )
+
+
+def _usage_to_data(usage: Usage) -> dict[str, Json]:
+    counts = _field_values(usage, _TOKEN_FIELDS)
+    return counts if usage.batched is None else {**counts, "batched": _usage_to_data(usage.batched)}
 
 
 def spans_to_data(spans: AppSpans) -> dict[str, Json] | None:
@@ -236,4 +241,5 @@ def _raw_call(data: Json) -> RawCall:
 
 def _usage(data: Json) -> Usage:
     fields = as_mapping(data, "`usage`")
-    return Usage(**{name: optional_field(fields, name, int) for name in _TOKEN_FIELDS})
+    batched = None if fields.get("batched") is None else _usage(fields["batched"])
+    return Usage(**{name: optional_field(fields, name, int) for name in _TOKEN_FIELDS}, batched=batched)

@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -101,7 +101,8 @@ class _Keeper:
             reply = await batch_backend(request.first).offline_reply(request.first.request, status, body)
         except (CaseRefused, ModelUnavailable, Unanswered) as error:
             return str(error)
-        self._waiting.append((request, reply))
+        usage = replace(reply.usage, batched=reply.usage) if reply.usage else None
+        self._waiting.append((request, replace(reply, usage=usage)))
         if len(self._waiting) == _PORTION:
             self.write()
         return None

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.backends.batch.limits import LIMITS
-from pytest_fcall.backends.costs.prices import BatchPrice, NoPriceList, Price, cost_of, price_of
+from pytest_fcall.backends.batch.limits import batch_price
+from pytest_fcall.backends.costs.prices import NoPriceList, Price, cost_of, price_of
 from pytest_fcall.backends.costs.token_estimates import greatest_usage, likely_usage
 from pytest_fcall.reporting.number_text import cost_text, plural_text
 
@@ -62,14 +62,8 @@ class BatchPrices:
                 usual = price_of(model, self._root)
             except NoPriceList:
                 usual = None
-            self._prices[model.id] = None if usual is None else BatchPrice(usual, _share(model))
+            self._prices[model.id] = None if usual is None else batch_price(model, usual)
         return self._prices[model.id]
-
-
-def _share(model: Model) -> float:
-    """The share of the usual price that batches of a model cost."""
-    provider = model.name.partition("/")[0] if model.kind == "any" else "openai"
-    return next((limits.share for interface, limits in LIMITS.items() if interface == provider), LIMITS["openai"].share)
 
 
 def over_limit(quotes: Mapping[str, Quote], committed: Iterable[float | None], limit: float | None) -> str:

@@ -39,7 +39,13 @@ class Costs:
 
         if model not in self._prices:
             self._prices[model] = self._price(self._models.get(model) or Model.by_id(model))
-        return cost_of(self._prices[model], usage)
+        price = self._prices[model]
+        if usage.batched is None or price is None:
+            return cost_of(price, usage)
+        from pytest_fcall.backends.batch.limits import batch_price
+
+        batched = cost_of(batch_price(Model.by_id(model), price), usage.batched)
+        return total_cost([batched, cost_of(price, usage.unbatched)])
 
     def _price(self, model: Model) -> Price | None:
         from pytest_fcall.backends.costs.prices import price_of

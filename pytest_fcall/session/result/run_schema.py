@@ -183,7 +183,9 @@ def _result() -> _Schema:
 def _usage() -> _Schema:
     names = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
     title = "Tokens as the provider counts them; null for a count that it does not tell."
-    return _object(title, {name: _or_null(f"{name.replace('_', ' ').capitalize()}.", _integer()) for name in names})
+    counts = {name: _or_null(f"{name.replace('_', ' ').capitalize()}.", _integer()) for name in names}
+    batched = _or_null("Those of them that a provider's batches counted, at their price.", _ref("usage"))
+    return _object(title, {**counts, "batched": batched})
 
 
 def _judging() -> _Schema:

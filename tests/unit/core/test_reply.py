@@ -12,3 +12,11 @@ def test_nothing_is_known_of_replies_without_tokens() -> None:
     assert total_usage([None, None]) is None
     assert total_usage([]) is None
     assert total_usage([Usage()]) == Usage()
+
+
+def test_tokens_of_batches_are_a_part_of_the_sum() -> None:
+    batched = Usage(10, 2, 1, batched=Usage(10, 2, 1))
+    total = total_usage([batched, Usage(5, None), batched])
+    assert total == Usage(25, 4, 2, batched=Usage(20, 4, 2))
+    assert total.unbatched == Usage(5, 0, 0)
+    assert Usage(5, None).unbatched == Usage(5, None)
