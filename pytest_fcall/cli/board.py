@@ -82,7 +82,7 @@ def _source(parser: ArgumentParser, path: Path) -> BoardSource:
         verdicts = read_verdicts(path, model)
         counts = (
             (verdicts.broken, "row", "without a verdict"),
-            (verdicts.repeated, "row", "about a case that has another one; the first counts"),
+            (verdicts.repeated, "row", "about a case that has another one; the share of right answers counts"),
         )
         remarks = [f"{path.name}: {plural_text(count, noun)} {what}" for count, noun, what in counts if count]
         return BoardSource(path.name, verdicts.results, remarks)

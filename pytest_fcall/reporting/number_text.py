@@ -15,7 +15,7 @@ def accuracy_text(right: float, answered: int) -> str:
     return f"{percent:.1f} %"
 
 
-def interval_text(right: int, answered: int) -> str:
+def interval_text(right: float, answered: int) -> str:
     """Write the 95 % interval in percent: `[83, 98]`."""
     low, high = wilson_interval(right, answered)
     return f"[{100 * low:.0f}, {100 * high:.0f}]" if answered else "-"

@@ -77,12 +77,13 @@ def statistics_of(results: Sequence[Result]) -> Statistics:
 
 def accuracy_change(results: Iterable[Result]) -> float | None:
     """The change of the accuracy for the cases that were measured before; None where none was."""
-    pairs = [(result.before, _share_right(result)) for result in results if result.before and result.answered]
+    pairs = [(result.before, share_right(result)) for result in results if result.before and result.answered]
     rates = [(right / asked, now) for (right, asked), now in pairs if asked]
     return sum(now - before for before, now in rates) / len(rates) if rates else None
 
 
-def _share_right(result: Result) -> float:
+def share_right(result: Result) -> float:
+    """The share of right answers to a case. One that was asked again counts by its first answers."""
     right, asked = result.first or result.samples or (int(result.right), 1)
     return right / asked if asked else 0.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,32 @@ def test_verdicts_are_ranked_by_the_score_of_their_suite_and_paired_with_runs(fo
     assert text.count("over 90 common cases") == 2
     assert "gpt.jsonl: 1 row without a verdict" in text
     assert "about a case that has another one" in text
+
+
+def test_a_case_with_several_answers_counts_by_the_share_of_right_ones(folder: Path) -> None:
+    answers = {"steady": "0111 0111 1111", "lucky": "1000 1000 1000"}  # the first of each would put `lucky` first
+    for model, cases in answers.items():
+        rows: list[dict[str, Json]] = [
+            {"category": "multiple", "id": f"multiple_{number}", "valid": answer == "1"}
+            for number, case in enumerate(cases.split())
+            for answer in case
+        ]
+        write_rows(folder / f"{model}.jsonl", rows)
+    sampled = [replace(each, samples=(1, 2)) for each in exam("sampled", 30)]
+    own = keep(folder, "20261121-a", [each for each in sampled if each.category == "multiple"][:3])
+    done = fcall(folder, "board", "lucky.jsonl", "steady.jsonl", str(own), "-o", "board.csv")
+    assert done.returncode == 0
+    with (folder / "board.csv").open(encoding="utf-8", newline="") as file:
+        rows_of = {kind: [row for row in csv.DictReader(file) if row["kind"] == kind] for kind in ("all",)}
+    ranked = [(row["model"], float(row["share"]), row["answered"]) for row in rows_of["all"]]
+    assert ranked == [("steady", pytest.approx(10 / 12), "3"), ("sampled", 0.5, "3"), ("lucky", 0.25, "3")]
+    done = fcall(folder, "board", "lucky.jsonl", "steady.jsonl")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    scores = [float(line[1]) for line in lines[1:3]]
+    assert [line[0] for line in lines[1:3]] == ["steady", "lucky"]
+    assert scores[0] / scores[1] == pytest.approx(10 / 3, abs=0.1)  # the score of the suite counts answers, too
+    assert [line[3] for line in lines[1:3]] == ["2.5/3", "0.8/3"]
+    assert "9 rows about a case that has another one; the share of right answers counts" in done.stdout
 
 
 def test_published_figures_stand_beside_ours_with_the_reason_for_the_gap(folder: Path) -> None:

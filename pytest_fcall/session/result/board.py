@@ -13,10 +13,9 @@ from typing import Final, NamedTuple
 from pytest_fcall.core.extension import Figure, published_of
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.reporting.number_text import plural_text
-from pytest_fcall.reporting.reports.board.board import Board, BoardModel, PublishedFigure
+from pytest_fcall.reporting.reports.board.board import Board, BoardModel, PublishedFigure, share_of
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
-from pytest_fcall.reporting.statistics import wilson_interval
 from pytest_fcall.session.result.compared_runs import compare_neighbours
 from pytest_fcall.session.result.suite_scores import Suites, all_figures, tallies
 
@@ -81,9 +80,23 @@ def _model(name: str, results: Sequence[Result], suites: Suites, published: Publ
     for suite in dict.fromkeys(result.suite for result in results):
         if suite in suites:
             of_suite = [result for result in results if result.suite == suite]
-            own += all_figures(suites[suite], of_suite)
-            tables += published_of(suites[suite], tallies(of_suite))
+            answers = [*_answers(of_suite)]
+            own += all_figures(suites[suite], answers)
+            tables += published_of(suites[suite], tallies(answers))
     return BoardModel(name, tuple(results), tuple(own), tuple(_published(name, results, tables, published)))
+
+
+def _answers(results: Iterable[Result]) -> Iterator[Result]:
+    """A result for each answer, as scores of a suite count; the numbers beside verdicts count once."""
+    for result in results:
+        samples = result.first or result.samples
+        if not result.answered or samples is None:
+            yield result
+            continue
+        right, asked = samples
+        for number in range(asked):
+            scores = () if number else result.scores
+            yield replace(result, status="passed" if number < right else "failed", samples=None, scores=scores)
 
 
 def _published(
@@ -101,14 +114,13 @@ def _published(
             yield PublishedFigure(figure.name, columns[figure.name], figure.share, same or figure.note)
     answered = [result for own in by_category.values() for result in own]
     for column, own in {**by_category, "accuracy": answered}.items():
-        if column in columns and own:
-            share = sum(result.right for result in own) / len(own)
+        if column in columns and (share := share_of(own).value) is not None:
             yield PublishedFigure(column, columns[column], share, _chance(columns[column], own))
 
 
 def _chance(published: float, own: Sequence[Result]) -> str:
     """Whether chance may explain a gap: not every answer of a model is the same when it is asked again."""
-    low, high = wilson_interval(sum(result.right for result in own), len(own))
+    low, high = share_of(own).interval
     return "within the 95 % interval" if own and low <= published <= high else ""
 
 
@@ -117,8 +129,8 @@ def _overall(model: BoardModel) -> float:
 
 
 def _accuracy(model: BoardModel) -> float:
-    whole = model.whole
-    return whole.right / whole.answered if whole.answered else -1.0
+    share = model.share.value
+    return -1.0 if share is None else share
 
 
 def _remarks(sources: Iterable[BoardSource], models: Sequence[BoardModel], published: PublishedScores) -> Iterator[str]:

@@ -31,7 +31,7 @@ class VerdictFile(NamedTuple):
     broken: int
     """Rows that are no verdict, or say that a row could not be judged."""
     repeated: int
-    """Verdicts on a case that the file has another one on; the first counts."""
+    """Verdicts on a case that the file has another one on."""
 
 
 def is_verdict_file(path: Path) -> bool:
@@ -45,18 +45,22 @@ def is_verdict_file(path: Path) -> bool:
 
 
 def read_verdicts(path: Path, model: str) -> VerdictFile:
-    """Read the verdicts of a file as results of a model. Raises OSError, and BrokenFile where it cannot be unpacked."""
-    results: dict[tuple[str, str], Result] = {}
-    broken = repeated = 0
+    """Read the verdicts of a file as results of a model, one for each case, whatever the number of its answers.
+
+    Raises OSError, and BrokenFile where it cannot be unpacked.
+    """
+    cases: dict[tuple[str, str, str], tuple[int, int]] = {}
+    broken = 0
     with open_lines(path) as stream:
         for judged in map(_judged_line, filter(bytes.strip, read_lines(stream))):
             if judged is None:
                 broken += 1
-            elif (judged.category, judged.case) in results:
-                repeated += 1
             else:
-                results[judged.category, judged.case] = _result(judged, model)
-    return VerdictFile(tuple(results.values()), broken, repeated)
+                case = judged.suite, judged.category, judged.case
+                right, asked = cases.get(case, (0, 0))
+                cases[case] = right + judged.right, asked + 1
+    results = tuple(_result(*case, model, *counts) for case, counts in cases.items())
+    return VerdictFile(results, broken, sum(asked - 1 for _, asked in cases.values()))
 
 
 def _judged_line(line: bytes) -> Judged | None:
@@ -92,13 +96,14 @@ def judged_row(row: Mapping[str, Json]) -> Judged | None:
     return None
 
 
-def _result(judged: Judged, model: str) -> Result:
+def _result(suite: str, category: str, case: str, model: str, right: int, asked: int) -> Result:
     return Result(
-        nodeid=f"{judged.suite}::{judged.category}::{judged.case}",
-        case=judged.case,
+        nodeid=f"{suite}::{category}::{case}",
+        case=case,
         model=model,
-        status="passed" if judged.right else "failed",
-        category=judged.category,
-        file=judged.suite or judged.category,
-        suite=judged.suite,
+        status="passed" if right == asked else "failed",
+        category=category,
+        file=suite or category,
+        samples=(right, asked) if asked > 1 else None,
+        suite=suite,
     )

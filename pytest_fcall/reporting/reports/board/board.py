@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pytest_fcall.core.extension import Figure
-from pytest_fcall.reporting.number_text import p_equation_text, percent_text, plural_text, points_text
+from pytest_fcall.reporting.number_text import (
+    accuracy_text,
+    interval_text,
+    p_equation_text,
+    percent_text,
+    plural_text,
+    points_text,
+)
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import ModelPair
-from pytest_fcall.reporting.statistics import Statistics, statistics_of, wilson_interval
+from pytest_fcall.reporting.statistics import Statistics, share_right, statistics_of, wilson_interval
 
 
 class PublishedFigure(NamedTuple):
@@ -28,6 +35,44 @@ class PublishedFigure(NamedTuple):
         return self.ours - self.published
 
 
+class RightShare(NamedTuple):
+    """The right answers to a number of cases. One with several answers is as right as they are: by their share."""
+
+    right: float
+    cases: int
+
+    @property
+    def value(self) -> float | None:
+        """The share; None without a case."""
+        return self.right / self.cases if self.cases else None
+
+    @property
+    def count_text(self) -> str:
+        """Write `27/30`, or `27.3/30` where cases have several answers."""
+        return f"{self.right:,.1f}".removesuffix(".0") + f"/{self.cases:,}"
+
+    @property
+    def accuracy_text(self) -> str:
+        """Write `90.0 %`."""
+        return accuracy_text(self.right, self.cases)
+
+    @property
+    def interval_text(self) -> str:
+        """Write `[74, 97]`."""
+        return interval_text(self.right, self.cases)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval."""
+        return wilson_interval(self.right, self.cases)
+
+
+def share_of(results: Iterable[Result]) -> RightShare:
+    """The share of right answers to those of these cases that were answered."""
+    shares = [share_right(result) for result in results if result.answered]
+    return RightShare(sum(shares, 0.0), len(shares))
+
+
 @dataclass(frozen=True, slots=True)
 class BoardModel:
     """A model, and what its answers come to."""
@@ -40,17 +85,26 @@ class BoardModel:
 
     @property
     def whole(self) -> Statistics:
-        """The figures of all cases together."""
+        """The counts and measurements of all cases together."""
         return statistics_of(self.results)
+
+    @property
+    def share(self) -> RightShare:
+        """The share of right answers to all cases."""
+        return share_of(self.results)
 
     @property
     def overall(self) -> float | None:
         """The overall score of the suite; None where it has none."""
         return next((each.share for each in self.figures if each.name == "overall"), None)
 
-    def of_category(self, name: str) -> Statistics:
-        """The figures of a category."""
-        return statistics_of([result for result in self.results if result.category == name])
+    def of_category(self, name: str) -> RightShare:
+        """The share of right answers to the cases of a category."""
+        return share_of(self.results_of(name))
+
+    def results_of(self, category: str) -> Sequence[Result]:
+        """The results of a category."""
+        return [result for result in self.results if result.category == category]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +148,3 @@ def gap_text(figure: PublishedFigure) -> str:
     same = percent_text(figure.ours) == percent_text(figure.published)
     gap = "the same" if same else f"{100 * figure.gap:+.2f} points"
     return f"{gap}: {figure.note}" if figure.note and not same else gap
-
-
-def interval_of(group: Statistics) -> tuple[float, float]:
-    """The 95 % interval of a group's accuracy."""
-    return wilson_interval(group.right, group.answered)

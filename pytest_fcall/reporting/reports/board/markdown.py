@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, percent_text, seconds_text
-from pytest_fcall.reporting.reports.board.board import Board, gap_text, pair_text
+from pytest_fcall.reporting.number_text import cost_text, percent_text, seconds_text
+from pytest_fcall.reporting.reports.board.board import Board, RightShare, gap_text, pair_text
 from pytest_fcall.reporting.reports.markdown import inline
-from pytest_fcall.reporting.statistics import Statistics
 
 
 def write(board: Board) -> Iterator[str]:
@@ -39,12 +38,10 @@ def _ranking(board: Board) -> Iterator[str]:
     overall = board.is_by_overall
     yield from _head("", "model", *(["overall"] if overall else []), "right", "accuracy", "95 %", "cost", "p50", "p95")
     for place, model in enumerate(board.models, 1):
-        whole = model.whole
+        whole, share = model.whole, model.share
         measured = cost_text(whole.cost, whole.unpriced), seconds_text(whole.p50), seconds_text(whole.p95)
         score = [percent_text(model.overall)] if overall else []
-        yield _row(
-            str(place), _whole(model.name), *score, f"{whole.right:,}/{whole.answered:,}", *_rate(whole), *measured
-        )
+        yield _row(str(place), _whole(model.name), *score, share.count_text, *_rate(share), *measured)
     yield ""
 
 
@@ -52,7 +49,7 @@ def _categories(board: Board) -> Iterator[str]:
     yield from _head("category", *(_whole(model.name) for model in board.models))
     for category in board.categories:
         groups = [model.of_category(category) for model in board.models]
-        yield _row(_whole(category), *(" ".join(_rate(group)) if group.answered else "" for group in groups))
+        yield _row(_whole(category), *(" ".join(_rate(group)) if group.cases else "" for group in groups))
     yield ""
 
 
@@ -75,8 +72,8 @@ def _published(board: Board) -> Iterator[str]:
     yield ""
 
 
-def _rate(group: Statistics) -> tuple[str, str]:
-    return accuracy_text(group.right, group.answered), interval_text(group.right, group.answered)
+def _rate(share: RightShare) -> tuple[str, str]:
+    return share.accuracy_text, share.interval_text
 
 
 def _whole(text: str) -> str:

@@ -8,12 +8,11 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, percent_text, seconds_text
-from pytest_fcall.reporting.reports.board.board import Board, BoardModel, gap_text, interval_of, pair_text
+from pytest_fcall.reporting.number_text import cost_text, percent_text, seconds_text
+from pytest_fcall.reporting.reports.board.board import Board, BoardModel, RightShare, gap_text, pair_text
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile
 from pytest_fcall.reporting.reports.page.charts import COLOURS, Series, bar, radar
 from pytest_fcall.reporting.safe_text import whole_line
-from pytest_fcall.reporting.statistics import Statistics
 
 _FOLDER: Final = Path(__file__).parent
 
@@ -89,41 +88,32 @@ def write(board: Board) -> Iterator[str]:
 
 
 def _rank(model: BoardModel, place: int) -> RankRow:
-    whole = model.whole
-    cell = _cell(whole, place)
+    whole, share = model.whole, model.share
     return RankRow(
         whole_line(model.name),
         percent_text(model.overall),
-        f"{whole.right:,}/{whole.answered:,}",
-        *cell,
+        share.count_text,
+        *_cell(share, place),
         cost_text(whole.cost, whole.unpriced),
         seconds_text(whole.p50),
         seconds_text(whole.p95),
     )
 
 
-def _cell(group: Statistics, place: int) -> Cell:
-    if not group.answered:
+def _cell(share: RightShare, place: int) -> Cell:
+    if share.value is None:
         return Cell()
-    drawn = bar(group.right / group.answered, *interval_of(group), place)
-    return Cell(
-        accuracy_text(group.right, group.answered),
-        interval_text(group.right, group.answered),
-        Markup(drawn),  # noqa: S704  # numbers alone
-    )
+    drawn = bar(share.value, *share.interval, place)
+    return Cell(share.accuracy_text, share.interval_text, Markup(drawn))  # noqa: S704  # numbers alone
 
 
 def _radar(board: Board) -> str:
     """The categories of the best models."""
     series = [
-        Series(whole_line(model.name), [_share(model.of_category(name)) for name in board.categories])
+        Series(whole_line(model.name), [model.of_category(name).value for name in board.categories])
         for model in board.models[:COLOURS]
     ]
     return radar([whole_line(name) for name in board.categories], series)
-
-
-def _share(group: Statistics) -> float | None:
-    return group.right / group.answered if group.answered else None
 
 
 def _scores(board: Board) -> Iterator[tuple[str, list[str]]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pytest_fcall.reporting.reports.board.board import Board, BoardModel, gap_text, interval_of
+from pytest_fcall.reporting.reports.board.board import Board, BoardModel, gap_text, share_of
 from pytest_fcall.reporting.reports.rows import csv_line
-from pytest_fcall.reporting.statistics import Statistics
+from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.statistics import statistics_of
 
 _COLUMNS: Final = (
     *("rank", "model", "kind", "name", "right", "answered", "share", "low", "high", "cost", "p50", "p95"),
@@ -23,17 +24,18 @@ def write(board: Board) -> Iterator[str]:
 
 
 def _rows(board: Board, model: BoardModel) -> Iterator[list[object]]:
-    yield ["all", "", *_cells(model.whole)]
+    yield ["all", "", *_cells(model.results)]
     for category in board.categories:
-        if (group := model.of_category(category)).answered:
-            yield ["category", category, *_cells(group)]
+        if model.of_category(category).cases:
+            yield ["category", category, *_cells(model.results_of(category))]
     for figure in model.figures:
         yield ["score", figure.title, "", "", figure.share, *[""] * 7]
     for each in model.published:
         yield ["published", each.name, "", "", each.ours, *[""] * 5, each.published, gap_text(each)]
 
 
-def _cells(group: Statistics) -> list[object]:
-    low, high = interval_of(group)
-    share = group.right / group.answered if group.answered else ""
-    return [group.right, group.answered, share, low, high, group.cost, group.p50, group.p95, "", ""]
+def _cells(results: Sequence[Result]) -> list[object]:
+    measured, share = statistics_of(results), share_of(results)
+    value = "" if share.value is None else share.value
+    counts = int(share.right) if share.right.is_integer() else share.right, share.cases
+    return [*counts, value, *share.interval, measured.cost, measured.p50, measured.p95, "", ""]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, percent_text, seconds_text
+from pytest_fcall.reporting.number_text import cost_text, percent_text, seconds_text
 from pytest_fcall.reporting.reports.board.board import Board, gap_text, pair_text
 from pytest_fcall.reporting.safe_text import whole_line
 from pytest_fcall.reporting.terminal import table_lines
@@ -38,14 +38,14 @@ def board_lines(board: Board, width: int) -> Iterator[str]:
 def _ranking(board: Board, width: int) -> Iterator[str]:
     rows = []
     for model in board.models:
-        whole = model.whole
+        whole, share = model.whole, model.share
         rows.append(
             [
                 whole_line(model.name),
                 percent_text(model.overall) if board.is_by_overall else "",
-                f"{whole.right:,}/{whole.answered:,}",
-                accuracy_text(whole.right, whole.answered),
-                interval_text(whole.right, whole.answered),
+                share.count_text,
+                share.accuracy_text,
+                share.interval_text,
                 cost_text(whole.cost, whole.unpriced),
                 seconds_text(whole.p50),
                 seconds_text(whole.p95),
@@ -60,9 +60,8 @@ def _categories(board: Board, width: int) -> Iterator[str]:
     for category in board.categories:
         title = whole_line(category)
         for model in board.models:
-            if (group := model.of_category(category)).answered:
-                share = accuracy_text(group.right, group.answered)
-                interval = interval_text(group.right, group.answered)
-                rows.append([title, whole_line(model.name), f"{group.right:,}/{group.answered:,}", share, interval])
+            if (share := model.of_category(category)).cases:
+                figures = share.count_text, share.accuracy_text, share.interval_text
+                rows.append([title, whole_line(model.name), *figures])
                 title = ""
     yield from table_lines(("category", "model", "right", "accuracy", "95 %"), rows, 2, width)

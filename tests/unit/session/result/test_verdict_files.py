@@ -73,7 +73,7 @@ def test_broken_and_repeated_rows_are_counted(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"\n".join([*(json.dumps(row).encode() for row in rows), b"", b"{broken"])))
     assert is_verdict_file(path)
     found = read_verdicts(path, "m")
-    assert [(each.case, each.model, each.status) for each in found.results] == [("multiple_0", "m", "passed")]
+    assert [(each.case, each.model, each.samples) for each in found.results] == [("multiple_0", "m", (1, 2))]
     assert (found.broken, found.repeated) == (2, 1)
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(BrokenFile):
