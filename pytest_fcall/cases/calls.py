@@ -17,7 +17,7 @@ from pytest_fcall.cases.patterns import pattern, patterns
 from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.cases.yaml.tags import NULL, STR
 from pytest_fcall.core import CallPattern, ExpectedCall, Json, Operator, Pattern, StubResult
-from pytest_fcall.core.glob import glob_matches, is_glob
+from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.schema.value_text import did_you_mean, nearest, quoted_path, types_in_words
 

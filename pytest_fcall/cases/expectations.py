@@ -25,7 +25,7 @@ from pytest_fcall.core import Expectation, ExpectedCall, Fault, Operator, Patter
 
 if TYPE_CHECKING:
     from pytest_fcall.core import WireExpectation
-    from pytest_fcall.core.app_spans import SpansExpectation
+    from pytest_fcall.core.app import SpansExpectation
 
 _Stage: TypeAlias = tuple[ExpectedCall, ...]
 _Word = TypeVar("_Word", bound=str)
@@ -220,7 +220,7 @@ def spans(node: Node, scope: Scope) -> SpansExpectation:
     if not found and isinstance(node, MappingNode):
         scope.faults.add("missing-key", node, "`spans` is empty", "give it `calls:`, the tools that ran")
     models = _figure("spans", "models", found["models"][1], scope) if "models" in found else None
-    from pytest_fcall.core.app_spans import SpansExpectation
+    from pytest_fcall.core.app import SpansExpectation
 
     return SpansExpectation(_calls_inside("spans", found, scope), models, known_tools=scope.toolbox.catalogue)
 

@@ -18,7 +18,7 @@ from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.core import Case, Expectation, Turn
-from pytest_fcall.core.glob import glob_matches, is_glob
+from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.core.injection import Injection, tools_of_results
 from pytest_fcall.core.operators import pattern_operators
 from pytest_fcall.schema.value_text import did_you_mean

@@ -31,7 +31,7 @@ from pytest_fcall.cases.tool_entries import (
 )
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core import Fault, Json, MatchRule, Tool
-from pytest_fcall.core.volatile_pattern import VolatileError, compiled_pattern
+from pytest_fcall.core.bounded_text import VolatileError, compiled_pattern
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import tool_schema
 

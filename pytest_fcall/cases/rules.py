@@ -13,7 +13,7 @@ from pytest_fcall.cases.node_values import glob
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.core import Language, MatchRule, Operator, Profile, Rules, Strings, Turn
-from pytest_fcall.core.glob import is_glob
+from pytest_fcall.core.bounded_text import is_glob
 from pytest_fcall.core.operators import pattern_operators
 from pytest_fcall.schema.value_text import did_you_mean
 

@@ -22,8 +22,8 @@ from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.rules import suite_profile
 from pytest_fcall.core import Case, Fault, FaultyCase, Location, Profile, Rules
+from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.core.extension import Suite
-from pytest_fcall.core.glob import glob_matches, is_glob
 from pytest_fcall.schema.value_text import did_you_mean, nearest
 
 _COUNT = re.compile(r"([0-9]{1,9})(?:@([0-9]{1,18}))?")

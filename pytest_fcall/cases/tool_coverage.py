@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_fcall.core import Case, ExpectedCall, Json, Operator, Pattern, Tool, canonical
-from pytest_fcall.core.identity_key import IdentityKey
+from pytest_fcall.core.digests import IdentityKey
 from pytest_fcall.schema.tool_schema import tool_schema
 from pytest_fcall.schema.traversal import Path, applied_schemas, resolve_references
 

@@ -16,7 +16,7 @@ from pytest_fcall.cli.merged_baselines import mend_baselines
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.core import Json, Model, Outcome
-from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, lacks_secret

@@ -9,7 +9,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.reporting.night_watch import WatchedModel, watch_lines, watch_to_json
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line

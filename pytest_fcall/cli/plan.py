@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_fcall.cli.command_parser import command_parser, percentage, whole_number
 from pytest_fcall.cli.project import root_of
-from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.reporting.plan import plan_lines, plan_to_json
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.core import Json
-from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, account_from_json
 from pytest_fcall.reporting.account_text import account_lines

@@ -15,8 +15,7 @@ from pytest_fcall.core.expectation import Expectation, ExpectedCall, chosen_alte
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
-from pytest_fcall.core.value_path import path_text
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, path_text
 from pytest_fcall.core.verdict import ReasonKind, Verdict
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import tool_schema

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from pytest_fcall.core import arithmetic
 from pytest_fcall.core.arithmetic import Incalculable
-from pytest_fcall.core.limits import HUGE_INTEGER
+from pytest_fcall.core.values import HUGE_INTEGER
 
 __all__ = ["MalformedProgram", "ProgramCall", "program_steps", "run_program"]
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.app_exchange import AppExchange, WireExpectation
+    from pytest_fcall.core.app import AppExchange, WireExpectation
     from pytest_fcall.core.backend import (
         Backend,
         CaseRefused,
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         request_changes,
         throughput_of,
     )
-    from pytest_fcall.core.case import Case, Condition, Retrieval, Samples, Turn
+    from pytest_fcall.core.case import Case, Condition, Fault, FaultyCase, Location, Retrieval, Samples, Turn
     from pytest_fcall.core.conversation import (
         CallResult,
         ConversationSettings,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
         Strings,
         StubResult,
     )
-    from pytest_fcall.core.fault import Fault, FaultyCase, Location
     from pytest_fcall.core.operators import OPERATORS, OperandKind, Operator, OperatorSpec, Pattern
     from pytest_fcall.core.reply import Call, Calls, Finish, RawCall, Reply, Usage
     from pytest_fcall.core.request import INTERFACES, Interface, Request, Tool, Wording
@@ -126,7 +125,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "app_exchange": ("AppExchange", "WireExpectation"),
+    "app": ("AppExchange", "WireExpectation"),
     "backend": (
         "Backend",
         "CaseRefused",
@@ -139,7 +138,7 @@ _MODULES = {
         "request_changes",
         "throughput_of",
     ),
-    "case": ("Case", "Condition", "Retrieval", "Samples", "Turn"),
+    "case": ("Case", "Condition", "Fault", "FaultyCase", "Location", "Retrieval", "Samples", "Turn"),
     "conversation": (
         "CallResult",
         "ConversationSettings",
@@ -167,7 +166,6 @@ _MODULES = {
         "Rules",
         "Strings",
     ),
-    "fault": ("Fault", "FaultyCase", "Location"),
     "operators": ("OPERATORS", "OperandKind", "Operator", "OperatorSpec", "Pattern"),
     "reply": ("Call", "Calls", "Finish", "RawCall", "Reply", "Usage"),
     "request": ("INTERFACES", "Interface", "Request", "Tool", "Wording"),

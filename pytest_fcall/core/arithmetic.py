@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from pytest_fcall.core.limits import HUGE_INTEGER, MAX_INTEGER_BITS
+from pytest_fcall.core.values import HUGE_INTEGER, MAX_INTEGER_BITS
 
 Number: TypeAlias = "int | float | complex"
 

@@ -1,4 +1,4 @@
-"""The model under test, the protocol of its backend, and the errors of requests without a reply."""
+"""The model under test, the protocols of its backend, and the errors of requests without a reply."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
     from pytest_fcall.core.reply import Reply
@@ -129,6 +129,26 @@ class Backend(Protocol):
         ...
 
 
+class OfflineBody(NamedTuple):
+    """The body of a request as its backend would send it."""
+
+    path: str
+    """The path below the address of the provider, such as `/v1/chat/completions`."""
+    body: Mapping[str, Json]
+
+
+class OfflineBackend(Protocol):
+    """A backend whose requests others can send for it."""
+
+    async def offline_body(self, request: Request) -> OfflineBody:
+        """Give the body of a request; nothing is sent. Raises CaseRefused."""
+        ...
+
+    async def offline_reply(self, request: Request, status: int, body: bytes) -> Reply:
+        """Read the provider's answer to such a body. Raises as `Backend.complete` does."""
+        ...
+
+
 def request_changes(backend: Backend, request: Request) -> Sequence[str]:
     """Give the changes that a backend makes to a request, a line each, if it has a method `changes`."""
     changes: Callable[[Request], Sequence[str]] | None = getattr(backend, "changes", None)
@@ -167,3 +187,8 @@ def backend_prompt(backend: Backend, request: Request) -> str | None:
     """
     prompt: Callable[[Request], str] | None = getattr(backend, "prompt", None)
     return prompt(request) if prompt else None
+
+
+def offline_backend(backend: Backend) -> OfflineBackend | None:
+    """Give the backend as one whose requests others can send, if it is one. It wraps no other backend."""
+    return cast("OfflineBackend", backend) if hasattr(backend, "offline_body") else None

@@ -1,4 +1,4 @@
-"""A case, and the protocols of the judges that a suite may provide."""
+"""A case, the mistakes in one that is faulty, and the protocols of the judges that a suite may provide."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall
 from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.app_exchange import WireExpectation
-    from pytest_fcall.core.app_spans import SpansExpectation
+    from pytest_fcall.core.app import SpansExpectation, WireExpectation
     from pytest_fcall.core.conversation import ConversationSettings, EarlierCases, Transcript
-    from pytest_fcall.core.fault import Fault, Location
     from pytest_fcall.core.injection import Injection
     from pytest_fcall.core.reply import Calls, Reply
     from pytest_fcall.core.request import Tool, Wording
@@ -21,6 +19,15 @@ if TYPE_CHECKING:
     from pytest_fcall.core.values import Json, Message
     from pytest_fcall.core.variants import WantedRelation
     from pytest_fcall.core.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a file; lines and columns count from one."""
+
+    path: str
+    line: int = 1
+    column: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +127,28 @@ class Case:
         inside = [each.calls for each in (self.wire, self.spans) if each is not None]
         expected = [turn.expect for turn in self.turns] + inside
         return tuple(call for each in expected if each is not None for call in each.all_calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One mistake: where it is, what is wrong, and how to correct it."""
+
+    code: str
+    """A stable short name, such as `unknown-tool`, under which the documentation explains the mistake."""
+    location: Location
+    message: str
+    source: str = ""
+    """The line with the mistake."""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyCase:
+    """A case that cannot be run. It becomes an item that ends in an error."""
+
+    id: str
+    location: Location
+    faults: tuple[Fault, ...]
 
 
 class Judge(Protocol):

@@ -1,4 +1,4 @@
-"""Stable digests of requests and tools."""
+"""Stable digests of requests and tools, and keys of caches that compare objects by identity."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Generic, TypeVar
 
-from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json
+
+T = TypeVar("T")
 
 _CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -83,3 +84,18 @@ def without_paths(value: Json) -> Json:
     if isinstance(value, Sequence):
         return [without_paths(item) for item in value]
     return value
+
+
+class IdentityKey(Generic[T]):
+    """An object as the key of a cache, equal only to itself and kept alive, so that its id stays unique."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IdentityKey) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.expectation import CallPattern
-from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Call
-from pytest_fcall.core.value_path import path_text
-from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.values import Json, Message, path_text
 
 _Keys: TypeAlias = tuple[str | int, ...]
 

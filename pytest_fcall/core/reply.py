@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from pytest_fcall.core.app_spans import AppSpans
 from pytest_fcall.core.values import Json, Message
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.app import AppSpans
+
+MAX_CALLS: Final = 10_000
+"""The most calls that are read in one reply."""
+TOO_MANY_CALLS: Final = f"There are more than {MAX_CALLS:,} calls; the others were not read."
+"""The fault of a reply with more."""
+MAX_DECODED_TEXT: Final = 1_000_000
+"""The most characters in which calls are looked for. The slowest decoder takes five seconds for them."""
 
 
 @dataclass(frozen=True, slots=True)

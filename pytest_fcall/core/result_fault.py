@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.conversation import CallResult
-from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Pattern
 
 if TYPE_CHECKING:

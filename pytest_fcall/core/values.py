@@ -1,9 +1,10 @@
-"""Plain JSON values and chat messages."""
+"""Plain JSON values, places in them, and chat messages."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A JSON value as Python values. This package always distinguishes `bool` from `int`."""
@@ -13,3 +14,24 @@ Message: TypeAlias = Mapping[str, Json]
 
 An image that a case names by path is the content part `{"type": "image_file", "image_file": {"path", "media_type",
 "sha256"}}`; backends convert it to the format of their API."""
+
+MAX_INTEGER_BITS: Final = 14_000
+"""The size of an integer: about as many digits as Python reads and writes."""
+HUGE_INTEGER: Final = "it contains an integer with thousands of digits"
+"""The fault of a text with a larger one."""
+
+_LONGEST_NAME = 100
+_PLAIN_NAME = re.compile(rf"[\w$-]{{1,{_LONGEST_NAME}}}", re.ASCII)
+
+
+def path_text(path: Sequence[str | int]) -> str:
+    """A path in arguments, such as `stops[0].city`. Names with other characters are in quotes."""
+    parts: list[str] = []
+    for step in path:
+        if isinstance(step, int):
+            parts.append(f"[{step}]")
+        elif _PLAIN_NAME.fullmatch(step):
+            parts.append(f".{step}" if parts else step)
+        else:
+            parts.append(f"[{step[:_LONGEST_NAME]!r}]")
+    return "".join(parts)

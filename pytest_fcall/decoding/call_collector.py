@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from pytest_fcall.core.limits import MAX_CALLS, TOO_MANY_CALLS
-from pytest_fcall.core.reply import Call, Calls
+from pytest_fcall.core.reply import MAX_CALLS, TOO_MANY_CALLS, Call, Calls
 from pytest_fcall.decoding.call_marks import find_mark
 from pytest_fcall.decoding.unreadable import Unreadable, first_few, joined_faults, shortened
 

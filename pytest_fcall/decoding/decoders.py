@@ -7,8 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core.limits import MAX_CALLS, MAX_DECODED_TEXT, TOO_MANY_CALLS
-from pytest_fcall.core.reply import Call, Calls, RawCall, Reply
+from pytest_fcall.core.reply import MAX_CALLS, MAX_DECODED_TEXT, TOO_MANY_CALLS, Call, Calls, RawCall, Reply
 from pytest_fcall.core.request import Tool
 from pytest_fcall.decoding.call_marks import find_mark
 from pytest_fcall.decoding.format_decoders import FORMAT_DECODERS, LazyDecoders

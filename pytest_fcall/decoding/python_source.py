@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator
 
-from pytest_fcall.core.limits import HUGE_INTEGER
+from pytest_fcall.core.values import HUGE_INTEGER
 from pytest_fcall.decoding.unreadable import MAX_DEPTH, Unreadable
 
 MAX_LENGTH = 1_000_000

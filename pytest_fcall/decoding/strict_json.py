@@ -7,8 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from pytest_fcall.core.limits import HUGE_INTEGER, MAX_INTEGER_BITS
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import HUGE_INTEGER, MAX_INTEGER_BITS, Json
 from pytest_fcall.decoding.unreadable import (
     MAX_DEPTH,
     TOO_DEEP,

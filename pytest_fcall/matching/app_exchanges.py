@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fcall.core.app_exchange import NO_EXCHANGE, AppExchange, WireExpectation
+from pytest_fcall.core.app import NO_EXCHANGE, AppExchange, WireExpectation
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Calls
 from pytest_fcall.core.values import Json

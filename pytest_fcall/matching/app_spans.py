@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from pytest_fcall.core.app_spans import AppSpans, RanTool, SpansExpectation
+from pytest_fcall.core.app import AppSpans, RanTool, SpansExpectation
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall, Rules
-from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json

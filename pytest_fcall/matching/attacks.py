@@ -10,8 +10,7 @@ from pytest_fcall.core.case import Turn
 from pytest_fcall.core.conversation import FollowedCall, NamedCalls, Step, Transcript
 from pytest_fcall.core.injection import AttackResult, Injection, texts_in, tools_of_results
 from pytest_fcall.core.reply import Call
-from pytest_fcall.core.value_path import path_text
-from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.values import Json, Message, path_text
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.matching.call_comparison import CallComparison
 from pytest_fcall.matching.context import MatchContext

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.expectation import CallPattern, ExpectedCall
-from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Call, Reply
 from pytest_fcall.core.verdict import Reason

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.expectation import Rules, Strings
-from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.core.value_path import path_text
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, path_text
 from pytest_fcall.core.verdict import Reason, ReasonKind
 from pytest_fcall.schema.tool_schema import NO_PROPERTIES, Properties, ToolSchema
 

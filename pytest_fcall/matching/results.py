@@ -9,8 +9,7 @@ from pytest_fcall.core.bfcl_support import SUPPORTED_IN_RESULTS, unsupported_in_
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.expectation import ExpectedCall
 from pytest_fcall.core.operators import Pattern
-from pytest_fcall.core.value_path import path_text
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, path_text
 from pytest_fcall.core.verdict import Reason
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.place import Mismatch, Path

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_fcall.core import Call, Json, Message
-from pytest_fcall.core.expectation_json import expectation_from_json, expectation_to_json, pattern_from_json
+from pytest_fcall.core.expectation import expectation_from_json, expectation_to_json, pattern_from_json
 from pytest_fcall.core.json_data import (
     DamagedData,
     as_mapping,

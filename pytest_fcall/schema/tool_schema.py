@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from jsonschema_rs import Validator, ValidatorMap
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.core.identity_key import IdentityKey
+from pytest_fcall.core.digests import IdentityKey
 from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.json_copy import fit_for_json

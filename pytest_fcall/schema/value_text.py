@@ -9,8 +9,7 @@ from heapq import nlargest
 from typing import Any, Final
 
 from pytest_fcall.core.json_data import readable_json
-from pytest_fcall.core.value_path import path_text
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, path_text
 
 MAX_INTEGER_BITS: Final = 4096
 """The size of the largest integer that is taken for a JSON number; Python limits the digits of its text."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_fcall.core import Case
 from pytest_fcall.core.extension import Comparator
-from pytest_fcall.core.value_path import path_text
+from pytest_fcall.core.values import path_text
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.matching.context import MatchContext, MatchContexts
 from pytest_fcall.strength.accepted import NOTHING_ACCEPTED, AcceptedAnswer, with_results

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 from pytest_fcall.cases.expectation_places import Part
 from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow
 from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, MatchRule, Operator, Pattern, Turn
-from pytest_fcall.core.glob import glob_matches, is_glob
+from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.matching.place import Path, is_list, is_number
 from pytest_fcall.strength.examples import UNSPECIFIC
 from pytest_fcall.strength.right_answers import ExpectedPlace, RightAnswers

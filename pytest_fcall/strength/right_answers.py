@@ -18,7 +18,7 @@ from pytest_fcall.core import (
     Operator,
     Pattern,
 )
-from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.references import resolved_call, resolved_pattern
 from pytest_fcall.schema.errors import SchemaError

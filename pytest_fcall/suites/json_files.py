@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from pytest_fcall.core import json_data
-from pytest_fcall.core.fault import Fault, FaultyCase, Location
+from pytest_fcall.core.case import Fault, FaultyCase, Location
 from pytest_fcall.core.files import MOST_KEPT_BYTES, LineStream, UnfitFile, bounded_lines, open_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson, parse_json

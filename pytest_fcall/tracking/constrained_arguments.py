@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pytest_fcall.core import Call, Expectation, ExpectedCall, Json, Rules, Verdict
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.expectation import chosen_alternative
-from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.core.value_path import path_text
+from pytest_fcall.core.values import path_text
 
 _OPEN: Final = "…"
 """Replaces an unconstrained item of a list."""

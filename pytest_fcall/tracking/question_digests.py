@@ -10,8 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 from pytest_fcall.core import Case, Json, Request, Tool, digest
-from pytest_fcall.core.digests import without_paths
-from pytest_fcall.core.identity_key import IdentityKey
+from pytest_fcall.core.digests import IdentityKey, without_paths
 from pytest_fcall.schema.value_text import shown
 
 _LENGTH = 8

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.expectation_json import json_of_object
+from pytest_fcall.core.expectation import json_of_object
 from pytest_fcall.core.files import (
     MOST_KEPT_BYTES,
     PRIVATE_MODE,

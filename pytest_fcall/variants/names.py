@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall, MatchRule
-from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
 from pytest_fcall.schema.other_names import with_other_names

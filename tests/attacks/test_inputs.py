@@ -12,9 +12,8 @@ import pytest
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.core import Fault, Json, Tool
+from pytest_fcall.core.bounded_text import compiled_expression, normal_form
 from pytest_fcall.core.files import MOST_BYTES
-from pytest_fcall.core.normal_form import normal_form
-from pytest_fcall.core.regular_expression import compiled_expression
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import tool_schema
 from pytest_fcall.suites.json_files import BrokenFile, open_lines, read_json, read_lines

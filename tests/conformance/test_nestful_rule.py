@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.cli.score.nestful import NestfulJudge
-from pytest_fcall.core.fault import Location
+from pytest_fcall.core.case import Location
 from pytest_fcall.suites.nestful.files import Prompt, Question
 from pytest_fcall.suites.nestful.rule import score_answer
 from tests.conformance.conftest import Held

@@ -20,7 +20,7 @@ from pytest_fcall.backends.apps.agents.known import agent_kind
 from pytest_fcall.backends.apps.agents.tools import read_agent_tools
 from pytest_fcall.backends.apps.app_module import app_of
 from pytest_fcall.core import CaseRefused
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 from tests.servers import Answer, Asked, Server, chat, responses
 
 OWN = "You tell the weather."

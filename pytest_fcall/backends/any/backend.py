@@ -35,7 +35,7 @@ from pytest_fcall.backends.redaction import secrets_of_request
 from pytest_fcall.backends.redirects import RedirectError
 from pytest_fcall.backends.settings import ModelEntry, Option, SettingsError
 from pytest_fcall.core import CaseRefused, Interface, Json, Model, ModelUnavailable, Reply, Request, Unanswered
-from pytest_fcall.core.offline import OfflineBody
+from pytest_fcall.core.backend import OfflineBody
 
 if TYPE_CHECKING:
     from any_llm import AnyLLM

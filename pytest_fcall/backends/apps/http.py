@@ -35,7 +35,7 @@ from pytest_fcall.backends.settings import (
     volatile_option,
 )
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request, Unanswered
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 from pytest_fcall.core.json_data import optional_field, optional_number, optional_strings, required_field
 
 if TYPE_CHECKING:

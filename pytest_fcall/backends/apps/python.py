@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.backends.images import with_data_urls
 from pytest_fcall.core import Json, ModelUnavailable, Reply, Request, Tool
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 
 AppFunction: TypeAlias = Callable[[AppRequest], object]
 

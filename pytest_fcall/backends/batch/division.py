@@ -17,8 +17,8 @@ from pytest_fcall.backends.batch.service import BatchService, Frame
 from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
 from pytest_fcall.backends.redaction import sounds_secret
 from pytest_fcall.core import Json, digest
+from pytest_fcall.core.backend import OfflineBody
 from pytest_fcall.core.files import open_private
-from pytest_fcall.core.offline import OfflineBody
 
 
 class BatchRequest(NamedTuple):

@@ -14,7 +14,7 @@ from pytest_fcall.core.json_data import as_mapping, optional_field, required_fie
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.batch.portion import Portion
-    from pytest_fcall.core.offline import OfflineBody
+    from pytest_fcall.core.backend import OfflineBody
 
 _NAME: Final = "fcall_portion"
 """The key of our name among a batch's metadata."""

@@ -12,7 +12,7 @@ from pytest_fcall.core import Json
 if TYPE_CHECKING:
     from pytest_fcall.backends.batch.client import Client
     from pytest_fcall.backends.batch.portion import Portion
-    from pytest_fcall.core.offline import OfflineBody
+    from pytest_fcall.core.backend import OfflineBody
 
 Outcome: TypeAlias = Literal["completed", "failed", "expired", "cancelled", "gone"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from pytest_fcall.core import Json, Message, Request, Tool, Usage
-from pytest_fcall.core.identity_key import IdentityKey
+from pytest_fcall.core.digests import IdentityKey
 
 IMAGE_TOKENS = 1_000
 """Tokens of an image, roughly. Providers count between 85 and several thousand, by its size."""

@@ -7,7 +7,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from pytest_fcall.core import Finish, Json, Usage
-from pytest_fcall.core.limits import MAX_CALLS
+from pytest_fcall.core.reply import MAX_CALLS
 
 _EMPTY: Mapping[str, Json] = {}
 _MAPPING_TYPES = (dict, Mapping)

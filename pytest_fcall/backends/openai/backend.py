@@ -17,8 +17,8 @@ from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, reply_or_raise
 from pytest_fcall.backends.settings import ModelEntry, SettingsError
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
-from pytest_fcall.core.identity_key import IdentityKey
-from pytest_fcall.core.offline import OfflineBody
+from pytest_fcall.core.backend import OfflineBody
+from pytest_fcall.core.digests import IdentityKey
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.batch_server import BatchServer

@@ -22,7 +22,7 @@ from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, LeftOut, Volatile
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import AppExchange, Json, Reply, Request, canonical, digest
-from pytest_fcall.core.volatile_pattern import VolatileError
+from pytest_fcall.core.bounded_text import VolatileError
 
 _BOUNDARY = re.compile(rb"--[^\r\n]{1,70}(?=\r\n)")
 _UNNAMED = "(unnamed)"

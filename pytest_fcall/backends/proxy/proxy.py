@@ -42,8 +42,8 @@ from pytest_fcall.backends.redirects import REDIRECTS, RedirectError, redirect_t
 from pytest_fcall.backends.spans.variables import SPANS_VARIABLE
 from pytest_fcall.backends.store import NewReply, StoreError
 from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.core.bounded_text import VolatileError
 from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY
-from pytest_fcall.core.volatile_pattern import VolatileError
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.spans.inbox import SpanInbox

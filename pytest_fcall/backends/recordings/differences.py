@@ -9,7 +9,7 @@ from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, offered_patterns
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Request, Tool, canonical
-from pytest_fcall.core.volatile_pattern import VolatileError
+from pytest_fcall.core.bounded_text import VolatileError
 
 _BEFORE, _AFTER = 24, 72
 """Characters shown before and after the first difference of two texts."""

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, get_args
 
 from pytest_fcall.core import Fault, Finish, Json, RawCall, Reply, Request, Usage
-from pytest_fcall.core.app_spans import AppSpans, RanTool
+from pytest_fcall.core.app import AppSpans, RanTool
 from pytest_fcall.core.json_data import (
     DamagedData,
     as_mapping,

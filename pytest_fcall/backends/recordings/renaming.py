@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import read_recordings, remove_recordings, write_recordings
 from pytest_fcall.core import Json, Model, RawCall, Request, Tool, digest, request_digest
-from pytest_fcall.core.app_spans import AppSpans, RanTool
+from pytest_fcall.core.app import AppSpans, RanTool
 from pytest_fcall.schema.tool_rename import ToolRename
 
 

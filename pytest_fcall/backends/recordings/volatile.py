@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.volatile_pattern import LONGEST_SECONDS, VolatileError, compiled_pattern
+from pytest_fcall.core.bounded_text import VOLATILE_SECONDS, VolatileError, compiled_pattern
 
 if TYPE_CHECKING:
     from re import Pattern
@@ -39,7 +39,7 @@ class Volatile:
         """
         found: dict[tuple[str, str], None] = {}
         matched: set[str] = set()
-        until = time.monotonic() + LONGEST_SECONDS
+        until = time.monotonic() + VOLATILE_SECONDS
 
         def without(value: Json) -> Json:
             if isinstance(value, str):

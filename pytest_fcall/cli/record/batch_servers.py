@@ -16,7 +16,7 @@ from pytest_fcall.backends.batch_server import BatchServer
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.backends.wrapper import innermost
 from pytest_fcall.core import CaseRefused, Model, ModelUnavailable, Request
-from pytest_fcall.core.offline import OfflineBackend
+from pytest_fcall.core.backend import OfflineBackend
 
 if TYPE_CHECKING:
     from pytest_fcall.cli.record.plan_run import PlanRun

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict
+from pytest_fcall.core.case import FaultyCase
 from pytest_fcall.core.extension import Table
-from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding import decode

@@ -13,10 +13,9 @@ from typing import ClassVar, Final
 from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict, object_field
 from pytest_fcall.conversation.evidence import evidence_of
 from pytest_fcall.conversation.named_scores import SCORES, score_value
-from pytest_fcall.core.case import Case
+from pytest_fcall.core.case import Case, FaultyCase
 from pytest_fcall.core.conversation import Step, Transcript, TranscriptTurn
 from pytest_fcall.core.extension import Table
-from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json

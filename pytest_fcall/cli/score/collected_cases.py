@@ -15,8 +15,8 @@ import pytest
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin, run_pytest_offline
 from pytest_fcall.cli.score.processes import WorkFailed
 from pytest_fcall.core import Case, FaultyCase, Model
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.case import judge_fault
-from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.matching.context import KeptMatchContexts
 from pytest_fcall.plugin.gates import gates_of
 from pytest_fcall.plugin.item import CaseItem

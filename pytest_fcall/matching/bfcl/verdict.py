@@ -8,7 +8,7 @@ from types import MappingProxyType
 from pytest_fcall.core.bfcl_support import SUPPORTED, unsupported_by_bfcl
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Calls
-from pytest_fcall.core.value_path import path_text
+from pytest_fcall.core.values import path_text
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
 from pytest_fcall.matching.bfcl.official_case import official_case

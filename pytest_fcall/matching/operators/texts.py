@@ -9,8 +9,8 @@ from decimal import Decimal
 from functools import partial
 from types import MappingProxyType
 
+from pytest_fcall.core.bounded_text import MATCH_SECONDS, compiled_expression
 from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.core.regular_expression import SECONDS, compiled_expression
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.operators.numeric import exact_decimal, tolerance_margin
 from pytest_fcall.matching.operators.operand import BadOperandError, operand_number, operand_text
@@ -79,7 +79,7 @@ def regex(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
     if not isinstance(got, str):
         return place.mismatch(operator, got)
     try:
-        matches = expression.fullmatch(exact(got), timeout=SECONDS)
+        matches = expression.fullmatch(exact(got), timeout=MATCH_SECONDS)
     except TimeoutError:
         why = "the expression takes too long on this text; write it without repeats inside repeats."
         return place.undecided(operator, got, why)

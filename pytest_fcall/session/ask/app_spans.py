@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.core.app_spans import AppSpans, RanTool
+from pytest_fcall.core.app import AppSpans, RanTool
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.spans.inbox import CollectedSpans, SpanInbox

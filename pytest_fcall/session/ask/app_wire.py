@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import AppExchange, Request
-from pytest_fcall.core.app_exchange import NO_EXCHANGE, why_unread
+from pytest_fcall.core.app import NO_EXCHANGE, why_unread
 from pytest_fcall.core.reply import total_usage
 from pytest_fcall.session.ask.decoded_reply import CallList, DecodedReply, decoded
 from pytest_fcall.session.ask.no_reply import NotRecorded

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_fcall.core import Tool, digest
-from pytest_fcall.core.identity_key import IdentityKey
+from pytest_fcall.core.digests import IdentityKey
 from pytest_fcall.tracking.question_digests import tool_digests
 from pytest_fcall.tracking.run_accounts import KeptTool, tool_line, tool_set_line
 

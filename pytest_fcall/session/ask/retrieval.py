@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from pytest_fcall.core import Case, ModelUnavailable, Request, Retrieval, Tool
-from pytest_fcall.core.identity_key import IdentityKey
+from pytest_fcall.core.digests import IdentityKey
 from pytest_fcall.retrieval import (
     Bm25,
     Embed,

@@ -19,8 +19,8 @@ from pytest_fcall.core import (
     digest,
     request_digest,
 )
-from pytest_fcall.core.app_spans import AppSpans, joined_spans
-from pytest_fcall.core.volatile_pattern import VolatileError
+from pytest_fcall.core.app import AppSpans, joined_spans
+from pytest_fcall.core.bounded_text import VolatileError
 from pytest_fcall.session.ask.volatile import VolatileKeys, VolatilePatterns, volatile_of
 from pytest_fcall.session.models import NamedModel
 from pytest_fcall.session.outcomes import CaseError

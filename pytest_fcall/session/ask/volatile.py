@@ -45,7 +45,7 @@ def _checked(given: object, place: str) -> tuple[str, ...]:
     if not (isinstance(given, list) and all(isinstance(each, str) for each in given)):
         raise SettingError(f"{place} must be a list of regular expressions")
     if given:
-        from pytest_fcall.core.volatile_pattern import VolatileError, compiled_pattern
+        from pytest_fcall.core.bounded_text import VolatileError, compiled_pattern
 
         try:
             for pattern in given:

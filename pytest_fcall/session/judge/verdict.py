@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pytest_fcall.core import Calls, Case, Reason, Reply, Turn, Verdict
-from pytest_fcall.core.app_exchange import why_unread
+from pytest_fcall.core.app import why_unread
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.matching.reply import judge_turn
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pytest_fcall.core import AppExchange, ReasonKind, Transcript, WireExpectation
-    from pytest_fcall.core.app_spans import AppSpans, SpansExpectation
+    from pytest_fcall.core.app import AppSpans, SpansExpectation
     from pytest_fcall.core.extension import Comparator
     from pytest_fcall.session.judge.llm_judge import JudgeFunction, JudgeOpinions
     from pytest_fcall.session.session import Session

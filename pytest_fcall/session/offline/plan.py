@@ -19,9 +19,9 @@ from pytest_fcall.backends.recordings.line import tool_to_data
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.wrapper import innermost
 from pytest_fcall.core import CaseRefused, Json, catalogue_digest
+from pytest_fcall.core.backend import OfflineBody, offline_backend
 from pytest_fcall.core.files import replace_file
 from pytest_fcall.core.json_data import readable_json
-from pytest_fcall.core.offline import OfflineBody, offline_backend
 from pytest_fcall.core.parquet import SUFFIX, write_parquet
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.core.storage import Folder

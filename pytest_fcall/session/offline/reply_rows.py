@@ -13,8 +13,8 @@ from typing import NamedTuple
 from pytest_fcall.backends.recordings.entry import reply_from_data
 from pytest_fcall.backends.wrapper import innermost
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Reply, Unanswered
+from pytest_fcall.core.backend import offline_backend
 from pytest_fcall.core.json_data import DamagedData, as_mapping, optional_field, read_own_json
-from pytest_fcall.core.offline import offline_backend
 from pytest_fcall.core.parquet import SUFFIX, read_parquet
 from pytest_fcall.core.storage import folder_and_name, is_address, open_address, title_of
 from pytest_fcall.session.ask.types import Question

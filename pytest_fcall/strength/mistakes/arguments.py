@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.value_path import path_text
+from pytest_fcall.core.values import path_text
 from pytest_fcall.matching.place import Path
 from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.strength.brief import brief

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from pytest_fcall.core import Call, CallPattern, Tool
-from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.schema.value_text import nearest
 from pytest_fcall.strength.scripts import Script, call_places, with_call, with_step, with_turn
 

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.fault import FaultyCase, Location
+from pytest_fcall.core.case import FaultyCase, Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.acebench.categories import Category, read_id
 from pytest_fcall.suites.json_files import (

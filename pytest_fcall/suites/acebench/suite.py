@@ -10,10 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.case import Case, Fault, FaultyCase, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, Profile, Rules
 from pytest_fcall.core.extension import About, Figure, Part
-from pytest_fcall.core.fault import Fault, FaultyCase
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json, Message

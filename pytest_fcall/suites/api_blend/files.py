@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.fault import Location
+from pytest_fcall.core.case import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
 from pytest_fcall.suites.api_blend.data_sets import DataSet, Sample

@@ -9,10 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.case import Case, FaultyCase, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, Measured, Part
-from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool

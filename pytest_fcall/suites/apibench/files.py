@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from pytest_fcall.core.fault import Location
+from pytest_fcall.core.case import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.apibench.apis import Api, parse_api, read_apis
 from pytest_fcall.suites.apibench.changes import Change, read_changes

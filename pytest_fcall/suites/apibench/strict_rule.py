@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.apibench.apis import Api, WrittenCall, calls_in, entry_call

@@ -8,9 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.case import Case, FaultyCase, Turn
 from pytest_fcall.core.extension import About, Part
-from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.values import Message
 from pytest_fcall.suites.apibench.constraints import Constraints, read_constraints

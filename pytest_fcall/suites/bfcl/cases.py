@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
-from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.case import Case, Location, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, Language, Rules, Strings
-from pytest_fcall.core.fault import Location
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from pytest_fcall.core.digests import IdentityKey
 from pytest_fcall.core.expectation import Language
-from pytest_fcall.core.identity_key import IdentityKey
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenRow, read_rows, string_field

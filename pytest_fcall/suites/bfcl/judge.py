@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.case import Case
+from pytest_fcall.core.case import Case, Location
 from pytest_fcall.core.expectation import Expectation
-from pytest_fcall.core.fault import Location
 from pytest_fcall.core.reply import Call, Calls, RawCall, Reply
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json

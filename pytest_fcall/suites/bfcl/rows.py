@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.fault import Location
+from pytest_fcall.core.case import Location
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json
 from pytest_fcall.core.values import Json

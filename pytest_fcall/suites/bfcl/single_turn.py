@@ -8,9 +8,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from pytest_fcall.core.case import Case, Condition, Judge, Turn
+from pytest_fcall.core.case import Case, Condition, Judge, Location, Turn
 from pytest_fcall.core.expectation import Rules
-from pytest_fcall.core.fault import Location
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.matching.bfcl.official_case import official_case

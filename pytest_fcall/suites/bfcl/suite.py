@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from pytest_fcall.core.case import Fault, FaultyCase
 from pytest_fcall.core.extension import About, Part
-from pytest_fcall.core.fault import Fault, FaultyCase
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, DISGUISED, GROUPS, Category, categories_of
 from pytest_fcall.suites.bfcl.figures import FIGURES, suite_figures
 from pytest_fcall.suites.bfcl.rows import (

@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.case import Case, FaultyCase, Location, Turn
 from pytest_fcall.core.conversation import ConversationSettings
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, Measured, Table, figure_of
 from pytest_fcall.core.extension import Part as Listed
-from pytest_fcall.core.fault import FaultyCase, Location
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json

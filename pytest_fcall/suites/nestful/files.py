@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.fault import FaultyCase, Location
+from pytest_fcall.core.case import FaultyCase, Location
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json as read_json_text
 from pytest_fcall.core.values import Json, Message

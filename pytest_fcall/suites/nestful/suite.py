@@ -9,10 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.case import Case, FaultyCase, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, Profile, Rules
 from pytest_fcall.core.extension import About, Part
-from pytest_fcall.core.fault import FaultyCase
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.request import Tool

@@ -9,8 +9,8 @@ from operator import mul
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.files import replace_file
-from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.values import Json
 from pytest_fcall.retrieval import Embed, NoVectors, Retriever, Vector, plain_vectors
 from pytest_fcall.suites.json_files import BrokenRow, is_strings, read_rows, text_field

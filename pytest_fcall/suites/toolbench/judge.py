@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pytest_fcall.core.case import Case
-from pytest_fcall.core.fault import Fault, Location
+from pytest_fcall.core.case import Case, Fault, Location
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.values import Json

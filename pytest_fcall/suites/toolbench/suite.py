@@ -8,11 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.case import Case, Condition, Turn
+from pytest_fcall.core.bounded_text import glob_matches
+from pytest_fcall.core.case import Case, Condition, FaultyCase, Turn
 from pytest_fcall.core.conversation import ConversationSettings
 from pytest_fcall.core.extension import About, Figure, Part, figure_of
-from pytest_fcall.core.fault import FaultyCase
-from pytest_fcall.core.glob import glob_matches
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json

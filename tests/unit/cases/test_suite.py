@@ -11,7 +11,7 @@ import pytest
 from pytest_fcall.cases.case_file import CaseFile, read_case_text
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, Expectation, FaultyCase, Location, Rules, Turn, Verdict
-from pytest_fcall.core.fault import Fault
+from pytest_fcall.core.case import Fault
 from tests.unit.cases.reading import NOTHING, read
 
 

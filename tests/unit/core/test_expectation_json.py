@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pytest_fcall.core import Expectation, ExpectedCall, Json, Operator
-from pytest_fcall.core.expectation_json import expectation_from_json, expectation_to_json, json_of_object
+from pytest_fcall.core.expectation import expectation_from_json, expectation_to_json, json_of_object
 from pytest_fcall.core.json_data import DamagedData
 
 

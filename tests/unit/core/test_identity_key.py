@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fcall.core.identity_key import IdentityKey
+from pytest_fcall.core.digests import IdentityKey
 
 
 def test_only_the_same_object_is_the_same_key() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from pytest_fcall.core import CallPattern, Expectation, ExpectedCall, Json, Rules, Tool
-from pytest_fcall.core.app_spans import AppSpans, RanTool, SpansExpectation
+from pytest_fcall.core.app import AppSpans, RanTool, SpansExpectation
 from pytest_fcall.matching.app_spans import judge_app_spans, untold_tool
 from pytest_fcall.matching.context import MatchContext
 

@@ -13,7 +13,7 @@ from typing import Any
 from pytest_fcall.cases.faults import SourceFile, UnreadableFile
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Tool
-from pytest_fcall.core.regular_expression import compiled_expression
+from pytest_fcall.core.bounded_text import compiled_expression
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import tool_schema
 

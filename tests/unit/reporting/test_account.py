@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Call, Expectation, ExpectedCall, Json, Operator
-from pytest_fcall.core.expectation_json import json_of_object
+from pytest_fcall.core.expectation import json_of_object
 from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.reporting.account import (
     Accepted,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Case, Json, Operator
-from pytest_fcall.core.glob import glob_matches
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.variants.names import Names, residues
 from pytest_fcall.variants.relations.names import new_parameter_names, new_tool_names
 from tests.unit.variants.conftest import case_of, varied, verdict, why_not

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_fcall.backends.apps.agents.known import UnreadTool
 from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
 from pytest_fcall.backends.apps.agents.waiting import result_without_waiting
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 
 
 async def call(agent: Any, request: AppRequest) -> list[dict[str, Any]]:

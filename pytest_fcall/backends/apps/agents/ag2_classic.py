@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_fcall.backends.apps.agents.messages import read_history, with_content
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 
 _MOST_REPLIES = 100
 """As many as the framework allows unless it is told otherwise."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fcall.backends.apps.agents.tools import read_agent_tools
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.app_request import AppRequest
+    from pytest_fcall.core.app import AppRequest
     from pytest_fcall.core.extension import AgentKind
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pytest_fcall.backends.apps.agents.messages import History, read_history, with_content
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 
 
 def call(agent: Any, request: AppRequest) -> object:

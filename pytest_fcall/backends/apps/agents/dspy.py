@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 
 _FINISH = "finish"
 """The tool by which `dspy.ReAct` ends; it is none of the team's."""

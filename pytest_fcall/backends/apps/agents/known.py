@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.app_request import AppRequest
+    from pytest_fcall.core.app import AppRequest
     from pytest_fcall.core.extension import AgentKind
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from pytest_fcall.backends.apps.agents.messages import read_history, with_content
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 from pytest_fcall.schema.errors import SchemaError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_fcall.backends.apps.agents.known import UnreadTool
 from pytest_fcall.backends.apps.agents.messages import HistoryMessage, read_history
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 
 _TITLE = "openai-agents"
 

@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import Any
 
 from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 
 _FINAL_ANSWER = "final_answer"
 """The tool by which every agent ends; it is none of the team's."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, get_args
 
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed, Limits
+from pytest_fcall.core.case import Location
 from pytest_fcall.core.conversation import CallResult
-from pytest_fcall.core.fault import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.decoding.bfcl import Undecodable

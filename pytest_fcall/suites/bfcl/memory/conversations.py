@@ -10,9 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.case import Case, Location, Turn
 from pytest_fcall.core.conversation import ConversationSettings, EarlierCases, EnvironmentNeeds
-from pytest_fcall.core.fault import Location
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.function_docs import ClassDocuments, Document, native_tool, read_package_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from pytest_fcall.core.fault import Location
+from pytest_fcall.core.case import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.decoding.bfcl import Undecodable

@@ -14,7 +14,7 @@ from pytest_fcall.backends.apps import python_backend
 from pytest_fcall.backends.apps.app_module import find_app
 from pytest_fcall.backends.apps.python import CopyableTools, PythonBackend, app_request
 from pytest_fcall.core import Json, Model, ModelUnavailable, Request, Tool
-from pytest_fcall.core.app_request import AppRequest
+from pytest_fcall.core.app import AppRequest
 
 NOW = datetime(2026, 11, 21, 16, 30, tzinfo=UTC)
 REQUEST = Request(

@@ -18,7 +18,7 @@ from pytest_fcall.backends.batch.work import BatchWork, Visit
 from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
 from pytest_fcall.backends.store import ReplyStore, store_path
 from pytest_fcall.core import Json, Reply
-from pytest_fcall.core.offline import OfflineBody
+from pytest_fcall.core.backend import OfflineBody
 from tests.servers import Server
 from tests.servers.batch_apis import KEY, AnthropicBatchApi, BatchApi, GeminiBatchApi, OpenAIBatchApi
 from tests.unit.backends.store.entries import FILE, MODEL, entry

@@ -7,7 +7,7 @@ import pytest
 from pytest_fcall.backends.proxy.forwarded_request import read_forwarded_request
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, offered_patterns
 from pytest_fcall.core import Json
-from pytest_fcall.core.volatile_pattern import VolatileError
+from pytest_fcall.core.bounded_text import VolatileError
 
 UUIDS = ("6f1c7a52-0b5e-4f7c-9d58-2a1b3c4d5e6f", "00000000-0b5e-4f7c-9d58-2a1b3c4d5e6f")
 

@@ -6,7 +6,7 @@ from typing import Any
 from pytest_fcall.backends.spans.inbox import CollectedSpans
 from pytest_fcall.backends.spans.otlp import ReceivedSpan
 from pytest_fcall.core import Json
-from pytest_fcall.core.app_spans import AppSpans, RanTool
+from pytest_fcall.core.app import AppSpans, RanTool
 from pytest_fcall.session.ask.app_spans import spans_told
 
 OSLO = RanTool("get_weather", {"city": "Oslo"})
