@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from pytest_fcall.core.variants import RELATIONS, Relation
-from pytest_fcall.variants.relations import descriptions, figures, messages, names, tools, writing
+from pytest_fcall.variants.relations import messages, names, tools
 
 _ON_TOOLS: Final = MappingProxyType(
     {
@@ -15,20 +15,20 @@ _ON_TOOLS: Final = MappingProxyType(
         "distractors": tools.distractors,
         "tool_names": names.tool_names,
         "parameter_names": names.parameter_names,
-        "descriptions": descriptions.descriptions,
-        "no_descriptions": descriptions.no_descriptions,
+        "descriptions": tools.descriptions,
+        "no_descriptions": tools.no_descriptions,
         "optional_parameters": tools.optional_parameters,
     }
 )
 _ON_MESSAGES: Final = MappingProxyType(
     {
         "system_position": messages.system_position,
-        "white_space": writing.white_space,
-        "letter_case": writing.letter_case,
-        "punctuation": writing.punctuation,
-        "typos": writing.typos,
-        "dates": figures.dates,
-        "numbers": figures.numbers,
+        "white_space": messages.white_space,
+        "letter_case": messages.letter_case,
+        "punctuation": messages.punctuation,
+        "typos": messages.typos,
+        "dates": messages.dates,
+        "numbers": messages.numbers,
         "turns_before": messages.turns_before,
     }
 )

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Case, Json, Operator
 from pytest_fcall.core.bounded_text import glob_matches
-from pytest_fcall.variants.names import Names, residues
-from pytest_fcall.variants.relations.names import new_parameter_names, new_tool_names
+from pytest_fcall.variants.relations.names import Names, new_parameter_names, new_tool_names, residues
 from tests.unit.variants.conftest import case_of, varied, verdict, why_not
 
 ASKED = """

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Case, Json, Tool
 from pytest_fcall.core.variants import RELATIONS, REPETITION, WORDED, Dice, WantedRelation
-from pytest_fcall.variants.catalogue import CATALOGUE
 from pytest_fcall.variants.plan import plan_variants
-from pytest_fcall.variants.relations.figures import number_words
+from pytest_fcall.variants.relations.messages import number_words
 from pytest_fcall.variants.relations.table import BUILT_IN
+from pytest_fcall.variants.relations.tools import CATALOGUE
 from tests.unit.variants.conftest import case_of, prompt_of, varied, verdict, why_not
 
 ASKED = """
