@@ -7,8 +7,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Final, TypeAlias
 
-from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, joined, whole
-from pytest_fcall.bisection.text_edits import text_choice
+from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, joined, text_choice, whole
 from pytest_fcall.core import Message, canonical
 from pytest_fcall.core.digests import without_paths
 

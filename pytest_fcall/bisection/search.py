@@ -4,14 +4,18 @@ The edits are put in a row, as if they had been made one after the other, and ha
 case fails, as `git bisect` does. That edit is kept, those behind it are dropped, and if it does not
 make the case fail alone, the others are put in a row again. So one guilty edit of n takes about log2(n) trials, and k
 that fail together take k times as many. Each set that is found was tried itself, and so was each of its parts: nothing
-rests on the assumption that further edits never mend a case.
+rests on the assumption that further edits never mend a case. Where a model answers by chance, a sequential test says
+when the answers in a trial are enough, so that the whole search seldom names a wrong set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
+
+from pytest_fcall.core.rate import Rate
+from pytest_fcall.tracking.case_rates import RATES, CaseRates, likelihoods
 
 Trial: TypeAlias = frozenset[int]
 """The old question with these edits."""
@@ -19,6 +23,12 @@ Fails: TypeAlias = bool | None
 """Whether a case fails in a trial; None where that could not be found out."""
 _T = TypeVar("_T")
 Search: TypeAlias = Generator[Trial, Fails, _T]
+ERROR: Final = 0.05
+"""The largest probability that a search names a wrong set of edits, for models that answer by chance."""
+_PLANNED_SHARE: Final = 0.8
+"""The share of the error that planned decisions may use up; the others have the rest."""
+_BETWEEN: Final = 0.05
+"""The probability that an edit has an effect of its own size, and leaves the case neither as before nor as now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +145,78 @@ def _union(sets: Collection[Trial]) -> Trial:
 def fewest_trials(edits: int) -> int:
     """The trials that a search takes if one edit is guilty: halving, the edit alone, and all others."""
     return (edits - 1).bit_length() + (2 if edits > 1 else 0)
+
+
+class AnswerTest(Protocol):
+    """Decides on which side the answers to a question stand."""
+
+    def fails(self, found: Rate, level: float) -> bool | None:
+        """Whether they are as wrong as today's; None as long as the error may be larger than `level`."""
+        ...
+
+
+class OneAnswer:
+    """Goes by the first answer: that of a model that always says the same."""
+
+    def fails(self, found: Rate, level: float) -> bool | None:  # noqa: ARG002  # as all tests
+        """Whether the answers are wrong."""
+        return None if not found.asked else 2 * found.right < found.asked
+
+
+class RateTest:
+    """Goes by the rates at which cases of the model are right, as `tracking.case_rates` estimates them.
+
+    What broke a case may have left it with any rate, so that of now follows from its answers alone. A question in
+    between has the rate of before or that of now, which are as likely, or seldom another one. Its answers decide once
+    the probability of the other side is below the level. So the probability of an error keeps to the level
+    whenever the test stops, as a probability that is updated does.
+    """
+
+    def __init__(self, rates: CaseRates, before: Rate, now: Rate) -> None:
+        told = likelihoods(now)
+        old, new = rates.given(before), [each / sum(told) for each in told]
+        means = [sum(rate * weight for rate, weight in zip(RATES, side, strict=True)) for side in (old, new)]
+        self._split = sum(means) / 2
+        share = (1 - _BETWEEN) / 2
+        self._weights = [
+            share * one + share * other + _BETWEEN / len(RATES) for one, other in zip(old, new, strict=True)
+        ]
+
+    def fails(self, found: Rate, level: float) -> bool | None:
+        """Whether the rate is nearer to that of now; None as long as that is not sure enough."""
+        joint = [weight * each for weight, each in zip(self._weights, likelihoods(found), strict=True)]
+        low = sum(each for rate, each in zip(RATES, joint, strict=True) if rate < self._split)
+        share = low / sum(joint)
+        if share >= 1 - level:
+            return True
+        return False if share <= level else None
+
+
+def fewest_answers(test: AnswerTest, level: float, most: int) -> int:
+    """The number of equal answers that decide, at most so many."""
+    for asked in range(1, most):
+        if test.fails(Rate(0, asked), level) and test.fails(Rate(asked, asked), level) is False:
+            return asked
+    return most
+
+
+@dataclass(slots=True)
+class ErrorBudget:
+    """Deals out the probability of an error to the decisions of a search, so that all together keep to `ERROR`."""
+
+    planned: int
+    """Number of decisions that are expected."""
+    _made: int = field(default=0, init=False)
+
+    def next(self) -> float:
+        """The level of the next decision. Those beyond the planned ones get ever smaller parts."""
+        self._made += 1
+        beyond = self._made - self.planned
+        if beyond <= 0:
+            return self.usual
+        return (1 - _PLANNED_SHARE) * ERROR / (beyond * (beyond + 1))
+
+    @property
+    def usual(self) -> float:
+        """The level of a planned decision."""
+        return _PLANNED_SHARE * ERROR / max(self.planned, 1)

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, whole
-from pytest_fcall.bisection.text_edits import text_choice
+from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, text_choice, whole
 from pytest_fcall.core import Json, Tool, canonical
 
 _DEEPEST: Final = 12

@@ -12,16 +12,14 @@ from pytest_fcall.core.extension import Comparator
 from pytest_fcall.core.values import path_text
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.matching.context import MatchContext, MatchContexts
-from pytest_fcall.strength.accepted import NOTHING_ACCEPTED, AcceptedAnswer, with_results
 from pytest_fcall.strength.examples import Known
-from pytest_fcall.strength.judgeable import judgeable_part
-from pytest_fcall.strength.judgement import SureRefusals, judge_script
+from pytest_fcall.strength.judgeable import NOTHING_ACCEPTED, AcceptedAnswer, judgeable_part, with_results
+from pytest_fcall.strength.mistakes.kinds import weight
 from pytest_fcall.strength.mutants import Mutant, mutants_of
 from pytest_fcall.strength.readings import Looseness, OpenPlace, loosenesses, tightened
 from pytest_fcall.strength.right_answers import RightAnswers, right_answers
 from pytest_fcall.strength.samples import numbers_of_question, words_of_question
-from pytest_fcall.strength.scripts import Script
-from pytest_fcall.strength.weights import weight
+from pytest_fcall.strength.scripts import Script, SureRefusals, judge_script
 
 _MOST_CALLS: Final = 100
 """Wrong answers with more calls take seconds to judge."""

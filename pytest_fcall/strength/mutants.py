@@ -13,12 +13,12 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.strength.examples import Known, NoExample
-from pytest_fcall.strength.mistakes.answers import wrong_answers
 from pytest_fcall.strength.mistakes.arguments import wrong_arguments
-from pytest_fcall.strength.mistakes.calls import (
+from pytest_fcall.strength.mistakes.scripts import (
     Neighbours,
     WrongScript,
     forbidden_calls,
+    wrong_answers,
     wrong_counts,
     wrong_orders,
     wrong_replies,

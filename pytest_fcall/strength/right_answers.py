@@ -24,8 +24,7 @@ from pytest_fcall.matching.references import resolved_call, resolved_pattern
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.strength.examples import Known, NoExample, Omitted, Spot, argument_example, example
-from pytest_fcall.strength.judgement import LAST_WORDS, UNKNOWN_RESULT
-from pytest_fcall.strength.scripts import Script, ScriptedTurn, Step
+from pytest_fcall.strength.scripts import LAST_WORDS, UNKNOWN_RESULT, Script, ScriptedTurn, Step
 
 _MOST_SCRIPTS: Final = 12
 """The most right answers to a case in which mistakes are made: each turn may have alternatives."""

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.matching.strings import bfcl, relaxed
-from pytest_fcall.strength.mistakes.texts import wrong_texts
+from pytest_fcall.strength.mistakes.values import wrong_texts
 
 Kind: TypeAlias = Literal["one", "several", "unreadable", "beyond"]
 

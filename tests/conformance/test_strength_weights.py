@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.strength.weights import SEEN
+from pytest_fcall.strength.mistakes.kinds import SEEN
 from tests.conformance.corpus import CASES, VERDICTS, rows
 from tests.conformance.mistakes_of_models import Difference, differences
 from tests.conformance.test_bfcl_corpus import pytestmark  # noqa: F401  skips without the corpus

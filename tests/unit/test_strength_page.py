@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_fcall.strength.mistakes.kinds import MISTAKES
-from pytest_fcall.strength.weights import SEEN
+from pytest_fcall.strength.mistakes.kinds import MISTAKES, SEEN
 
 PAGE = (Path(__file__).parents[2] / "docs/how-to/strength.md").read_text(encoding="utf-8")
 

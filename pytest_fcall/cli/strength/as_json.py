@@ -9,8 +9,7 @@ from pytest_fcall.cli.strength.text import GapPlaces
 from pytest_fcall.core import Json
 from pytest_fcall.strength.case_strength import Tally
 from pytest_fcall.strength.figures import Figure, FileCase, Gap, SuiteStrength, mean_tally
-from pytest_fcall.strength.mistakes.kinds import MISTAKES
-from pytest_fcall.strength.weights import weight
+from pytest_fcall.strength.mistakes.kinds import MISTAKES, weight
 
 
 def report_json(suite: SuiteStrength, root: Path) -> dict[str, Json]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.bisection.edit import Edit, EditKey
-from pytest_fcall.bisection.rate_test import ErrorBudget
-from pytest_fcall.bisection.search import Cause, Causes, Fails, Trial, fewest_trials, find_causes
+from pytest_fcall.bisection.search import Cause, Causes, ErrorBudget, Fails, Trial, fewest_trials, find_causes
 from pytest_fcall.reporting.bisected import BisectedCase, BisectStatus, Cell, FoundCause, FoundEdit, Plan
 from pytest_fcall.session.bisection.suspect import Allowance, Suspect, why_not_asked
 

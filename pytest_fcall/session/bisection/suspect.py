@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_fcall.bisection.rate_test import AnswerTest, ErrorBudget, OneAnswer, RateTest, fewest_answers
-from pytest_fcall.bisection.search import Fails, Trial
+from pytest_fcall.bisection.search import AnswerTest, ErrorBudget, Fails, OneAnswer, RateTest, Trial, fewest_answers
 from pytest_fcall.bisection.version import Difference, Version
 from pytest_fcall.core import Case
 from pytest_fcall.core.case import uses_judge

@@ -7,8 +7,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import Reply
-from pytest_fcall.strength.accepted import NOTHING_ACCEPTED, AcceptedAnswer
 from pytest_fcall.strength.case_strength import strength_of
+from pytest_fcall.strength.judgeable import NOTHING_ACCEPTED, AcceptedAnswer
 from pytest_fcall.tracking.stanza import transcript_of
 
 if TYPE_CHECKING:

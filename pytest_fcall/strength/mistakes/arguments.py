@@ -11,8 +11,7 @@ from pytest_fcall.core import Json
 from pytest_fcall.core.values import path_text
 from pytest_fcall.matching.place import Path
 from pytest_fcall.schema.tool_schema import ToolSchema
-from pytest_fcall.strength.brief import brief
-from pytest_fcall.strength.mistakes.values import wrong_values
+from pytest_fcall.strength.mistakes.values import brief, wrong_values
 from pytest_fcall.strength.samples import declared_schema, fitting_sample
 
 _DEEPEST: Final = 5

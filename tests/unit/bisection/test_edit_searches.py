@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.edit_searches import WORLDS, outcome_of
-from pytest_fcall.bisection.rate_test import ERROR
+from pytest_fcall.bisection.search import ERROR
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.bisection.rate_test import ERROR, ErrorBudget, OneAnswer, RateTest, fewest_answers
+from pytest_fcall.bisection.search import ERROR, ErrorBudget, OneAnswer, RateTest, fewest_answers
 from pytest_fcall.core.rate import Rate
 from pytest_fcall.tracking.case_rates import CaseRates
 

@@ -4,8 +4,8 @@ import pytest
 
 from pytest_fcall.core import CallResult
 from pytest_fcall.matching.context import MatchContexts
-from pytest_fcall.strength.accepted import AcceptedAnswer
 from pytest_fcall.strength.case_strength import strength_of
+from pytest_fcall.strength.judgeable import AcceptedAnswer
 from tests.unit.strength.measured import measure, read_cases, survivors
 
 

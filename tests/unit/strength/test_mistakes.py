@@ -7,12 +7,10 @@ import pytest
 from pytest_fcall.core import Call, Json, Tool
 from pytest_fcall.schema.tool_schema import tool_schema
 from pytest_fcall.strength.mistakes.arguments import with_value, without_value, wrong_arguments
-from pytest_fcall.strength.mistakes.calls import Neighbours, wrong_counts, wrong_orders, wrong_replies, wrong_tools
-from pytest_fcall.strength.mistakes.kinds import MISTAKES
-from pytest_fcall.strength.mistakes.texts import wrong_texts
-from pytest_fcall.strength.mistakes.values import wrong_values
+from pytest_fcall.strength.mistakes.kinds import MISTAKES, SEEN, weight
+from pytest_fcall.strength.mistakes.scripts import Neighbours, wrong_counts, wrong_orders, wrong_replies, wrong_tools
+from pytest_fcall.strength.mistakes.values import wrong_texts, wrong_values
 from pytest_fcall.strength.scripts import ScriptedTurn
-from pytest_fcall.strength.weights import SEEN, weight
 from tests.unit.strength.measured import measure
 
 

@@ -12,10 +12,10 @@ from pytest_fcall.core import Case, Expectation, ExpectedCall, Location, MatchRu
 from pytest_fcall.matching.context import MatchContext, MatchContexts
 from pytest_fcall.strength.case_strength import CaseStrength, strength_of
 from pytest_fcall.strength.examples import Known
-from pytest_fcall.strength.judgement import SureRefusals, judge_script
 from pytest_fcall.strength.mutants import mutants_of
 from pytest_fcall.strength.readings import loosenesses, tightened
 from pytest_fcall.strength.right_answers import right_answers
+from pytest_fcall.strength.scripts import SureRefusals, judge_script
 
 TOOL = Tool(
     "do",

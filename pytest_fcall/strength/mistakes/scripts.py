@@ -1,7 +1,8 @@
-"""Wrong calls: another tool, calls too few, too many, or in another order."""
+"""Wrong scripts: another tool, calls too few, too many, or in another order, and other texts of an answer."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -9,12 +10,16 @@ from typing import Final, NamedTuple
 from pytest_fcall.core import Call, CallPattern, Tool
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.schema.value_text import nearest
+from pytest_fcall.strength.mistakes.values import brief
 from pytest_fcall.strength.scripts import Script, call_places, with_call, with_step, with_turn
 
 _MOST_NEIGHBOURS: Final = 3
 _MOST_COMPARED: Final = 2000
 _MOST_FORBIDDEN: Final = 3
 _MOST_TOOLS: Final = 6
+_NUMBER: Final = re.compile(r"\d{1,12}")
+_REFUSAL: Final = "Sorry, I cannot help with that."
+_EMPTY: Final = "Here is what I found."
 
 
 class WrongScript(NamedTuple):
@@ -149,3 +154,22 @@ def wrong_replies(script: Script, tools: Sequence[Tool], make: MakeCall) -> Iter
             wrong = with_turn(script, turn, replace(scripted, steps=scripted.steps[:number]))
             detail = f"without {scripted.steps[number][0].name} and what follows"
             yield WrongScript("conversation cut", scripted.steps[number][0].name, "the calls", detail, wrong)
+
+
+def wrong_answers(script: Script, judged_turns: Sequence[int]) -> Iterator[WrongScript]:
+    """Other texts in the turns of which the answer is judged."""
+    for turn in judged_turns:
+        scripted = script[turn]
+        tool = scripted.calls[0].name if scripted.calls else ""
+        for other in dict.fromkeys(_others(scripted.text)):
+            if other != scripted.text:
+                wrong = with_turn(script, turn, replace(scripted, text=other))
+                detail = f"{brief(scripted.text)} → {brief(other)}"
+                yield WrongScript("answer changed", tool, "answer", detail, wrong)
+
+
+def _others(text: str) -> Iterator[str]:
+    yield _REFUSAL
+    yield _EMPTY
+    if number := _NUMBER.search(text):
+        yield f"{text[: number.start()]}{int(number[0]) + 1}{text[number.end() :]}"
