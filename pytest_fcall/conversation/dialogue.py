@@ -88,7 +88,7 @@ async def hold_conversation(case: Case, first: Request, context: ConversationCon
 def _tool_results(case: Case, settings: ConversationSettings, context: ConversationContext) -> ToolResults:
     if case.result_fault is None:
         return ToolResults(settings, context.open_environment, context.known_results)
-    from pytest_fcall.conversation.faulty_results import FaultyToolResults
+    from pytest_fcall.conversation.tool_results import FaultyToolResults
 
     return FaultyToolResults(case.result_fault, settings, context.open_environment, context.known_results)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pytest_fcall.conversation.dialogue import ConversationContext, hold_conversation
-from pytest_fcall.conversation.environments.wrappers import EnvironmentWrapper
+from pytest_fcall.conversation.environments.environment import EnvironmentWrapper
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.conversation.tool_results import EnvironmentOpener
 from pytest_fcall.core import Case, ConversationSettings, Environment, Json, Message, Request, Transcript

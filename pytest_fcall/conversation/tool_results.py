@@ -1,19 +1,22 @@
-"""The result of a call: from the case, from an environment, or from an earlier conversation."""
+"""The result of a call: from the case, from an environment, or from an earlier conversation; or faulty on purpose."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final, Protocol, TypeAlias
 
 from pytest_fcall.core.conversation import CallResult, ConversationSettings, Environment, FollowedCall
 from pytest_fcall.core.expectation import StubResult
 from pytest_fcall.core.reply import Call
+from pytest_fcall.core.result_fault import FaultCount, ResultFault
 from pytest_fcall.core.values import Json
 
 EnvironmentOpener: TypeAlias = Callable[[], Awaitable[Environment]]
 
 _NO_RESULT: Final = "nothing is known about this call"  # models read it, and recordings depend on it
+_NOT_CARRIED_OUT: Final = StubResult()
 
 
 class KnownResults(Protocol):
@@ -114,3 +117,33 @@ def _stub_value(stub: StubResult, nth: int) -> CallResult:
     if stub.raises is not None:
         return CallResult(error=stub.raises)
     return CallResult(stub.returns[min(nth, len(stub.returns) - 1)] if stub.returns else None)
+
+
+class FaultyToolResults(ToolResults):
+    """Answers calls, and the first ones of some tools with a faulty result. Nobody waits for one that is late.
+
+    A call that timed out, or whose result is damaged, was carried out: its result got lost. Others were not.
+    """
+
+    def __init__(
+        self,
+        fault: ResultFault,
+        settings: ConversationSettings,
+        open_environment: EnvironmentOpener | None,
+        known: KnownResults | None = None,
+    ) -> None:
+        super().__init__(settings, open_environment, known)
+        self._fault = fault
+        self._count = FaultCount(fault)
+
+    async def results(self, calls: Sequence[FollowedCall]) -> list[CallResult]:
+        """The results of the calls of one reply. Raises NoResult before any is made."""
+        self.check(calls)
+        faulty = [self._count.takes(each.call.name) for each in calls]
+        carried_out = [
+            each if self._fault.is_carried_out or not is_faulty else replace(each, stub=_NOT_CARRIED_OUT)
+            for each, is_faulty in zip(calls, faulty, strict=True)
+        ]
+        sound = await super().results(carried_out)
+        pairs = zip(sound, faulty, strict=True)
+        return [self._fault.result(result) if is_faulty else result for result, is_faulty in pairs]

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentContext, open_environment
+from pytest_fcall.conversation.environments.context import EnvironmentContext
+from pytest_fcall.conversation.environments.environment import open_environment
 from pytest_fcall.core import ConversationSettings, Json, Tool
 from pytest_fcall.suites.bfcl.source_calls import call_source
 from tests.conformance.official.client import PYTHON, ROOT

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentContext, open_environment
+from pytest_fcall.conversation.environments.context import EnvironmentContext
+from pytest_fcall.conversation.environments.environment import open_environment
 from pytest_fcall.conversation.execution.limits import Limits
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool
 from pytest_fcall.suites.bfcl.function_docs import DOCUMENT_FILES

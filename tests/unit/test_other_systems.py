@@ -35,8 +35,8 @@ def test_what_windows_lacks_is_imported_by_the_sandbox_of_linux_alone() -> None:
 def test_nothing_imports_the_sandbox_of_linux_before_the_system_is_known() -> None:
     modules = {f"pytest_fcall.{name.removesuffix('.py').replace('/', '.')}" for name in LINUX_ONLY}
     importers = {name for name, tree in SOURCES.items() if modules & {*imported(tree.body)}}
-    # These two are themselves imported late; the watcher is the first module that Linux alone can import.
-    assert importers <= {"conversation/execution/namespaces.py", "conversation/execution/watcher.py"}
+    # The watcher is itself imported late, and is the first module that Linux alone can import.
+    assert importers <= {"conversation/execution/watcher.py"}
 
 
 def test_every_text_file_is_opened_in_an_encoding_that_is_named() -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias
+from urllib.parse import quote, urlencode
 
-from pytest_fcall.conversation.environments.context import EnvironmentContext, source_name
-from pytest_fcall.conversation.environments.http_request import (
-    HttpRequest,
-    NotSendable,
-    http_request_of,
-    is_sendable,
-    server_of,
-)
+from pytest_fcall.conversation.environments.context import EnvironmentContext, HostRefused, source_name
 from pytest_fcall.conversation.environments.recorded_results import ResultRecorder
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import Call, CallResult, ConversationSettings, Json, Tool
@@ -20,6 +17,12 @@ from pytest_fcall.schema.errors import SchemaError
 
 if TYPE_CHECKING:
     from pytest_fcall.conversation.environments.http_sender import HttpSender
+
+QueryPairs: TypeAlias = list[tuple[str, str]]
+ParameterStyle: TypeAlias = Mapping[str, Json]
+"""The form in which an OpenAPI document has a parameter written: `style`, `explode`, `media_type`."""
+
+_BETWEEN: Final = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 
 
 class HttpEnvironment:
@@ -90,8 +93,6 @@ def _check_host(server: str, context: EnvironmentContext) -> None:
     """Refuse a server before the model is asked: people can allow it, a model cannot."""
     from yarl import URL
 
-    from pytest_fcall.conversation.environments.http_hosts import HostRefused
-
     if not server:
         return
     try:
@@ -101,3 +102,215 @@ def _check_host(server: str, context: EnvironmentContext) -> None:
         raise EnvironmentFailed(str(error)) from None
     except ValueError as error:
         raise EnvironmentFailed(f"{server!r} is not the address of a web server: {error}") from None
+
+
+class NotSendable(ValueError):
+    """A call cannot be sent as a request. The text says why; a model reads it."""
+
+
+def query_pairs(name: str, value: Json, style: ParameterStyle) -> QueryPairs:
+    """An argument as pairs of a query; none for null."""
+    if value is None:
+        return []
+    kind = str(style.get("style", "form"))
+    explode = style.get("explode", kind == "form") is True
+    if style.get("media_type"):
+        return [(name, _json(value))]
+    if isinstance(value, Mapping):
+        if kind == "deepObject":
+            return [(f"{name}[{key}]", _plain(item)) for key, item in value.items()]
+        if explode:
+            return [(key, _plain(item)) for key, item in value.items()]
+        return [(name, ",".join(part for key, item in value.items() for part in (key, _plain(item))))]
+    if isinstance(value, list | tuple):
+        texts = [_plain(item) for item in value]
+        return [(name, each) for each in texts] if explode else [(name, _BETWEEN.get(kind, ",").join(texts))]
+    return [(name, _plain(value))]
+
+
+def header_text(value: Json, style: ParameterStyle) -> str:
+    """A value as text of a header, or of a path before it is encoded."""
+    if style.get("media_type"):
+        return _json(value)
+    if isinstance(value, Mapping):
+        sign = "=" if style.get("explode") is True else ","
+        return ",".join(f"{key}{sign}{_plain(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ",".join(map(_plain, value))
+    return _plain(value)
+
+
+def path_part(value: Json, style: ParameterStyle) -> str:
+    """A value as one encoded part of a path. Raises NotSendable for values that would lead out of it, such as `..`."""
+    text = header_text(value, style)
+    if text in {"", ".", ".."}:
+        raise NotSendable(f"{text!r} cannot be a part of a path")
+    return quote(text, safe="", errors="replace")
+
+
+def _plain(value: Json) -> str:
+    return value if isinstance(value, str) else _json(value)
+
+
+def _json(value: Json) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError) as error:
+        raise NotSendable(f"the arguments are not JSON: {error}") from None
+
+
+_METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_IN_URL: Final = ("get", "delete", "head", "options", "trace")
+_ROUTE = re.compile(rf"({'|'.join(_METHODS)})\s+(/\S*)", re.IGNORECASE)
+_REQUESTS = re.compile(rf"(?:requests\.)({'|'.join(_METHODS)})")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_REQUESTS_OPTIONS: Final = frozenset({"timeout", "allow_redirects", "stream", "verify"})
+"""Arguments of `requests` about the connection; the model cannot set them."""
+_CONNECTION_HEADERS = re.compile(
+    r"host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect|accept-encoding|proxy-.*",
+    re.IGNORECASE,
+)
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FORM: Final = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request, without credentials."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Whether the request may change something on the server."""
+        return self.method not in {"GET", "HEAD", "OPTIONS"}
+
+    def to_data(self) -> dict[str, Json]:
+        """The request as JSON: for people, and for the key of its recorded result."""
+        return {"method": self.method, "url": self.url, "headers": dict(self.headers), "body": self.body}
+
+
+def http_request_of(call: Call, tool: Tool | None = None, server: str = "") -> HttpRequest:
+    """The request of a call. Raises NotSendable.
+
+    A tool of an `openapi:` source describes it. Otherwise the call is named like a request, `GET /route/{id}`, as read
+    from curl commands, or like a function of the library `requests`. `server` precedes routes, and replaces the server
+    that the document names.
+    """
+    operation = (tool.origin or {}).get("openapi") if tool else None
+    if isinstance(operation, Mapping):
+        return _of_operation(operation, call, server)
+    if found := _ROUTE.fullmatch(call.name):
+        return _of_route(found[1].lower(), found[2], call, server)
+    if found := _REQUESTS.fullmatch(call.name):
+        return _of_requests(found[1], call.arguments)
+    raise NotSendable(
+        f"`{call.name[:100]}` is not a request: it has no `openapi:` source and no name such as `GET /route`"
+    )
+
+
+def is_sendable(tool: Tool) -> bool:
+    """Whether calls of the tool can be sent as requests."""
+    return "openapi" in (tool.origin or {}) or any(form.fullmatch(source_name(tool)) for form in (_ROUTE, _REQUESTS))
+
+
+def server_of(tool: Tool) -> str:
+    """The server that the tool's document names; empty where it names none."""
+    operation = (tool.origin or {}).get("openapi")
+    server = operation.get("server") if isinstance(operation, Mapping) else None
+    return server if isinstance(server, str) and "://" in server else ""
+
+
+def _of_operation(operation: Mapping[str, Json], call: Call, server: str) -> HttpRequest:
+    places, method = _mapping(operation.get("parameters")), str(operation.get("method"))
+    route, kind = str(operation.get("path")), operation.get("media_type")
+    path: dict[str, str] = {}
+    query: QueryPairs = []
+    headers: dict[str, str] = {}
+    body: dict[str, Json] = {}
+    for name, value in call.arguments.items():
+        place = _mapping(places.get(name))
+        wire = str(place.get("name", name))
+        match place.get("in", "body"):
+            case "path":
+                path[wire] = path_part(value, place)
+            case "query":
+                query += query_pairs(wire, value, place)
+            case "header" if value is not None:
+                headers[wire] = header_text(value, place)
+            case "body" if kind and place.get("whole"):
+                return _request(method, _url(server, route, path, query), headers, value, str(kind))
+            case "body" if kind:
+                body[wire] = value
+            case "body":
+                raise NotSendable(f"`{call.name}` has no argument `{name[:100]}`")
+    return _request(method, _url(server, route, path, query), headers, body or None, str(kind or ""))
+
+
+def _of_route(method: str, route: str, call: Call, server: str) -> HttpRequest:
+    names = set(_PLACEHOLDER.findall(route))
+    path = {name: path_part(value, {}) for name, value in call.arguments.items() if name in names}
+    rest: dict[str, Json] = {name: value for name, value in call.arguments.items() if name not in names}
+    if method in _IN_URL:
+        query = [pair for name, value in rest.items() for pair in query_pairs(name, value, {})]
+        return _request(method, _url(server, route, path, query), {}, None, "")
+    return _request(method, _url(server, route, path, []), {}, rest or None, "application/json")
+
+
+def _of_requests(method: str, arguments: Mapping[str, Json]) -> HttpRequest:
+    match {name: value for name, value in arguments.items() if value is not None and name not in _REQUESTS_OPTIONS}:
+        case {"url": str(url), **rest} if rest.keys() <= {"params", "headers", "json", "data"}:
+            query = [
+                pair for name, value in _mapping(rest.get("params")).items() for pair in query_pairs(name, value, {})
+            ]
+            headers = {name: header_text(value, {}) for name, value in _mapping(rest.get("headers")).items()}
+            content, kind = (rest["data"], _FORM) if "data" in rest else (rest.get("json"), "application/json")
+            return _request(method, _with_query(url, query), headers, content, kind)
+    raise NotSendable("a request needs `url`, and can have `params`, `headers`, `json` or `data`; nothing else")
+
+
+def _request(method: str, url: str, headers: Mapping[str, str], content: Json, kind: str) -> HttpRequest:
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name) or _CONNECTION_HEADERS.fullmatch(name):
+            raise NotSendable(f"`{name[:100]}` is not a header that may be sent")
+        if not (value.isascii() and (value.isprintable() or not value)):
+            raise NotSendable(f"the header `{name}` contains a character that is not allowed in headers")
+    if content is None:
+        return HttpRequest(method.upper(), url, headers)
+    return HttpRequest(method.upper(), url, {**headers, "Content-Type": kind}, _body(content, kind))
+
+
+def _body(content: Json, kind: str) -> str:
+    plain = kind.partition(";")[0].strip().lower()
+    if plain == _FORM:
+        if isinstance(content, str):
+            return content
+        return urlencode([pair for name, value in _mapping(content).items() for pair in query_pairs(name, value, {})])
+    if plain.startswith("multipart/"):
+        raise NotSendable(f"a body of type {plain} is not supported")
+    if isinstance(content, str) and not (plain == "application/json" or plain.endswith("+json")):
+        return content
+    return _json(content)
+
+
+def _url(server: str, route: str, path: Mapping[str, str], query: QueryPairs) -> str:
+    def filled(found: re.Match[str]) -> str:
+        if found[1] not in path:
+            raise NotSendable(f"the argument `{found[1]}` is missing")
+        return path[found[1]]
+
+    return _with_query(server.rstrip("/") + _PLACEHOLDER.sub(filled, route), query)
+
+
+def _with_query(url: str, query: QueryPairs) -> str:
+    if not query:
+        return url
+    address, hash_sign, fragment = url.partition("#")
+    return address + ("&" if "?" in address else "?") + urlencode(query, errors="replace") + hash_sign + fragment
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}

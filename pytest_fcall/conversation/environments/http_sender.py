@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar
 from yarl import URL
 
-from pytest_fcall.conversation.environments.http_hosts import HostRefused, Hosts
-from pytest_fcall.conversation.environments.http_request import HttpRequest
+from pytest_fcall.conversation.environments.context import HostRefused, Hosts
 from pytest_fcall.conversation.execution.limits import Limits
 from pytest_fcall.core import CallResult, Json, Unanswered
 from pytest_fcall.core.json_data import read_json, refuse_constant
 from pytest_fcall.schema.errors import SchemaError
+
+if TYPE_CHECKING:
+    from pytest_fcall.conversation.environments.http import HttpRequest
 
 _MOST_REDIRECTS: Final = 10
 _KEEPS_METHOD: Final = frozenset({307, 308})

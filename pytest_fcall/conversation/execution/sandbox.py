@@ -1,7 +1,7 @@
 """The sandbox of a process: limits of what it may read, write, start and reach.
 
-Python's audit hook enforces them on every system. `kernel_sandbox`, `call_filter`, `namespaces` and `watcher` add what
-the operating system has.
+Python's audit hook enforces them on every system. `kernel_sandbox`, `call_filter` and `watcher` add what the
+operating system has.
 """
 
 from __future__ import annotations
@@ -85,8 +85,7 @@ def enter_sandbox(rules: SandboxRules, parent: int) -> list[str]:
 
 def _enter_linux_sandbox(rules: SandboxRules, parent: int) -> list[str]:
     from pytest_fcall.conversation.execution.call_filter import apply_seccomp
-    from pytest_fcall.conversation.execution.kernel_sandbox import apply_landlock, drop_privileges
-    from pytest_fcall.conversation.execution.namespaces import enter_namespaces
+    from pytest_fcall.conversation.execution.kernel_sandbox import apply_landlock, drop_privileges, enter_namespaces
     from pytest_fcall.conversation.execution.watcher import go_on_watched
 
     held = enter_namespaces(rules)

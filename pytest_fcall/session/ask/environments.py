@@ -13,8 +13,8 @@ from pytest_fcall.session.setting_values import choice, positive_number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_fcall.conversation.environments import EnvironmentContext, ResultStore
-    from pytest_fcall.conversation.environments.http_hosts import Hosts
+    from pytest_fcall.conversation.environments.context import EnvironmentContext, Hosts
+    from pytest_fcall.conversation.environments.recorded_results import ResultStore
     from pytest_fcall.conversation.execution.limits import Limits
 
 _PERMISSIONS = ("network", "programs")
@@ -49,7 +49,7 @@ class EnvironmentSettings:
         note: Callable[[str], object] | None = None,
     ) -> EnvironmentContext:
         """The context of environments for the cases of a file. `note` is told what people should know."""
-        from pytest_fcall.conversation.environments import EnvironmentContext
+        from pytest_fcall.conversation.environments.context import EnvironmentContext
 
         return EnvironmentContext(root, case_file.parent, self._limits(root), self._hosts(), store, note)
 
@@ -70,7 +70,7 @@ class EnvironmentSettings:
         )
 
     def _hosts(self) -> Hosts:
-        from pytest_fcall.conversation.environments.http_hosts import Hosts, is_host
+        from pytest_fcall.conversation.environments.context import Hosts, is_host
 
         headers: dict[str, dict[str, str]] = {}
         for line in self.headers:

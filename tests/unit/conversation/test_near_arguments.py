@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.conversation.near_arguments import near_parameter_overlap
+from pytest_fcall.conversation.named_scores import near_parameter_overlap
 from pytest_fcall.conversation.score_formulas import Overlap
 from pytest_fcall.core import Call, Json
 

@@ -7,15 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.environments import (
-    EnvironmentContext,
-    EnvironmentFailed,
-    ResultNotRecorded,
-    ResultStore,
-    open_environment,
-)
-from pytest_fcall.conversation.environments.http_hosts import Hosts
-from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
+from pytest_fcall.conversation.environments.context import EnvironmentContext, Hosts
+from pytest_fcall.conversation.environments.environment import open_environment
+from pytest_fcall.conversation.environments.recorded_results import ResultNotRecorded, ResultStore
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentFailed, Limits
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool, Unanswered
 from pytest_fcall.schema.sources.openapi import tools_from_openapi
 from tests.unit.conversation.environments.result_store import MemoryStore

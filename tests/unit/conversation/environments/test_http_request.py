@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from pytest_fcall.conversation.environments.http_hosts import HostRefused, Hosts, is_host
-from pytest_fcall.conversation.environments.http_request import HttpRequest, NotSendable, http_request_of
+from pytest_fcall.conversation.environments.context import HostRefused, Hosts, is_host
+from pytest_fcall.conversation.environments.http import HttpRequest, NotSendable, http_request_of
 from pytest_fcall.core import Call, Json, Tool
 
 JSON = {"Content-Type": "application/json"}

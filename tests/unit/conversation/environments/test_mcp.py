@@ -8,14 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.environments import (
-    EnvironmentContext,
-    EnvironmentFailed,
-    ResultNotRecorded,
-    ResultStore,
-    open_environment,
-)
-from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
+from pytest_fcall.conversation.environments.context import EnvironmentContext
+from pytest_fcall.conversation.environments.environment import open_environment
+from pytest_fcall.conversation.environments.recorded_results import ResultNotRecorded, ResultStore
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentFailed, Limits
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool, Unanswered
 from tests.unit.conversation.environments.result_store import MemoryStore
 from tests.unit.schema.sources.test_mcp_server import SERVER, served

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentContext, EnvironmentFailed, open_environment
+from pytest_fcall.conversation.environments.context import EnvironmentContext
+from pytest_fcall.conversation.environments.environment import open_environment
+from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool
 from pytest_fcall.schema.sources.python_tools import tools_from_python
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentContext
+from pytest_fcall.conversation.environments.context import EnvironmentContext
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS
 from pytest_fcall.plugin.settings import settings_of
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pytest_fcall.conversation.environments import EnvironmentFailed
-from pytest_fcall.conversation.environments.wrappers import CachedEnvironment
+from pytest_fcall.conversation.environments.environment import CachedEnvironment
+from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import CallResult, Json
 from tests.unit.conversation.environments.result_store import MemoryStore
 
