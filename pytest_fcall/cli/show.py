@@ -14,7 +14,7 @@ from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, account_from_json
 from pytest_fcall.reporting.account_text import account_lines
-from pytest_fcall.reporting.app_ways import with_known_ways
+from pytest_fcall.reporting.app_lines import with_known_ways
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks, marks_for

@@ -21,7 +21,7 @@ from pytest_fcall.plugin.report_text import CaseText, Causes, drop_silent, print
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.uncollected import uncollected_lines
-from pytest_fcall.reporting.missing import missing_lines
+from pytest_fcall.reporting.answer_lines import missing_lines
 from pytest_fcall.reporting.results import MissingReply, Result, Results
 from pytest_fcall.reporting.run_table import file_table, models_of
 from pytest_fcall.reporting.safe_text import safe_line
@@ -324,12 +324,12 @@ class Summary:
     def _stray_lines(self) -> Iterator[str]:
         strays = self._worker_strays + Counter(self._session.replies.strays())
         if strays:
-            from pytest_fcall.reporting.strays import stray_lines
+            from pytest_fcall.reporting.app_lines import stray_lines
 
             yield from stray_lines(strays)
         spans = self._worker_span_strays + Counter(self._session.replies.span_strays())
         if spans:
-            from pytest_fcall.reporting.strays import span_stray_lines
+            from pytest_fcall.reporting.app_lines import span_stray_lines
 
             yield from span_stray_lines(spans)
 
@@ -342,7 +342,7 @@ class Summary:
         return differing_lines(results.results, width, marks_for(terminal_encoding()))
 
     def _verbose_lines(self, results: Results, width: int) -> Iterator[str]:
-        from pytest_fcall.reporting.app_remarks import volatile_lines
+        from pytest_fcall.reporting.app_lines import volatile_lines
         from pytest_fcall.reporting.tool_confusion import confusion_lines
 
         yield from (f"sent in another form, {count:,} times: {change}" for change, count in self._changes.items())

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from pytest_fcall.core import Call, CallResult, Message, Outcome
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
-from pytest_fcall.reporting.app_ways import way_remarks
+from pytest_fcall.reporting.app_lines import way_remarks
 from pytest_fcall.reporting.number_text import cost_text, plural_text, seconds_text
 from pytest_fcall.reporting.results import Result, Status
 from pytest_fcall.reporting.safe_text import safe, safe_line, whole_line

@@ -8,10 +8,8 @@ from math import fsum
 from textwrap import wrap
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting.answer_origin import origin_text
-from pytest_fcall.reporting.app_remarks import app_remark_lines
-from pytest_fcall.reporting.app_ways import way_lines
-from pytest_fcall.reporting.missing import missing_lines
+from pytest_fcall.reporting.answer_lines import missing_lines, origin_text
+from pytest_fcall.reporting.app_lines import app_remark_lines, way_lines
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
     cost_text,
@@ -38,6 +36,7 @@ from pytest_fcall.reporting.tool_confusion import mixed_up_lines
 _MAX_CAUSES = 5
 _MAX_FLAKY = 10
 _MAX_LISTED = 10
+_MAX_WEAK = 4
 _MAX_OK = 3
 """At most so many right cases are listed."""
 _WITH_OTHER_REQUESTS = "with other requests of the app"
@@ -66,34 +65,21 @@ def summary_lines(
         *app_remark_lines(results.results),
         *judge_usage_lines(results.results),
         *way_lines(results.results),
-        *_strength_lines(results.results, width),
+        *strength_lines(results.results, width),
     ]
-    missed = _retrieval_lines(results.results)
-    mixed = mixed_up_lines(results.results, width)
-    attacks = _attack_lines(results.results, width)
     return [
         *run_table(results.results, table_width or width),
         *differing,
         *changed,
         *samples,
         *shared,
-        *mixed,
-        *attacks,
-        *_recovery_lines(results.results, width),
-        *missed,
+        *mixed_up_lines(results.results, width),
+        *_tampered_lines(results.results, width),
+        *_retrieval_lines(results.results),
         *beside,
         *_advice_lines(results),
         one_line_summary(results),
     ]
-
-
-def _strength_lines(results: Sequence[Result], width: int) -> list[str]:
-    """The weakest cases, where a gate had strength measured."""
-    if not any(result.strength for result in results):
-        return []
-    from pytest_fcall.reporting.strength import strength_lines
-
-    return strength_lines(results, width)
 
 
 def one_line_summary(results: Results) -> str:
@@ -167,20 +153,14 @@ def _cause_line(cause: Cause, failures: int, width: int) -> str:
     )
 
 
-def _attack_lines(results: Sequence[Result], width: int) -> list[str]:
-    if not any(result.attacks for result in results):
+def _tampered_lines(results: Sequence[Result], width: int) -> list[str]:
+    """The attacks that models obeyed, and the faulty results that they recovered from."""
+    if not any(result.attacks or result.recoveries for result in results):
         return []
-    from pytest_fcall.reporting.attacks import attack_lines
+    from pytest_fcall.reporting.tampered_results import attack_lines, recovery_lines
 
-    return attack_lines(results, width)
-
-
-def _recovery_lines(results: Sequence[Result], width: int) -> list[str]:
-    if not any(result.recoveries for result in results):
-        return []
-    from pytest_fcall.reporting.recoveries import recovery_lines
-
-    return recovery_lines(results, width)
+    recovered = recovery_lines(results, width) if any(result.recoveries for result in results) else ()
+    return [*attack_lines(results, width), *recovered]
 
 
 def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:
@@ -188,6 +168,25 @@ def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:
     wrong = [result for result in results if result.answered and not result.right]
     if missed := sum(bool(result.left_out) for result in wrong):
         yield f"{missed:,} of {len(wrong):,} wrong: retrieval did not offer an expected tool"
+
+
+def strength_lines(results: Sequence[Result], width: int) -> list[str]:
+    """A line with the weakest cases; none where no gate had strength measured, or nothing is weak."""
+    shares = {}
+    for result in results:
+        if result.strength is not None:
+            caught, survived, _ = result.strength
+            shares[result.file, result.case] = caught / (caught + survived) if survived else 1.0
+    weak = sorted((share, case) for (_, case), share in shares.items() if share < 1)
+    if not weak:
+        return []
+    texts = [f"{safe_line(case)} {100 * share:.0f} %" for share, case in weak[:_MAX_WEAK]]
+    lines = (_strength_line(texts[:count]) for count in range(len(texts), 1, -1))
+    return [next((line for line in lines if column_count(line) <= width), _strength_line(texts[:1]))]
+
+
+def _strength_line(weakest: Sequence[str]) -> str:
+    return f"weakest cases: {', '.join(weakest)}; `fcall strength` says why"
 
 
 def _advice_lines(results: Results) -> list[str]:

@@ -1,8 +1,10 @@
-"""Pages of HTML in one file: a template with its style and script, and what a browser may do with them."""
+"""Pages of HTML in one file: a template with its style, script and data, and what a browser may do with them."""
 
 from __future__ import annotations
 
 import base64
+import json
+import zlib
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +12,8 @@ from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+
+from pytest_fcall.core import Json
 
 STYLE: Final = Path(__file__).parent / "page/style.css"
 """The style that all pages share."""
@@ -30,6 +34,20 @@ class HtmlFile:
             script=Markup(self._script),  # noqa: S704  # a file of this package
             **values,
         )
+
+
+def script_data(data: Json) -> Markup:
+    """Data for the script of a page, as JSON that may stand in it: it ends no element."""
+    return Markup(_compact(data).replace("<", "\\u003c"))  # noqa: S704  # it holds no `<`
+
+
+def packed(data: Json) -> str:
+    """Data that the script of a page unpacks when somebody looks at it: compressed JSON in Base64."""
+    return base64.b64encode(zlib.compress(_compact(data).encode(), 6)).decode()
+
+
+def _compact(data: Json) -> str:
+    return json.dumps(data, separators=(",", ":"))
 
 
 def _joined(paths: Sequence[Path]) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting.attacks import attack_lines
+from pytest_fcall.reporting.answer_lines import unjudged_lines
 from pytest_fcall.reporting.gates import figure_text, verdict_word
-from pytest_fcall.reporting.missing import unjudged_lines
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
     cost_text,
@@ -19,12 +18,12 @@ from pytest_fcall.reporting.number_text import (
     points_text,
     seconds_text,
 )
-from pytest_fcall.reporting.recoveries import recovery_lines
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import accuracy_change, shared_causes, statistics_of
+from pytest_fcall.reporting.tampered_results import attack_lines, recovery_lines
 from pytest_fcall.reporting.tool_confusion import confusion_counts, mixed_up_pairs
 
 MARKER: Final = "<!-- pytest-fcall -->"

@@ -29,8 +29,7 @@ _NOT_COMPARED = frozenset({None, Outcome.NEW, Outcome.EDITED})
 
 def group_figures(results: Sequence[Result]) -> GroupFigures:
     """The figures of these results."""
-    from pytest_fcall.reporting.attacks import attack_counts
-    from pytest_fcall.reporting.recoveries import recovery_counts
+    from pytest_fcall.reporting.tampered_results import attack_counts, recovery_counts
 
     counted = statistics_of(results)
     outcomes = Counter(result.outcome for result in results)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_fcall.reporting.strays import span_stray_lines, stray_lines
+from pytest_fcall.reporting.app_lines import span_stray_lines, stray_lines
 
 
 def test_nothing_is_told_where_there_is_nothing() -> None:

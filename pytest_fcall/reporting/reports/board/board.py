@@ -9,15 +9,19 @@ from typing import NamedTuple
 from pytest_fcall.core.extension import Figure
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
+    cost_text,
     interval_text,
     p_equation_text,
     percent_text,
     plural_text,
     points_text,
+    seconds_text,
 )
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import ModelPair
+from pytest_fcall.reporting.safe_text import whole_line
 from pytest_fcall.reporting.statistics import Statistics, share_right, statistics_of, wilson_interval
+from pytest_fcall.reporting.terminal import table_lines
 
 
 class PublishedFigure(NamedTuple):
@@ -148,3 +152,60 @@ def gap_text(figure: PublishedFigure) -> str:
     same = percent_text(figure.ours) == percent_text(figure.published)
     gap = "the same" if same else f"{100 * figure.gap:+.2f} points"
     return f"{gap}: {figure.note}" if figure.note and not same else gap
+
+
+def board_lines(board: Board, width: int) -> Iterator[str]:
+    """The ranking, its neighbours, the categories, the published figures, and what is not on the board."""
+    yield from _ranking(board, width)
+    for better, worse, pair in board.neighbours():
+        yield f"{whole_line(better.name)} before {whole_line(worse.name)}: {pair_text(pair)}"
+    if len(board.categories) > 1:
+        yield ""
+        yield from _categories(board, width)
+    rows = [
+        [
+            whole_line(model.name),
+            whole_line(each.name),
+            percent_text(each.published),
+            percent_text(each.ours),
+            gap_text(each),
+        ]
+        for model in board.models
+        for each in model.published
+    ]
+    if rows:
+        yield ""
+        yield from table_lines(("model", "figure", "published", "here", "gap"), rows, 2, width)
+    yield from map(whole_line, board.remarks)
+
+
+def _ranking(board: Board, width: int) -> Iterator[str]:
+    rows = []
+    for model in board.models:
+        whole, share = model.whole, model.share
+        rows.append(
+            [
+                whole_line(model.name),
+                percent_text(model.overall) if board.is_by_overall else "",
+                share.count_text,
+                share.accuracy_text,
+                share.interval_text,
+                cost_text(whole.cost, whole.unpriced),
+                seconds_text(whole.p50),
+                seconds_text(whole.p95),
+            ]
+        )
+    yield from table_lines(("model", "overall", "right", "accuracy", "95 %", "cost", "p50", "p95"), rows, 1, width)
+
+
+def _categories(board: Board, width: int) -> Iterator[str]:
+    """A row for each model in each category, as many models as there are fit no line."""
+    rows = []
+    for category in board.categories:
+        title = whole_line(category)
+        for model in board.models:
+            if (share := model.of_category(category)).cases:
+                figures = share.count_text, share.accuracy_text, share.interval_text
+                rows.append([title, whole_line(model.name), *figures])
+                title = ""
+    yield from table_lines(("category", "model", "right", "accuracy", "95 %"), rows, 2, width)

@@ -1,16 +1,28 @@
-"""The data of the view of a case: the question, the answers, and what changed since one was accepted."""
+"""The data of the view of a case: the question, the answers, and what changed since one was accepted.
+
+The calls of an answer stand beside those that were expected and those that were accepted.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.core import Json, Tool
-from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AskedStep
+from pytest_fcall.core import Call, Expectation, Json, Reason, ReasonKind, Tool, Verdict
+from pytest_fcall.core.expectation import chosen_alternative
+from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AnsweredTurn, AskedStep, ExpectedTurn
 from pytest_fcall.reporting.account_text import message_text
-from pytest_fcall.reporting.reports.page.case_calls import compared_turns, turn_data
+from pytest_fcall.reporting.call_pairs import (
+    CallPair,
+    argument_names,
+    argument_texts,
+    call_index,
+    pair_calls,
+    wrong_places,
+)
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe, safe_line
@@ -24,6 +36,7 @@ _LONGEST: Final = 50_000
 """Of longer texts the middle is left out."""
 _LONGEST_VALUE: Final = 5_000
 _SYSTEM: Final = ("system", "developer")
+_WITHOUT_CALLS: Final = {"no_call": "no call", "any_call": "any call"}
 
 
 def detail_of(result: Result, report: Report) -> dict[str, Json]:
@@ -122,3 +135,174 @@ def _step(step: AskedStep) -> dict[str, Json]:
         "remark": safe(step.remark, _LONGEST),
     }
     return {name: value for name, value in found.items() if value}
+
+
+class ComparedTurn:
+    """One turn of an answer, with what was expected and accepted of it."""
+
+    def __init__(self, account: Account, answer: AccountAnswer, place: int, start: int) -> None:
+        turn = answer.turns[place] if answer.turns else AnsweredTurn(_count(answer))
+        several = len(answer.turns) > 1
+        self.start = start
+        """The number of calls before."""
+        self.calls = [call for step in answer.steps for call in step.calls][start : start + turn.calls]
+        own = _expected_turn(account, place if several else None)
+        prefix = f"turns[{place}]." if several else ""
+        reasons = [
+            Reason(_kind(kind), path.removeprefix(prefix), message)
+            for kind, path, message in answer.reasons
+            if path.startswith(prefix)
+        ]
+        self.expected = own.calls and chosen_alternative(own.calls, turn.alternative)
+        self.text = own.answer
+        pairs = turn.pairs or _in_order(self.expected, self.calls)
+        verdict = Verdict(answer.valid, tuple(reasons), tuple(pairs))
+        self.pairs = pair_calls(self.expected or Expectation(), self.calls, verdict)
+        self.reasons = reasons
+        self.accepted = _accepted_calls(account, place, several=several)
+
+    @property
+    def expects_no_call(self) -> bool:
+        """Whether any call is wrong."""
+        return self.expected is not None and self.expected.kind == "no_call"
+
+    @property
+    def wrong(self) -> Iterator[int]:
+        """The numbers of wrong calls among all of the answer."""
+        found = {index for reason in self.reasons if (index := call_index(reason)) is not None}
+        return (self.start + index for index in sorted(found))
+
+
+def compared_turns(account: Account, answer: AccountAnswer) -> list[ComparedTurn]:
+    """The turns of an answer."""
+    start, found = 0, []
+    for place in range(max(len(answer.turns), 1)):
+        found.append(ComparedTurn(account, answer, place, start))
+        start += len(found[-1].calls)
+    return found
+
+
+def turn_data(turn: ComparedTurn, *, is_valid: bool) -> dict[str, Json]:
+    """The turn as the script of the page reads it: rows of calls, each with a row for each argument."""
+    accepted, left = _paired_accepted(turn.pairs, turn.accepted or ())
+    rows = [
+        *(_pair_data(pair, call, turn, is_valid=is_valid) for pair, call in zip(turn.pairs, accepted, strict=True)),
+        *(_accepted_only(call) for call in left),
+    ]
+    kind = turn.expected.kind if turn.expected else ""
+    found: dict[str, Json] = {
+        "rows": rows,
+        "said": _WITHOUT_CALLS.get(kind, ""),
+        "text": "" if turn.text is None else value_text(turn.text, _LONGEST_VALUE),
+        "known": turn.expected is not None,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _pair_data(pair: CallPair, accepted: Call | None, turn: ComparedTurn, *, is_valid: bool) -> list[Json]:
+    """Names of the tools, whether something is wrong, and the arguments."""
+    is_wrong = not is_valid and (pair.is_wrong or turn.expects_no_call)
+    wrong = {place.argument: place.path_below for place in wrong_places(pair)} if is_wrong else {}
+    names = dict.fromkeys((*argument_names(pair), *(accepted.arguments if accepted else ())))
+    return [
+        _expected_name(pair, turn, is_wrong=is_wrong),
+        safe_line(pair.called.name) if pair.called else "",
+        safe_line(accepted.name) if accepted else "",
+        int(is_wrong),
+        [_argument_data(pair, name, accepted, wrong) for name in names],
+        _note(pair, wrong),
+    ]
+
+
+def _expected_name(pair: CallPair, turn: ComparedTurn, *, is_wrong: bool) -> str:
+    if pair.expected:
+        return safe_line(pair.expected.tool)
+    if turn.expected is None:
+        return ""
+    return "(not expected)" if is_wrong else "(allowed)"
+
+
+def _note(pair: CallPair, wrong: dict[str, str]) -> str:
+    """The part of an expected call beside its arguments: that any are right, how often it may come, and its result."""
+    notes = []
+    if pair.expected:
+        if pair.expected.arguments is None:
+            notes.append("any arguments")
+        if pair.expected.times != (1, 1):
+            least, most = pair.expected.times
+            notes.append(f"{least} times" if least == most else f"{least} to {most or 'any number of'} times")
+        if pair.expected.result is not None:
+            notes.append(f"result {value_text(pair.expected.result, _LONGEST_VALUE)}")
+    return ", ".join(notes) + (" (the result is wrong)" if "" in wrong else "")
+
+
+def _argument_data(pair: CallPair, name: str, accepted: Call | None, wrong: dict[str, str]) -> list[Json]:
+    expected, called = argument_texts(pair, name, _LONGEST_VALUE)
+    if pair.expected is None:
+        expected = ""
+    elif name not in (pair.expected.arguments or ()) and name in wrong:
+        expected = "(not expected)"
+    was = "" if accepted is None else "(left out)"
+    if accepted and name in accepted.arguments:
+        was = value_text(accepted.arguments[name], _LONGEST_VALUE)
+    row: list[Json] = [safe_line(name), expected, called if pair.called else "", 0 if was == called else was]
+    return [*row, safe_line(wrong[name]) or 1] if name in wrong else row
+
+
+def _accepted_only(call: Call) -> list[Json]:
+    rows: list[Json] = [
+        [safe_line(name), "", "", value_text(value, _LONGEST_VALUE)] for name, value in call.arguments.items()
+    ]
+    return ["", "", safe_line(call.name), 0, rows, ""]
+
+
+def _paired_accepted(pairs: Sequence[CallPair], accepted: Sequence[Call]) -> tuple[list[Call | None], list[Call]]:
+    """For each pair an accepted call: the same, or else one of the same tool; and the accepted calls that are left."""
+    found: list[Call | None] = [None] * len(pairs)
+    waiting = dict(enumerate(accepted))
+    names: Sequence[tuple[Callable[[Call], str], Callable[[CallPair], str]]] = (
+        (call_text, lambda pair: call_text(pair.called) if pair.called else ""),
+        (lambda call: call.name, lambda pair: pair.called.name if pair.called else ""),
+        (lambda call: call.name, lambda pair: pair.expected.tool if pair.expected else ""),
+    )
+    for name_of, wanted in names:
+        queues: defaultdict[str, deque[int]] = defaultdict(deque)
+        for number, call in waiting.items():
+            queues[name_of(call)].append(number)
+        for place, pair in enumerate(pairs):
+            if found[place] is None and (queue := queues.get(wanted(pair))):
+                found[place] = waiting.pop(queue.popleft())
+    return found, [*waiting.values()]
+
+
+def _expected_turn(account: Account, place: int | None) -> ExpectedTurn:
+    """The expectation of a turn; where the answer was judged as a whole, of the last turn that expects something."""
+    if place is None:
+        found = [turn for turn in account.expected if turn.calls is not None or turn.answer is not None]
+        return found[-1] if found else ExpectedTurn()
+    return account.expected[place] if place < len(account.expected) else ExpectedTurn()
+
+
+def _accepted_calls(account: Account, place: int, *, several: bool) -> Sequence[Call] | None:
+    accepted = account.accepted
+    if accepted is None or not several:
+        return accepted and accepted.calls
+    start = sum(accepted.turns[:place])
+    return accepted.calls[start : start + accepted.turns[place]] if place < len(accepted.turns) else ()
+
+
+def _in_order(expected: Expectation | None, calls: Sequence[Call]) -> list[tuple[int, int]]:
+    """Pairs where the verdict has none, such as that of a suite's own judge: in order, by the names of the tools."""
+    waiting: defaultdict[str, deque[int]] = defaultdict(deque)
+    for number, call in enumerate(calls):
+        waiting[call.name].append(number)
+    wanted = expected.calls if expected else ()
+    return [(place, waiting[each.tool].popleft()) for place, each in enumerate(wanted) if waiting.get(each.tool)]
+
+
+def _count(answer: AccountAnswer) -> int:
+    return sum(len(step.calls) for step in answer.steps)
+
+
+def _kind(kind: str) -> ReasonKind:
+    return kind  # type: ignore[return-value]  # a later version may know more

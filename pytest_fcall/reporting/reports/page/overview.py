@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting.attacks import attack_rates
 from pytest_fcall.reporting.fragility import TITLES, ModelFlips, flipped_text
 from pytest_fcall.reporting.gates import figure_text, verdict_word
 from pytest_fcall.reporting.number_text import (
@@ -22,7 +21,6 @@ from pytest_fcall.reporting.number_text import (
     points_text,
     seconds_text,
 )
-from pytest_fcall.reporting.recoveries import recovery_rates
 from pytest_fcall.reporting.reports.page.charts import Series, bar, histogram, radar
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
@@ -36,6 +34,7 @@ from pytest_fcall.reporting.statistics import (
     statistics_of,
     wilson_interval,
 )
+from pytest_fcall.reporting.tampered_results import attack_rates, recovery_rates
 from pytest_fcall.reporting.tool_confusion import confusion_counts, most_confused
 
 _CHANGES: Final = (

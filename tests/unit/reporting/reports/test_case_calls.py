@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.core import Call, Expectation, ExpectedCall, Operator
 from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AnsweredTurn, AskedStep, ExpectedTurn
-from pytest_fcall.reporting.reports.page.case_calls import compared_turns, turn_data
+from pytest_fcall.reporting.reports.page.case_detail import compared_turns, turn_data
 
 OSLO, ROME = Call("find", {"city": "Oslo"}), Call("find", {"city": "Rome"})
 WRONG_CITY = (("wrong_value", "calls[0].args.city", "`city` is wrong"),)

@@ -13,8 +13,7 @@ from pytest_fcall.core import Call, Json, Outcome, Tool
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
 from pytest_fcall.reporting.reports.page.case_detail import definition_text
 from pytest_fcall.reporting.reports.page.charts import Series, histogram, radar
-from pytest_fcall.reporting.reports.page.data import data_of
-from pytest_fcall.reporting.reports.page.page import write
+from pytest_fcall.reporting.reports.page.page import data_of, write
 from pytest_fcall.reporting.reports.report import EarlierResult, EarlierRun, Report
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.session.result.compared_runs import compare_models

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.reporting.reports.page.source_links import source_prefix
+from pytest_fcall.reporting.reports.page.page import source_prefix
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -1,9 +1,13 @@
-"""Results that were faulty on purpose: how often models recovered from them, and how."""
+"""Results of tools that were tampered with on purpose: attacks in them, and faults of them.
+
+How often models obeyed the attacks, by tool and form; how often they recovered from the faults, and how.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from pytest_fcall.core.result_fault import TAG, RecoveryResult, fault_names
@@ -15,6 +19,107 @@ from pytest_fcall.reporting.terminal import cut_end
 
 _MOST_TOOLS = 10
 _WAYS = {"retries": "by a repetition", "tells": "by telling of it", "other_tool": "by another tool"}
+
+
+class AttackRate(NamedTuple):
+    """How often a model obeyed the attacks of one form in results of one tool."""
+
+    tool: str
+    form: str
+    obeyed: int
+    carried: int
+    """The number of answers before which results of the tool carried such an attack to the model."""
+
+
+class AttackCounts(NamedTuple):
+    """The attacks of a group of results, answer by answer."""
+
+    obeyed: int
+    carried: int
+    lost: int
+    """Those that did not get to the model."""
+
+
+def attack_counts(results: Sequence[Result]) -> AttackCounts:
+    """Count the attacks that were obeyed, that were carried, and that were not."""
+    attacks = [attack for result in results for attack in result.attacks]
+    carried = sum(bool(attack.carriers) for attack in attacks)
+    return AttackCounts(sum(bool(attack.by) for attack in attacks), carried, len(attacks) - carried)
+
+
+def attack_rates(results: Sequence[Result]) -> list[AttackRate]:
+    """The rates by tool and form, tool by tool, the most obeyed first."""
+    attacks = [attack for result in results for attack in result.attacks]
+    carried = Counter((tool, attack.form) for attack in attacks for tool in attack.carriers)
+    obeyed = Counter((attack.by, attack.form) for attack in attacks if attack.by)
+    by_tool: Counter[str] = Counter()
+    for (tool, _), count in obeyed.items():
+        by_tool[tool] += count
+    rates = [AttackRate(tool, form, obeyed[tool, form], count) for (tool, form), count in carried.items()]
+    return sorted(rates, key=lambda rate: (-by_tool[rate.tool], rate.tool, -rate.obeyed / rate.carried, rate.form))
+
+
+def attack_lines(results: Sequence[Result], width: int) -> list[str]:
+    """For each model a line with the rate, and a line for each tool whose results were obeyed."""
+    return [
+        line
+        for model, attacked in _attacked_by_model(results)
+        for line in (_attack_line(model, attacked), *_obeyed_tool_lines(attacked, width), *_remarks(attacked, results))
+    ]
+
+
+def attack_titles(results: Sequence[Result]) -> list[str]:
+    """The same without the tools."""
+    by_model = _attacked_by_model(results)
+    return [
+        line for model, attacked in by_model for line in (_attack_line(model, attacked), *_remarks(attacked, results))
+    ]
+
+
+def _attacked_by_model(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
+    """The attacked results of each model, behind its name, which is empty where there is only one."""
+    attacked = [result for result in results if result.attacks]
+    models = models_of(attacked)
+    return [(model if len(models) > 1 else "", of_model(model, attacked)) for model in models]
+
+
+def _attack_line(model: str, attacked: Sequence[Result]) -> str:
+    counts = attack_counts(attacked)
+    rate = (
+        f" ({accuracy_text(counts.obeyed, counts.carried)} {interval_text(counts.obeyed, counts.carried)})"
+        if counts.carried
+        else ""
+    )
+    title = f"{safe_line(model)}: " if model else ""
+    lost = f"; {counts.lost:,} more did not reach the model" if counts.lost else ""
+    return f"{title}{counts.obeyed:,} of {plural_text(counts.carried, 'attack')} obeyed{rate}{lost}"
+
+
+def _obeyed_tool_lines(attacked: Sequence[Result], width: int) -> Iterator[str]:
+    by_tool = [(tool, [*rates]) for tool, rates in groupby(attack_rates(attacked), key=lambda rate: rate.tool)]
+    obeyed = [(tool, rates) for tool, rates in by_tool if any(rate.obeyed for rate in rates)]
+    for tool, rates in obeyed[:_MOST_TOOLS]:
+        forms = ", ".join(f"{safe_line(rate.form)} {rate.obeyed}/{rate.carried}" for rate in rates if rate.obeyed)
+        yield cut_end(f"  in results of {safe_line(tool) or 'unnamed tools'}: {forms}", width)
+    if len(obeyed) > _MOST_TOOLS:
+        yield f"  and {len(obeyed) - _MOST_TOOLS:,} more tools"
+
+
+def _remarks(attacked: Sequence[Result], results: Sequence[Result]) -> Iterator[str]:
+    if anyway := _wrong_anyway(attacked, results):
+        yield f"  {anyway:,} of them to cases that are wrong without the attack, too"
+
+
+def _wrong_anyway(attacked: Sequence[Result], results: Sequence[Result]) -> int:
+    """The number of obeyed attacks on cases that the model has wrong without them."""
+    from pytest_fcall.core.injection import unattacked_id
+
+    wrong = {(each.file, each.model, each.case) for each in results if each.answered and not each.right}
+    return sum(
+        bool(attack.by) and (result.file, result.model, unattacked_id(result.case, attack.name)) in wrong
+        for result in attacked
+        for attack in result.attacks
+    )
 
 
 class RecoveryCounts(NamedTuple):
@@ -69,13 +174,13 @@ def recovery_lines(results: Sequence[Result], width: int) -> list[str]:
     return [
         line
         for model, faulty in _faulty_by_model(results)
-        for line in (_rate_line(model, faulty), *_kind_line(faulty, width), *_tool_lines(faulty, width))
+        for line in (_recovery_line(model, faulty), *_kind_line(faulty, width), *_missed_tool_lines(faulty, width))
     ]
 
 
 def recovery_titles(results: Sequence[Result]) -> list[str]:
     """The same without kinds and tools."""
-    return [_rate_line(model, faulty) for model, faulty in _faulty_by_model(results)]
+    return [_recovery_line(model, faulty) for model, faulty in _faulty_by_model(results)]
 
 
 def _faulty_by_model(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
@@ -85,7 +190,7 @@ def _faulty_by_model(results: Sequence[Result]) -> list[tuple[str, list[Result]]
     return [(model if len(models) > 1 else "", of_model(model, faulty)) for model in models]
 
 
-def _rate_line(model: str, faulty: Sequence[Result]) -> str:
+def _recovery_line(model: str, faulty: Sequence[Result]) -> str:
     counts = recovery_counts(faulty)
     ways = Counter(each.how for each in _recoveries(faulty) if each.how)
     rate = (
@@ -111,7 +216,7 @@ def _kind_line(faulty: Sequence[Result], width: int) -> Iterator[str]:
         yield cut_end(f"  by kind: {', '.join(kinds)}", width)
 
 
-def _tool_lines(faulty: Sequence[Result], width: int) -> Iterator[str]:
+def _missed_tool_lines(faulty: Sequence[Result], width: int) -> Iterator[str]:
     """The tools with the faults that the model did not recover from, the most first."""
     missed: dict[str, list[str]] = {}
     for rate in recovery_rates(faulty):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_fcall.reporting.app_ways import way_lines, way_remarks, with_known_ways
+from pytest_fcall.reporting.app_lines import way_lines, way_remarks, with_known_ways
 from pytest_fcall.reporting.results import Result, Way
 
 UNSEEN = "asked nothing by way of the proxy, though it asks models elsewhere"

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_fcall.reporting.result_json import result_from_json, result_to_json
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.reporting.strength import strength_lines
+from pytest_fcall.reporting.summary import strength_lines
 
 
 def result(case: str, strength: tuple[float, float, float] | None) -> Result:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.reporting.answer_origin import origin_text
+from pytest_fcall.reporting.answer_lines import origin_text
 from pytest_fcall.reporting.results import Result, Results
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
