@@ -9,8 +9,7 @@ from typing import TypeVar
 
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.hints import length_hint
-from pytest_fcall.matching.place import Mismatch, Place, is_list
+from pytest_fcall.matching.place import Mismatch, Place, is_list, length_hint
 from pytest_fcall.schema.tool_schema import Properties
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})

@@ -1,8 +1,9 @@
-"""The place of a value inside a call, the rules that hold there, and the mismatches found there."""
+"""The place of a value inside a call, the rules that hold there, and the mismatches found there, with hints."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 
 from pytest_fcall.core.bounded_text import glob_matches
@@ -13,10 +14,7 @@ from pytest_fcall.core.verdict import Reason, ReasonKind
 from pytest_fcall.schema.tool_schema import NO_PROPERTIES, Properties, ToolSchema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_fcall.core.extension import Comparator
-
 
 Path: TypeAlias = tuple[str | int, ...]
 """The names and list indices that lead from a call's arguments to a value."""
@@ -141,3 +139,26 @@ def is_number(value: Pattern) -> TypeGuard[int | float]:
 def is_list(value: Pattern) -> TypeGuard[Sequence[Pattern]]:
     """Whether the value is a list."""
     return isinstance(value, list | tuple)
+
+
+def text_hint(expected: str, got: str) -> str:
+    """A hint for different strings that are nearly the same; empty for others."""
+    from pytest_fcall.matching.strings import near_miss
+
+    return near_miss(expected, got)
+
+
+def number_hint(expected: Pattern, got: Json) -> str:
+    """A hint for numbers that differ by rounding only; empty for others."""
+    try:
+        near = is_number(expected) and is_number(got) and math.isclose(expected, got)
+    except OverflowError:
+        near = False
+    return "`$approx` would accept it" if near else ""
+
+
+def length_hint(expected: Sequence[Pattern], got: Json) -> str:
+    """A hint for a list of the wrong length; empty for other values."""
+    if is_list(got) and len(got) != len(expected):
+        return f"its length is {len(got)}, not {len(expected)}"
+    return ""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pytest_fcall.core.case import Turn
 from pytest_fcall.core.conversation import CallResult, FollowedCall, NamedCalls, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.operators import pattern_operators
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.result_fault import FaultCount, Recovery, RecoveryResult, ResultFault
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.matching.context import MatchContext
-from pytest_fcall.matching.lost_effects import is_carried_out_whole, lost_effect_reasons
-from pytest_fcall.matching.recovery_follower import RecoveryFollower
 from pytest_fcall.matching.reply import judge_turn
+from pytest_fcall.matching.results import judge_state
 from pytest_fcall.matching.transcript import joined_verdict, judge_transcript, step_limit_reason
-from pytest_fcall.matching.turn_follower import TurnFollower
+from pytest_fcall.matching.turn_follower import RecoveryFollower, TurnFollower
 from pytest_fcall.matching.unread_values import ReadTexts, first_known, tells_of_failure, texts_of
 from pytest_fcall.matching.values import judge_value
 from pytest_fcall.matching.wording import call_text, printable_name
@@ -171,7 +171,7 @@ class _Watch:
         joined[-1] += why
         for number, (held, turn) in enumerate(zip(transcript.turns, turns, strict=False)):
             if number >= min(self.outstanding.values()) and self._must_hold_state(number, held, turn, how):
-                joined[number] += lost_effect_reasons(turn, held, self.context)
+                joined[number] += _lost_effect_reasons(turn, held, self.context)
         return joined, how
 
     def _must_hold_state(self, number: int, held: TranscriptTurn, turn: Turn, how: str) -> bool:
@@ -181,7 +181,7 @@ class _Watch:
         if turn.state is None or not self.fault.is_carried_out:
             return False
         seen = self.seen[number]
-        return is_carried_out_whole(turn, held, seen.results, seen.kept, self.outstanding, self.context, seen.known)
+        return _is_carried_out_whole(turn, held, seen.results, seen.kept, self.outstanding, self.context, seen.known)
 
     def _reaction(self, transcript: Transcript) -> tuple[str, list[Reason]]:
         """What the model did that got no sound result, or why that is not right."""
@@ -324,3 +324,44 @@ def _at_its_place(reason: Reason, kept: Sequence[int]) -> Reason:
     if found is None or int(found[1]) >= len(kept):
         return reason
     return replace(reason, path=f"calls[{kept[int(found[1])]}]{reason.path[found.end() :]}")
+
+
+def _lost_effect_reasons(turn: Turn, held: TranscriptTurn, context: MatchContext) -> tuple[Reason, ...]:
+    """Judge the state that a turn left, where it is known and needs no result that may be lost."""
+    if turn.state is None or held.state is None or any(each.name == "from" for each in pattern_operators(turn.state)):
+        return ()
+    return judge_state(turn.state, held.state, context)
+
+
+def _is_carried_out_whole(
+    turn: Turn,
+    held: TranscriptTurn,
+    results: Sequence[Sequence[CallResult]],
+    kept: Sequence[Sequence[int]],
+    lost: Collection[str],
+    context: MatchContext,
+    known: NamedCalls,
+) -> bool:
+    """Whether all required calls were carried out, if each call of the `lost` tools counts where it was made first.
+
+    `results` are marked where they are faulty, and `kept` are the indices of the other calls that count, step by step.
+    """
+    follower = TurnFollower(turn.expect, context, known)
+    before: list[tuple[str, object]] = []
+    for step, given, counting in zip(held.steps, results, kept, strict=False):
+        first = {*_first_lost(step.calls.calls, given, lost, before)}
+        counted = [index for index in range(len(given)) if index in counting or index in first]
+        follower.follow(step.reply, [step.calls.calls[index] for index in counted])
+        follower.record_results([given[index] for index in counted])
+    return follower.is_complete
+
+
+def _first_lost(
+    calls: Sequence[Call], results: Sequence[CallResult], lost: Collection[str], before: list[tuple[str, object]]
+) -> Iterator[int]:
+    """The calls whose results were lost, and that were not among those before."""
+    for index, (call, result) in enumerate(zip(calls, results, strict=False)):
+        made = call.name, call.arguments
+        if result.fault and call.name in lost and made not in before:
+            before.append(made)
+            yield index

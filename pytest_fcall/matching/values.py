@@ -10,8 +10,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind
 from pytest_fcall.matching.containers import compare_list, compare_named, compare_object
 from pytest_fcall.matching.context import MatchContext
-from pytest_fcall.matching.hints import number_hint, text_hint
-from pytest_fcall.matching.place import CallContext, Mismatch, Path, Place, is_number
+from pytest_fcall.matching.place import CallContext, Mismatch, Path, Place, is_number, number_hint, text_hint
 
 TOO_DEEP = "the expected value is nested too deeply."
 

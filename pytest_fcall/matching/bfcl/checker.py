@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
 from pytest_fcall.core.expectation import Language
-from pytest_fcall.matching.bfcl.arguments import check_argument
+from pytest_fcall.matching.bfcl.arguments import EXACT_TYPES, check_argument
 from pytest_fcall.matching.bfcl.official_case import OfficialCase
 from pytest_fcall.matching.bfcl.ruling import VALID, Objection, Ruling, objection, short_repr
-from pytest_fcall.matching.bfcl.types import EXACT_TYPES
 
 
 def check_call(case: OfficialCase, function: Any, call: Mapping[Any, Any], answers: Mapping[str, Any]) -> Objection:

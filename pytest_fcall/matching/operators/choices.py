@@ -7,9 +7,8 @@ from functools import partial
 
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.hints import number_hint, text_hint
-from pytest_fcall.matching.operators.operand import operand_patterns
-from pytest_fcall.matching.place import Mismatch, Place
+from pytest_fcall.matching.operators.table import operand_patterns
+from pytest_fcall.matching.place import Mismatch, Place, number_hint, text_hint
 
 
 def any_of(operator: Operator, got: Json, place: Place) -> list[Mismatch]:

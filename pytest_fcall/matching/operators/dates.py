@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.operators.operand import BadOperandError, operand_text
+from pytest_fcall.matching.operators.table import BadOperandError, operand_text
 from pytest_fcall.matching.place import Mismatch, Place
 
 _MONTHS = [

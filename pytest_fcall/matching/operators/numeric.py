@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation, Overflow
 
 from pytest_fcall.core.operators import MOST_DIGITS, Operator, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.operators.operand import BadOperandError, operand_number, operand_patterns
+from pytest_fcall.matching.operators.table import BadOperandError, operand_number, operand_patterns
 from pytest_fcall.matching.place import Mismatch, Place, is_number
 
 _DEFAULT_TOLERANCE = Decimal("1e-6")

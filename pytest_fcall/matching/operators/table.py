@@ -1,17 +1,18 @@
-"""The operators by their names. The module of an operator is imported when a case first uses it."""
+"""The operators by their names, and their operands. The module of an operator is imported when a case first uses it.
+
+Operands from case files have been checked before; those of an expectation built in Python have not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 from typing import TypeAlias
 
-from pytest_fcall.core.operators import Operator, Undecided
+from pytest_fcall.core.operators import Operator, Pattern, Undecided
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.operators.operand import BadOperandError
-from pytest_fcall.matching.place import Mismatch, Place
+from pytest_fcall.matching.place import Mismatch, Place, is_list, is_number
 
 OperatorFunction: TypeAlias = Callable[[Operator, Json, Place], list[Mismatch]]
 """Compares a value by an operator. BadOperandError says that the operand or an option cannot be used."""
@@ -38,12 +39,12 @@ OPERATOR_FUNCTIONS: Mapping[str, str] = MappingProxyType(
         "between": "numeric.between",
         "date": "dates.same_day",
         "datetime": "dates.same_moment",
-        "type": "shape.of_type",
-        "structure": "shape.same_structure",
-        "subset": "lists.subset",
-        "unordered": "lists.unordered",
-        "ordered": "lists.ordered",
-        "each": "lists.each",
+        "type": "shapes.of_type",
+        "structure": "shapes.same_structure",
+        "subset": "shapes.subset",
+        "unordered": "shapes.unordered",
+        "ordered": "shapes.ordered",
+        "each": "shapes.each",
         "json": "json_text.json_text",
         "from": "table.unresolved_reference",
         "judge": "table.llm_judgement",
@@ -100,3 +101,28 @@ def _registered(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
         return place.undecided(operator, got, why)
     message = f"{place.name}: {answer[:500]}"
     return [Mismatch("wrong_value", place.path, lambda: message, operator, got)]
+
+
+class BadOperandError(ValueError):
+    """An operand or option cannot be used; the text says what the operator takes."""
+
+
+def operand_patterns(operator: Operator) -> Sequence[Pattern]:
+    """The operand as a list of patterns."""
+    if is_list(operator.operand):
+        return operator.operand
+    raise BadOperandError(f"`${operator.name}` takes a list")
+
+
+def operand_text(operator: Operator) -> str:
+    """The operand as a string."""
+    if isinstance(operator.operand, str):
+        return operator.operand
+    raise BadOperandError(f"`${operator.name}` takes a string")
+
+
+def operand_number(operator: Operator) -> int | float:
+    """The operand as a number."""
+    if is_number(operator.operand):
+        return operator.operand
+    raise BadOperandError(f"`${operator.name}` takes a number")

@@ -13,7 +13,7 @@ from pytest_fcall.core.bounded_text import MATCH_SECONDS, compiled_expression
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.operators.numeric import exact_decimal, tolerance_margin
-from pytest_fcall.matching.operators.operand import BadOperandError, operand_number, operand_text
+from pytest_fcall.matching.operators.table import BadOperandError, operand_number, operand_text
 from pytest_fcall.matching.place import Mismatch, Place, is_number
 from pytest_fcall.matching.strings import NORMAL_FORMS, exact, near_miss, reader_form, relaxed, with_digits
 

@@ -239,7 +239,7 @@ class ConversationRunner:
 
         follower: Callable[[Expectation | None, NamedCalls], Follower] = follow
         if case.result_fault is not None:
-            from pytest_fcall.matching.recovery_follower import recovering
+            from pytest_fcall.matching.turn_follower import recovering
 
             follower = recovering(follow, case.result_fault)
         return ConversationContext(

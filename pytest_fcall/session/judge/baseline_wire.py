@@ -10,7 +10,7 @@ from pytest_fcall.backends.interfaces.interface import BOOKKEEPING_FIELDS
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import AppExchange, Call, Calls, Case, Json, Message, Reason, Reply, Request, Tool
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching.app_exchanges import judge_app_exchanges
+from pytest_fcall.matching.app import judge_app_exchanges
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.schema.value_text import json_text
 from pytest_fcall.session.judge.exchange_order import canonical_order

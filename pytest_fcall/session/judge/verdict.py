@@ -218,7 +218,7 @@ class CaseJudge:
 
     def _spans_function(self, expected: SpansExpectation, told: AppSpans) -> JudgeFunction:
         """Judges the spans of the app."""
-        from pytest_fcall.matching.app_spans import judge_app_spans
+        from pytest_fcall.matching.app import judge_app_spans
 
         case = self._case
 
@@ -229,7 +229,7 @@ class CaseJudge:
 
     def _wire_function(self, expected: WireExpectation, exchanges: Sequence[AppExchange]) -> JudgeFunction:
         """Judges the requests of the app."""
-        from pytest_fcall.matching.app_exchanges import judge_app_exchanges
+        from pytest_fcall.matching.app import judge_app_exchanges
         from pytest_fcall.session.judge.baseline_wire import answered_requests
 
         case, registry, costs = self._case, self._session.registry, self._session.costs
@@ -256,7 +256,7 @@ def _why_not_judged(case: Case, expected: SpansExpectation, told: AppSpans | Non
         return "the recorded answer has none; record it again with a run that may ask"
     if told.fault:
         return told.fault
-    from pytest_fcall.matching.app_spans import untold_tool
+    from pytest_fcall.matching.app import untold_tool
 
     if untold := untold_tool(expected, case.rules, told):
         return (

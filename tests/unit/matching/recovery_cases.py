@@ -13,8 +13,7 @@ from pytest_fcall.core import Case, Transcript, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.recovery import judge_recovery
-from pytest_fcall.matching.recovery_follower import recovering
-from pytest_fcall.matching.turn_follower import TurnFollower
+from pytest_fcall.matching.turn_follower import TurnFollower, recovering
 from tests.unit.conversation.conversations import TOOLS, Model, Say
 
 TRIP = """

@@ -20,7 +20,7 @@ from pytest_fcall.core import (
     Usage,
     WireExpectation,
 )
-from pytest_fcall.matching.app_exchanges import judge_app_exchanges
+from pytest_fcall.matching.app import judge_app_exchanges
 from pytest_fcall.matching.context import MatchContext
 
 WEATHER = Tool("get_weather", "", {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})

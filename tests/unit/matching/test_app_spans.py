@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.core import CallPattern, Expectation, ExpectedCall, Json, Rules, Tool
 from pytest_fcall.core.app import AppSpans, RanTool, SpansExpectation
-from pytest_fcall.matching.app_spans import judge_app_spans, untold_tool
+from pytest_fcall.matching.app import judge_app_spans, untold_tool
 from pytest_fcall.matching.context import MatchContext
 
 CITY: Mapping[str, Json] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
