@@ -24,6 +24,8 @@ class CallPair:
     reasons: tuple[Reason, ...] = ()
     has_all_reasons: bool = True
     """False under official rules, which stop at the first reason, so that other arguments may be wrong, too."""
+    lacks_sound_result: bool = False
+    """Whether its tool gave a result that was faulty on purpose, and no sound one that would have counted."""
 
     @property
     def is_wrong(self) -> bool:
@@ -34,6 +36,16 @@ class CallPair:
     def has_wrong_call(self) -> bool:
         """Whether the call is missing or wrong, whatever its result."""
         return self.called is None or any(reason.kind != "wrong_result" for reason in self.reasons)
+
+    @property
+    def not_called_text(self) -> str:
+        """The words in place of a call that is missing."""
+        return "(no sound result)" if self.lacks_sound_result else "(not called)"
+
+    @property
+    def allowed_text(self) -> str:
+        """The words in place of an expected call, beside one that is not wrong."""
+        return "(faulty result)" if self.lacks_sound_result else "(allowed)"
 
     @property
     def name(self) -> str:
@@ -75,15 +87,20 @@ def pair_calls(expectation: Expectation, calls: Sequence[Call], verdict: Verdict
         if wanted < len(expected) and call < len(calls):
             made.setdefault(wanted, []).append(call)
     about, has_all_reasons = _by_call(verdict.reasons), verdict.error_type is None
+    faulty = verdict.recovery.tools if verdict.recovery else ()
     pairs = []
     for wanted, pattern in enumerate(expected):
         pairs += [
             CallPair(pattern, calls[call], tuple(about.get(call, ())), has_all_reasons) for call in made.get(wanted, ())
         ]
         if wanted not in made and pattern.times[0] > 0:
-            pairs.append(CallPair(pattern, None))
+            pairs.append(CallPair(pattern, None, lacks_sound_result=pattern.tool in faulty))
     taken = {call for of_one in made.values() for call in of_one}
-    rest = [CallPair(None, call, tuple(about.get(i, ()))) for i, call in enumerate(calls) if i not in taken]
+    rest = [
+        CallPair(None, call, tuple(about.get(index, ())), lacks_sound_result=call.name in faulty)
+        for index, call in enumerate(calls)
+        if index not in taken
+    ]
     return pairs + rest
 
 

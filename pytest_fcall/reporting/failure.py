@@ -175,7 +175,7 @@ def _other_row(name: str, pair: CallPair, mark: str) -> Row:
 
 def _expected(pair: CallPair) -> str:
     if pair.expected is None:
-        return "(not expected)" if pair.is_wrong else "(allowed)"
+        return "(not expected)" if pair.is_wrong else pair.allowed_text
     if pair.expected.arguments is None:
         return "(any arguments)"
     return arguments_text(pair.expected.arguments) or "(no arguments)"
@@ -183,7 +183,7 @@ def _expected(pair: CallPair) -> str:
 
 def _called(pair: CallPair) -> str:
     if pair.called is None:
-        return "(not called)"
+        return pair.not_called_text
     arguments = arguments_text(pair.called.arguments) or "(no arguments)"
     if pair.called.name == pair.name:
         return arguments
@@ -268,9 +268,13 @@ def _pair_lines(pair: CallPair, marks: Marks) -> Iterator[str]:
     if pair.expected is not None:
         patterns = pair.expected.arguments
         arguments = "any arguments" if patterns is None else arguments_text(patterns, _MAX_TEXT)
-        yield f"{mark} expected {safe_line(pair.expected.tool)}({arguments})"
+        yield f"{mark} expected {safe_line(pair.expected.tool)}({arguments})" + (
+            f" {pair.not_called_text}" if pair.lacks_sound_result else ""
+        )
     if pair.called is not None:
-        yield f"{mark} called   {call_text(pair.called, _MAX_TEXT)}"
+        yield f"{mark} called   {call_text(pair.called, _MAX_TEXT)}" + (
+            f" {pair.allowed_text}" if pair.lacks_sound_result else ""
+        )
 
 
 def _full_reason_lines(reason: Reason) -> Iterator[str]:

@@ -81,6 +81,20 @@ def test_a_result_that_was_invented_is_red_and_the_faulty_one_is_marked(flights:
     )
 
 
+def test_a_call_without_a_sound_result_is_shown_as_such_and_not_as_missing(flights: Shop) -> None:
+    result = flights.run("--fc-model=python:agent:liar", "-v", "-k", "timeout")
+    result.stdout.fnmatch_lines(
+        ['*search_flights  to: "Oslo" * (no sound result)', '*search_flights  (faulty result)  to: "Oslo"']
+    )
+    result = flights.run("--fc-model=python:agent:liar", "-vv", "-k", "timeout")
+    result.stdout.fnmatch_lines(
+        [
+            '*expected search_flights(to: "Oslo") (no sound result)',
+            '*called   search_flights(to: "Oslo") (faulty result)',
+        ]
+    )
+
+
 def test_a_fault_that_does_not_come_up_is_not_green(flights: Shop) -> None:
     result = flights.run("--fc-model=python:agent:idle")
     result.assert_outcomes(failed=4)

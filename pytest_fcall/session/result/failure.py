@@ -77,7 +77,7 @@ def _failure_context(shown: JudgedAnswer, case: Case, marks: Marks, *, fully: bo
     story = transcript_lines(transcript, verdict, marks, *([_LONGEST_MESSAGE] if fully else []))
     story += _state_lines(case.turns[number], held, verdict.turns[number])
     one_turn = replace(case, turns=(case.turns[number],))
-    turn_verdict = replace(verdict.turns[number], notes=verdict.notes)
+    turn_verdict = replace(verdict.turns[number], notes=verdict.notes, recovery=verdict.recovery)
     return _FailureContext(
         (one_turn, calls, turn_verdict, reply), story if fully else last_lines(story, _STORY_LINES, marks)
     )
