@@ -71,6 +71,8 @@ class RevisionSide:
             raise NoAcceptedVersion(why)
         file, _, _ = item.location
         found = self._read[model.id].get((file, case.id))
+        if found is None and file not in self.files:
+            raise NoAcceptedVersion(f"{file} is new since {self.revision}")
         if found is None:
             raise NoAcceptedVersion(
                 f"{file} has no case {case.id} at {self.revision}; an older name of it is not known"

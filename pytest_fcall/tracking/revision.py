@@ -31,11 +31,8 @@ def revision_of(folder: Path) -> dict[str, Json]:
 def file_at_revision(revision: str, path: Path) -> bytes | None:
     """A file's content at a revision; None where the file did not exist. Raises ValueError for an unknown revision."""
     folder = next(parent for parent in path.absolute().parents if parent.is_dir())
-    commit = run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    if commit is None:
-        raise ValueError(f"unknown git revision {revision!r}{_why_unknown(folder, revision)}")
     name = path.absolute().relative_to(folder).as_posix()
-    return run_git(folder, "cat-file", "blob", f"{commit.decode().strip()}:./{name}")
+    return run_git(folder, "cat-file", "blob", f"{_commit(revision, folder)}:./{name}")
 
 
 def files_at_revision(revision: str, folder: Path) -> list[str]:
@@ -50,10 +47,7 @@ def write_revision(revision: str, root: Path, folder: Path) -> None:
     Neither the work tree nor the index of the repository is touched, and what `export-ignore` leaves out of archives is
     there. Raises ValueError.
     """
-    commit = run_git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    if commit is None:
-        raise ValueError(f"unknown git revision {revision!r}{_why_unknown(root, revision)}")
-    tree = run_git(root, "rev-parse", "--verify", "--quiet", f"{commit.decode().strip()}:./")
+    tree = run_git(root, "rev-parse", "--verify", "--quiet", f"{_commit(revision, root)}:./")
     if tree is None:
         raise ValueError(f"the folder {root.name} does not exist at {revision!r}")
     top = run_git(root, "rev-parse", "--show-toplevel") or b""
@@ -65,8 +59,20 @@ def write_revision(revision: str, root: Path, folder: Path) -> None:
             raise ValueError(f"git cannot write the files of {revision!r}")
 
 
+def _commit(revision: str, folder: Path) -> str:
+    """The commit of a revision. Raises ValueError, with advice."""
+    commit = run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if commit is None:
+        raise ValueError(f"unknown git revision {revision!r}{_why_unknown(folder, revision)}")
+    return commit.decode().strip()
+
+
 def _why_unknown(folder: Path, revision: str) -> str:
-    """Advice on mending it: a shallow clone has few revisions, and a checkout of CI has branches of the server only."""
+    """The cause: a shallow clone has few revisions, and a checkout of CI has branches of the server only."""
+    if run_git(folder, "--version") is None:
+        return ": git is not installed"
+    if run_git(folder, "rev-parse", "--git-dir") is None:
+        return f": {folder.name} is in no git repository"
     if run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"origin/{revision}^{{commit}}"):
         return f"; write origin/{revision}"
     if run_git(folder, "rev-parse", "--is-shallow-repository") == b"true\n":

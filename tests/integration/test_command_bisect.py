@@ -213,6 +213,19 @@ def test_the_old_question_may_be_that_of_a_revision(clerk: Clerk) -> None:
     assert clerk.bisect(FILE, "--from=git:HEAD", other).returncode == 10  # of which nothing is recorded
 
 
+def test_a_file_that_is_new_since_the_revision_is_left_out_and_named(clerk: Clerk) -> None:
+    clerk.git("init", "--quiet")
+    clerk.git("add", "--all")
+    clerk.git("commit", "--quiet", "--message", "one")
+    clerk.guilty = lambda system, _: "Answer briefly." in system
+    clerk.edit(BRIEF)
+    clerk.write(OLD, "cases/new.fc.yaml")
+    done = clerk.bisect("cases", "--from=git:HEAD", "--yes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "cases/new.fc.yaml::oslo: not bisected: cases/new.fc.yaml is new since HEAD\n" in done.stdout
+    assert "system prompt, sentence 2: 'Answer briefly.' was added" in done.stdout
+
+
 def test_another_model_is_an_edit(clerk: Clerk) -> None:
     clerk.guilty = lambda _, body: body["model"] == "worse"
     old, new = (f"openai:{name}?base_url={clerk.server.url}" for name in ("exam", "worse"))
@@ -277,6 +290,31 @@ def test_conversations_are_bisected_turn_by_turn(clerk: Clerk) -> None:
     done = clerk.bisect(FILE, "--from=git:HEAD", "--yes")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "  turn 2: prompt, sentence 2: 'Answer, please.' was added" in done.stdout
+
+
+def test_a_case_with_a_faulty_result_is_bisected_by_itself(clerk: Clerk) -> None:
+    clerk.server.default = clumsy
+    expected = "expect: [{get_weather: {city: Oslo}}]"
+    faulty = f"{expected[:-2]}, returns: {{sky: Sunny}}}}], faults: {{tool: get_weather, kind: error}}"
+    text = OLD.replace(expected, faulty)
+    clerk.write(text)
+    clerk.accept()
+    clerk.write(text.replace(*BRIEF))
+    assert clerk.run().returncode == 1
+    done = clerk.bisect("--yes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 edits in 1 case" in done.stdout
+    assert f"{FILE}::oslo[fault=error] fails since" in done.stdout
+    assert "right now):\n  system prompt, sentence 2: 'Answer briefly.' was added\n" in done.stdout
+
+
+def clumsy(asked: Asked) -> Answer:
+    """Repeats a call that failed, unless it is told to be brief."""
+    system, *others = asked.json["messages"]
+    results = [each for each in others if each["role"] == "tool"]
+    if not results or ("error" in results[-1]["content"] and "briefly" not in system["content"]):
+        return chat(calls=[("get_weather", {"city": others[0]["content"][len("Weather in ") : -1]})])
+    return chat("Sunny.")
 
 
 def test_what_texts_hold_for_terminals_is_escaped_and_keys_are_not_shown(clerk: Clerk) -> None:

@@ -120,6 +120,30 @@ def test_tools_that_are_significantly_worse_than_those_of_a_revision_fail(shop: 
     }
 
 
+def test_a_case_file_that_is_new_since_a_revision_is_left_out_and_named(shop: Path) -> None:
+    commit(shop)
+    (shop / "shop.tools.yaml").write_text(CLEAR)
+    (shop / "new.fc.yaml").write_text(CLEAR + CASES.partition("\n")[2])
+    done = fcall(shop, "tools", "compare", "--from=git:HEAD", MODEL)
+    assert done.returncode == 0, done.stderr
+    assert "fcall: 8 cases, " in done.stdout
+    assert done.stdout.endswith("new.fc.yaml is new since git:HEAD (9 cases left out)\n")
+    told = json.loads(fcall(shop, "tools", "compare", "--from=git:HEAD", "--format=json", MODEL).stdout)
+    assert told["left_out"] == ["new.fc.yaml is new since git:HEAD (9 cases left out)"]
+    done = fcall(shop, "tools", "compare", "--from=git:HEAD", MODEL, "new.fc.yaml")
+    assert done.returncode == 2
+    assert "nothing to compare: new.fc.yaml is new since git:HEAD (9 cases left out)" in done.stderr
+
+
+def test_a_new_case_file_with_old_tools_is_compared(shop: Path) -> None:
+    commit(shop)
+    (shop / "shop.tools.yaml").write_text(CLEAR)
+    (shop / "new.fc.yaml").write_text(CASES)
+    done = fcall(shop, "tools", "compare", "--from=git:HEAD", MODEL, "new.fc.yaml")
+    assert "fcall: 8 cases, " in done.stdout, done.stderr
+    assert "left out" not in done.stdout
+
+
 def test_a_side_without_answers_is_never_green(shop: Path) -> None:
     done = fcall(shop, "tools", "compare", "--from=new.tools.yaml", MODEL, "--", "--fc-replay", "--maxfail=4")
     assert done.returncode == 10
@@ -187,7 +211,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_asked(
     [
         ((), "name two versions of the tools, such as --from=git:main"),
         (("--from=gone.yaml",), "--from: no such file: gone.yaml"),
-        (("--from=git:main",), "--from: unknown git revision 'main'"),
+        (("--from=git:main",), "--from: unknown git revision 'main': "),
         (
             ("--to=agent.py",),
             "--to: it is not clear which file it stands for: write NAMED=agent.py; files with tools: ",

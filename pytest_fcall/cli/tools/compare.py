@@ -167,7 +167,7 @@ def _conclude(before: _SideRun, now: _SideRun, options: Namespace) -> int:
     else:
         width = table_width(sys.stdout, 100)
         lines = [*before.notes["changes"], *comparison_lines(comparison, width, None if options.all else _MOST)]
-        print("\n".join(map(safe_line, [*lines, *_verdict_lines(comparison)])))
+        print("\n".join(map(safe_line, [*lines, *_verdict_lines(comparison), *before.notes["left_out"]])))
     for line in open_lines:
         print(safe_line(line), file=sys.stderr)
     unpaired = comparison.only_before or comparison.only_now or comparison.edited  # such as skipped on one side alone
@@ -211,6 +211,7 @@ def _json(comparison: RunComparison, before: _SideRun, now: _SideRun) -> dict[st
         "before": before.side.title,
         "now": now.side.title,
         "changes": before.notes["changes"],
+        "left_out": before.notes["left_out"],
         "models": [asdict(model) for model in comparison.models],
         "tools": [asdict(each) for each in comparison.categories],
         "lost": [each.nodeid for each in comparison.lost],

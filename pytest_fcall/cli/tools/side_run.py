@@ -18,6 +18,7 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import usage_error
 from pytest_fcall.plugin.report import case_report
 from pytest_fcall.reporting.faults import fault_text
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.schema.tool_changes import tool_changes
@@ -56,7 +57,10 @@ class SidePlugin(CaseFilesPlugin):
         config = session.config
         if refused := [f"--{name.replace('_', '-')}" for name in _REFUSED if config.getoption(name)]:
             raise usage_error(config, f"tools are compared by whole runs, of which nothing stays: no {refused[0]}")
+        left_out = self._leave_out_new_files(session)
         items = [item for item in session.items if isinstance(item, CaseItem)]
+        if left_out and not items:
+            raise usage_error(config, f"nothing to compare: {', '.join(left_out)}")
         changes, faults = self._changes(items, config)
         if faults:
             raise usage_error(config, "\n".join(["these cases cannot be judged on both sides:", *faults]))
@@ -67,6 +71,7 @@ class SidePlugin(CaseFilesPlugin):
         self._notes = {
             "items": len(items),
             "changes": changes,
+            "left_out": left_out,
             "expected": [[item.location[0], item.case.id, _expected(item.case)] for item in items],
         }
         self._write_notes()
@@ -87,6 +92,19 @@ class SidePlugin(CaseFilesPlugin):
         self._write_notes()
         models = tuple(dict.fromkeys(result.model for result in results.results))
         write_run(self._folder / RESULTS, RunFile(self._side.title, "", results_to_json(results), models))
+
+    def _leave_out_new_files(self, session: pytest.Session) -> list[str]:
+        """Deselect the cases of files that are new since a revision, and whose tools it does not have; say which."""
+        told: list[str] = []
+        for file in dict.fromkeys(item.parent for item in session.items if isinstance(item.parent, CaseFile)):
+            side = next((side for side in (self._side, self._other) if side.lacks(file.path)), None)
+            if side and not any(isinstance(entry, Case) for entry in self._entries(file, side)):
+                new = [item for item in session.items if item.parent is file]
+                session.items[:] = [item for item in session.items if item.parent is not file]
+                session.config.hook.pytest_deselected(items=new)
+                name = file.path.relative_to(session.config.rootpath).as_posix()
+                told.append(f"{name} is new since {side.title} ({plural_text(len(new), 'case')} left out)")
+        return told
 
     def _changes(self, items: Sequence[CaseItem], config: pytest.Config) -> tuple[list[str], list[str]]:
         """What differs between the tools of both sides, and the faults of cases, each once."""

@@ -56,6 +56,10 @@ class ToolSide:
             written.write_bytes(content)
         return written
 
+    def lacks(self, path: Path) -> bool:
+        """Whether this file is new since the revision."""
+        return bool(self.revision) and not self.tool_file(path).exists()
+
 
 def side_of(name: str, project: Project, folder: Path, client: SourceClient) -> ToolSide:
     """The version of a name: `today`, `git:REVISION`, `live`, `FILE` or `NAMED=FILE`. Raises NoSide."""

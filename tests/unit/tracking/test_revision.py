@@ -73,6 +73,14 @@ def test_an_unknown_revision_is_refused(repository: Path, revision: str) -> None
         file_at_revision(revision, repository / "cases" / "a.txt")
 
 
+def test_it_is_said_where_there_is_no_repository_and_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=f"unknown git revision 'HEAD': {tmp_path.name} is in no git repository"):
+        file_at_revision("HEAD", tmp_path / "a.txt")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ValueError, match="unknown git revision 'HEAD': git is not installed"):
+        file_at_revision("HEAD", tmp_path / "a.txt")
+
+
 def test_a_shallow_clone_is_named_where_a_revision_is_unknown(repository: Path, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     assert run_git(tmp_path, "clone", "--quiet", "--depth=1", repository.as_uri(), str(clone)) is not None
