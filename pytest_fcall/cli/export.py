@@ -12,7 +12,7 @@ from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.core.files import create_file
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.suites.apibench.training_pairs import training_pairs
+from pytest_fcall.suites.apibench.prompt import training_pairs
 
 _SUITE = "apibench"
 _EXAMPLES = """\

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Case
-from pytest_fcall.suites.apibench.prompt import SETTINGS
-from pytest_fcall.suites.apibench.published_prompt import SCRIPT
+from pytest_fcall.suites.apibench.prompt import SCRIPT, SETTINGS
 from pytest_fcall.suites.apibench.suite import ApiBenchSuite
 from tests.conformance.conftest import Held
 

@@ -18,9 +18,8 @@ from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.core import Call, Calls, Case, Profile, Reply
 from pytest_fcall.suites.case_files import case_file_text
 from pytest_fcall.suites.json_files import open_lines
-from pytest_fcall.suites.mannheim.judge import MannheimJudge
 from pytest_fcall.suites.mannheim.queries import QUERIES
-from pytest_fcall.suites.mannheim.suite import MannheimSuite
+from pytest_fcall.suites.mannheim.suite import MannheimJudge, MannheimSuite
 from tests.conformance.conftest import Held
 
 CORPUS = Path(os.environ.get("FCALL_CORPUS") or "no-corpus").absolute()

@@ -15,8 +15,7 @@ import pytest
 
 from pytest_fcall.suites.apibench.apis import read_apis
 from pytest_fcall.suites.apibench.files import HUBS
-from pytest_fcall.suites.apibench.original_rule import OriginalRule
-from pytest_fcall.suites.apibench.parsers import installed_parser, original_parser_folder
+from pytest_fcall.suites.apibench.original_rule import OriginalRule, installed_parser, original_parser_folder
 from pytest_fcall.suites.json_files import find_file, open_lines
 from tests.conformance.conftest import Held
 from tests.conformance.corpus import write_part

@@ -22,7 +22,7 @@ from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tool_from_data
 from pytest_fcall.schema.tool_schema import tool_schema
 from pytest_fcall.suites.mannheim.score import answer_object
-from pytest_fcall.suites.toolbench.score import ToolBenchScore, score_row
+from pytest_fcall.suites.toolbench.judge import ToolBenchScore, score_row
 from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)

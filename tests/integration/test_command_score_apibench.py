@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcall.cli.score.apibench import ApiBenchJudge
 from pytest_fcall.core import Json
-from pytest_fcall.suites.apibench.parsers import install_command, original_parser_folder
+from pytest_fcall.suites.apibench.original_rule import install_command, original_parser_folder
 from tests.integration.command import fcall
 
 APIS: list[dict[str, Json]] = [

@@ -12,13 +12,12 @@ from typing import ClassVar, TypeAlias, get_args
 
 from pytest_fcall.cli.score.rows import GroupFacts, RowJudge, RowVerdict
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.apibench.apis import Api, entry_call, read_apis
-from pytest_fcall.suites.apibench.changes import Change
+from pytest_fcall.suites.apibench.apis import Api, Change, entry_call, read_apis
 from pytest_fcall.suites.apibench.constraints import NO_CONSTRAINTS, Constraints, read_constraints
 from pytest_fcall.suites.apibench.files import HUBS, question_without_document
 from pytest_fcall.suites.apibench.grades import Grade, GradedAnswer
-from pytest_fcall.suites.apibench.original_rule import OriginalRule
-from pytest_fcall.suites.apibench.parsers import (
+from pytest_fcall.suites.apibench.original_rule import (
+    OriginalRule,
     install_command,
     original_parser_folder,
     parser_of,

@@ -16,7 +16,7 @@ from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.number_text import percent_text
-from pytest_fcall.suites.toolbench.score import score_row
+from pytest_fcall.suites.toolbench.judge import score_row
 from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, actions_from_data
 
 _SCORES: Final = ("executability", "success", "f1", "precision", "recall", "lcs", "lcs(executable)")

@@ -69,7 +69,7 @@ def spans_told(collected: CollectedSpans, seconds: float, of_person: Sequence[st
 
 
 def _read(collected: Sequence[ReceivedSpan]) -> AppSpans:
-    from pytest_fcall.traces.formats.flat_attributes import flat_attributes
+    from pytest_fcall.traces.formats.spans import flat_attributes
 
     spans = sorted(collected, key=lambda span: span.start)
     attributes = {span.id: flat_attributes(span.data.get("attributes")) for span in spans}
@@ -104,9 +104,9 @@ def _why_none(collected: CollectedSpans, seconds: float, of_person: Sequence[str
 
 def _tools(spans: Sequence[ReceivedSpan], attributes: Mapping[str, Mapping[str, Json]]) -> Iterator[RanTool]:
     """The tools that ran. A run that several spans tell, such as those of a client and its server, is one."""
-    from pytest_fcall.traces.formats import tool_spans
+    from pytest_fcall.traces.formats.spans import tool_run
 
-    told = ((span.id, tool_spans.tool_run(span.data, attributes[span.id], str(span.start))) for span in spans)
+    told = ((span.id, tool_run(span.data, attributes[span.id], str(span.start))) for span in spans)
     runs = {span_id: run for span_id, run in told if run is not None}
     by_id = {span.id: span for span in spans}
     groups: dict[str, list[ToolRun]] = {}

@@ -1,4 +1,4 @@
-"""The files of ACEBench: questions, with the possible answers to them."""
+"""The files of ACEBench: questions, the possible answers to them, and the prompts in the original's code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core.case import FaultyCase, Location
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.acebench.categories import Category, read_id
 from pytest_fcall.suites.json_files import (
     BrokenRow,
@@ -23,6 +23,7 @@ from pytest_fcall.suites.json_files import (
     string_field,
     text_field,
 )
+from pytest_fcall.suites.prompt_texts import filled, module_literals
 
 HOW_TO_GET_IT: Final = (
     "get https://github.com/chenchen0103/ACEBench, and name its folder, or the one above it, with path: or "
@@ -124,3 +125,34 @@ def _optional_text(row: Mapping[str, Json], name: str) -> str:
     if not isinstance(value, str):
         raise BrokenRow(f"`{name}` must be a string")
     return value
+
+
+class Prompt:
+    """The prompt of a category in one language. Raises ValueError where it cannot be read."""
+
+    def __init__(self, language: str, category: Category, path: Path) -> None:
+        file = find_file(path, f"model_inference/prompt_{language}.py", FOLDERS)
+        if file is None:
+            raise ValueError(f"no model_inference/prompt_{language}.py in {path}: {HOW_TO_GET_IT}")
+        texts = module_literals(file)
+
+        def text(name: str) -> str:
+            if isinstance(found := texts.get(f"{name}_{language.upper()}"), str):
+                return found
+            raise ValueError(f"{file} is not that of ACEBench: it has no text {name}_{language.upper()}")
+
+        self._system = text(f"SYSTEM_PROMPT_FOR_{_kind(category)}_DATA")
+        self._user = text("USER_PROMPT")
+
+    def messages(self, question: Question) -> tuple[Message, ...]:
+        """Return the messages of a question."""
+        functions = str([*map(dict, question.functions)])
+        system = filled(self._system, {"time": question.time, "profile": question.profile, "function": functions})
+        user = filled(self._user, {"question": question.text})
+        return {"role": "system", "content": system}, {"role": "user", "content": user}
+
+
+def _kind(category: Category) -> str:
+    if category.kind == "problem":
+        return "SPECIAL"
+    return "PREFERENCE" if category.name == "normal_preference" else "NORMAL"

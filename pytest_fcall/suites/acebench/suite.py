@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -14,21 +14,48 @@ from pytest_fcall.core.case import Case, Fault, FaultyCase, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, Profile, Rules
 from pytest_fcall.core.extension import About, Figure, Part
 from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.core.reply import Call
+from pytest_fcall.core.reply import Call, Calls, Reply
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
+from pytest_fcall.matching.bfcl.ruling import Ruling
+from pytest_fcall.matching.context import MatchContext
+from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.tool_data import tool_from_data
+from pytest_fcall.schema.tool_schema import tool_schema
 from pytest_fcall.suites.acebench.categories import GROUPS, PARTS, Category, parts_of
-from pytest_fcall.suites.acebench.files import HOW_TO_GET_IT, Question, count_questions, find_questions, read_questions
-from pytest_fcall.suites.acebench.judge import AceJudge
-from pytest_fcall.suites.acebench.prompt import Prompt
-from pytest_fcall.suites.acebench.rule import MARKS
+from pytest_fcall.suites.acebench.files import (
+    HOW_TO_GET_IT,
+    Prompt,
+    Question,
+    count_questions,
+    find_questions,
+    read_questions,
+)
+from pytest_fcall.suites.acebench.rule import MARKS, UNREADABLE, judge_answer, judge_decoded
 from pytest_fcall.suites.acebench.scores import COLUMNS, Tallies, figures
-from pytest_fcall.suites.acebench.tools import tools_of
 from pytest_fcall.suites.json_files import broken_case, required_path
 
 SETTINGS: Final[Mapping[str, Json]] = MappingProxyType({"temperature": 0.7, "max_tokens": 1200})
 """The settings that the original sends by default."""
 _SUFFIX: Final = re.compile(r"_\d+$")
+_KINDS: Final[Mapping[str, ReasonKind]] = MappingProxyType(
+    {
+        UNREADABLE: "malformed",
+        "wrong functions number": "wrong_count",
+        "function_mismatch": "wrong_tool",
+        "simple_function_checker": "wrong_tool",
+        "wrong_function_name": "wrong_tool",
+        "lack_args": "missing_argument",
+        "addition_args": "unexpected_argument",
+        "type_error": "wrong_type",
+        "error_detection": "wrong_answer",
+        "error_correction": "wrong_answer",
+    }
+)
+"""The kinds of original error types, without what follows a colon; all others are about a value."""
+_PLACES: Final[Mapping[ReasonKind, str]] = MappingProxyType({"malformed": "reply", "wrong_answer": "answer"})
 
 
 class AceBenchSuite:
@@ -158,3 +185,67 @@ def _named_problem(category: Category, truth: Json) -> Pattern:
     values = [value for _, items in named for value in (items if isinstance(items, list) else [])]
     names = [name for name, _ in named] if category.name == "special_incomplete" else []
     return Operator("all", [Operator("contains", text) for text in (MARKS[category.name], *names, *values)])
+
+
+@dataclass(frozen=True, slots=True)
+class AceJudge:
+    """Judges the answers to one question."""
+
+    category: Category
+    question: Question
+
+    def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
+        """Judge a reply. Text is read as the original reads it; calls of a baseline have been read."""
+        (turn,) = case.turns
+        if case.rules.profile == "strict":
+            return judge_turn(reply, calls, turn, MatchContext(case.tools, case.rules))
+        if self.category.kind == "problem" and turn.answer is None:  # a baseline without answers
+            return Verdict(True, notes=calls.notes)
+        return _verdict_of(self._ruling(reply, calls), calls)
+
+    def _ruling(self, reply: Reply, calls: Calls) -> Ruling:
+        functions, truth = self.question.functions, self.question.truth
+        if self.category.kind == "problem" or reply.decoder is not None:
+            return judge_answer(self.category, functions, truth, reply.text)
+        return judge_decoded(functions, truth, [{call.name: dict(call.arguments)} for call in calls.calls])
+
+
+def _verdict_of(ruling: Ruling, calls: Calls) -> Verdict:
+    if ruling.valid:
+        return Verdict(True, notes=calls.notes)
+    kind = _KINDS.get((ruling.error_type or "").partition(":")[0], "wrong_value")
+    reasons = tuple(Reason(kind, _PLACES.get(kind, "calls"), f"{message}.") for message in ruling.errors)
+    return Verdict(False, reasons, notes=calls.notes, error_type=ruling.error_type)
+
+
+def tools_of(functions: Sequence[Mapping[str, Json]], right: Iterable[Call]) -> Iterator[Tool]:
+    """Yield functions as tools. Raises SchemaError.
+
+    A parameter may be anything if its schema forbids a right value, and may be missing if a right call lacks it.
+    """
+    calls = [*right]
+    for function in functions:
+        tool = _tool(function)
+        for call in calls:
+            if call.name == tool.name:
+                tool = _fitting(tool, call)
+        yield tool
+
+
+def _tool(function: Mapping[str, Json]) -> Tool:
+    """A function as a tool. Of some, the schema has another name."""
+    schema = next((function[key] for key in ("parameters", "arguments", "_arguments") if key in function), None)
+    return tool_from_data(
+        {"name": function.get("name"), "description": function.get("description"), "parameters": schema}
+    )
+
+
+def _fitting(tool: Tool, call: Call) -> Tool:
+    properties, required = tool.parameters.get("properties"), tool.parameters.get("required")
+    if not isinstance(properties, Mapping):
+        return tool
+    schema, arguments = tool_schema(tool), call.arguments
+    free = {key for key in arguments.keys() & properties.keys() if schema.check_at((key,), arguments[key])}
+    needed = [key for key in required if key in arguments] if isinstance(required, list) else []
+    freed = {key: {} if key in free else each for key, each in properties.items()}
+    return replace(tool, parameters={**tool.parameters, "properties": freed, "required": needed})

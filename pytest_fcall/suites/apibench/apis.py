@@ -1,24 +1,29 @@
-"""The API data base of a hub, and the calls written in it and in answers."""
+"""The API data base of a hub, the calls written in it and in answers, and changes of its documents."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.python.calls import dotted_name
 from pytest_fcall.decoding.python.literals import literal
 from pytest_fcall.decoding.python_source import NotPython, expression_end, parse_expression
-from pytest_fcall.suites.json_files import BrokenRow, is_strings, read_rows
+from pytest_fcall.suites.json_files import BrokenRow, is_strings, read_rows, text_field
 
 _MOST_CALLS = 100
 _MOST_CHARACTERS = 20_000
 """The searched part of a text. Each unclosed call is followed to its end; answers have a few thousand characters."""
 _CALL = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=\()")
 _QUOTED = re.compile(r"'([^'\n]*+)'|\"([^\"\n]*+)\"")
+_OWN_KEYS: Final = ("was", "now")
+_BRANCH: Final = r"(?::[\w./-]*\w)?"
+"""The text that may follow a repository in an example: the branch belongs to the old one."""
+_REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +125,88 @@ def _checked(names: Json, call: str) -> tuple[str, ...]:
         if known is None or name not in known.named:
             raise BrokenRow(f"`checked` names `{name}`, which is not a named argument of `{call}`")
     return tuple(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An API before and after the change of its document."""
+
+    former: Api
+    new: Api
+
+
+def read_changes(path: Path, apis: Sequence[Api]) -> Mapping[str, Change]:
+    """Read the changes of a data base, by the former call. Raises OSError or BrokenDataBase."""
+    changes: dict[str, Change] = {}
+    for row in read_rows(path):
+        try:
+            own = {change.former.call: change for change in _changes(row.record, apis)}
+        except BrokenRow as error:
+            raise BrokenDataBase(f"{path}:{row.location.line}: {error}") from None
+        if twice := next((call for call in own if call in changes), None):
+            raise BrokenDataBase(f"{path}:{row.location.line}: `{twice}` is changed twice")
+        changes |= own
+    return changes
+
+
+def _changes(row: Mapping[str, Json], apis: Sequence[Api]) -> Iterator[Change]:
+    """The changes of one row, which names a call, or a value that occurs in several calls."""
+    was, now = text_field(row, "was"), text_field(row, "now")
+    named = [api for api in apis if api.call == was][:1]
+    changed = [(api, now) for api in named] or [
+        (api, source) for api in _first_of_each_call(apis) if (source := _with_value(api, was, now))
+    ]
+    if not changed:
+        raise BrokenRow(f"`was` is `{was:.200}`, which is neither a call of the data base nor a text in one")
+    fields = {name: value for name, value in row.items() if name not in _OWN_KEYS}
+    for api, call in changed:
+        yield Change(api, _changed_api(api, call, fields))
+
+
+def _first_of_each_call(apis: Sequence[Api]) -> Sequence[Api]:
+    return [*{api.call: api for api in reversed(apis)}.values()][::-1]
+
+
+def _with_value(api: Api, was: str, now: str) -> str | None:
+    """The source of a call with another value; None if the call does not have this value."""
+    call = entry_call(api.call)
+    if call is None or was not in (*call.positional, *call.named.values(), *call.required_texts):
+        return None
+    return re.sub(f"(?<=['\"]){re.escape(was)}(?=['\"])", lambda _: now, api.call)
+
+
+def _changed_api(api: Api, call: str, fields: Mapping[str, Json]) -> Api:
+    former, new = entry_call(api.call), entry_call(call)
+    if former is None or new is None:
+        raise BrokenRow(f"`{(api.call if former is None else call):.200}` cannot be read as a call")
+    document = {name: _rewritten(value, _replacements(former, new)) for name, value in api.document.items()}
+    checked = {"checked": [*api.checked]} if api.checked is not None and {*api.checked} <= new.named.keys() else {}
+    return parse_api({**document, **checked, **fields, "api_call": call})
+
+
+def _replacements(former: WrittenCall, new: WrittenCall) -> list[tuple[re.Pattern[str], str]]:
+    """The changes of the other fields of the document: the new name, and new texts for old ones."""
+    pairs = [(value, new.named.get(name)) for name, value in former.named.items()]
+    pairs += zip(former.positional, new.positional, strict=False)
+    texts = [(was, now) for was, now in pairs if isinstance(was, str) and isinstance(now, str) and was not in ("", now)]
+    return [
+        (re.compile(rf"(?<![\w.]){re.escape(former.name)}(?=\()"), new.name),
+        *((re.compile(_as_a_whole(was)), now) for was, now in texts),
+    ]
+
+
+def _as_a_whole(text: str) -> str:
+    branch = _BRANCH if _REPOSITORY.fullmatch(text) else ""
+    return rf"(?<![\w/.-]){re.escape(text)}{branch}(?![\w/-])"
+
+
+def _rewritten(value: Json, replacements: Sequence[tuple[re.Pattern[str], str]]) -> Json:
+    if isinstance(value, str):
+        for pattern, now in replacements:
+            value = pattern.sub(now.replace("\\", r"\\"), value)
+        return value
+    if isinstance(value, Mapping):
+        return {name: _rewritten(each, replacements) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rewritten(each, replacements) for each in value]
+    return value

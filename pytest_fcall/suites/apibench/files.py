@@ -12,8 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.core.case import Location
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.apibench.apis import Api, parse_api, read_apis
-from pytest_fcall.suites.apibench.changes import Change, read_changes
+from pytest_fcall.suites.apibench.apis import Api, Change, parse_api, read_apis, read_changes
 from pytest_fcall.suites.apibench.constraints import Constraints, named_constraints
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, find_file, is_strings, read_rows
 

@@ -11,8 +11,7 @@ from pytest_fcall.core.case import Case
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.verdict import Reason, Verdict
-from pytest_fcall.suites.apibench.apis import Api
-from pytest_fcall.suites.apibench.changes import Change
+from pytest_fcall.suites.apibench.apis import Api, Change
 from pytest_fcall.suites.apibench.constraints import NO_CONSTRAINTS, Constraints, Finding, Fulfilment
 from pytest_fcall.suites.apibench.files import HubFiles
 from pytest_fcall.suites.apibench.grades import (
@@ -24,8 +23,8 @@ from pytest_fcall.suites.apibench.grades import (
     Grade,
     GradedAnswer,
 )
-from pytest_fcall.suites.apibench.original_rule import OriginalRule
-from pytest_fcall.suites.apibench.parsers import (
+from pytest_fcall.suites.apibench.original_rule import (
+    OriginalRule,
     install_command,
     original_parser_folder,
     parser_of,

@@ -11,8 +11,7 @@ from typing import TypeAlias
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.apibench.apis import Api, WrittenCall, calls_in, entry_call
-from pytest_fcall.suites.apibench.changes import Change
+from pytest_fcall.suites.apibench.apis import Api, Change, WrittenCall, calls_in, entry_call
 from pytest_fcall.suites.apibench.constraints import Constraints, Finding, fulfilment
 from pytest_fcall.suites.apibench.documented_figures import read_figures
 from pytest_fcall.suites.apibench.grades import GradedAnswer

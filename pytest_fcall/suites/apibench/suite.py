@@ -25,15 +25,16 @@ from pytest_fcall.suites.apibench.files import (
 )
 from pytest_fcall.suites.apibench.judge import ApiJudge, ChangeJudge, HubRules, scores_of
 from pytest_fcall.suites.apibench.prompt import (
+    SCRIPT,
     SETTINGS,
     FindDocument,
     answer_form,
     document_finder,
     hub_and_setting,
+    published_prompt,
     question_messages,
     with_document,
 )
-from pytest_fcall.suites.apibench.published_prompt import SCRIPT, published_prompt
 from pytest_fcall.suites.apibench.strict_rule import CheckedArguments, refuse_unknown_arguments
 from pytest_fcall.suites.json_files import broken_case, required_path
 

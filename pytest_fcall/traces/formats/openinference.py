@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.traces.formats import exchanges
-from pytest_fcall.traces.formats.flat_attributes import nested_attributes
+from pytest_fcall.traces.formats.spans import nested_attributes
 from pytest_fcall.traces.record import Record, UnusableRecord
 from pytest_fcall.traces.request_parts import answer_messages, messages_of, settings_of, tools_of
 from pytest_fcall.traces.values import first_text, items, mapping, parsed

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from pytest_fcall.core import Json, Message, Tool
-from pytest_fcall.traces.formats import langfuse, openinference, tool_spans
-from pytest_fcall.traces.formats.flat_attributes import flat_attributes, nested_attributes, typed_value
+from pytest_fcall.traces.formats import langfuse, openinference
+from pytest_fcall.traces.formats.spans import flat_attributes, nested_attributes, tool_run, trace_id, typed_value
 from pytest_fcall.traces.record import Record, SkippedEntry, ToolRun, TraceEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import answer_messages, messages_of, settings_of, system_message, tools_of
 from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
@@ -38,7 +38,7 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[TraceEntry]:
             yield SkippedEntry(where, str(problem))
             continue
         if isinstance(record, Record):
-            record = replace(record, trace=tool_spans.trace_id(span))
+            record = replace(record, trace=trace_id(span))
         if record is not None:
             yield record
 
@@ -77,7 +77,7 @@ def events_of(span: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json
 def _record(span: Mapping[str, Json], place: str) -> Record | ToolRun | None:
     attributes = flat_attributes(span.get("attributes"))
     time = str(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time") or "")
-    if (run := tool_spans.tool_run(span, attributes, time)) is not None:
+    if (run := tool_run(span, attributes, time)) is not None:
         return run
     kind = text(attributes.get(f"{_LANGFUSE}.type"))
     if kind == "generation":

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_fcall.core import Json
+from pytest_fcall.traces.extraction import ToolRuns
 from pytest_fcall.traces.record import Record, ToolRun
-from pytest_fcall.traces.tool_runs import ToolRuns
 from tests.unit.traces.support import OSLO, calling, chat_call, giving, saying, user
 
 ROME: Json = {"city": "Rome"}

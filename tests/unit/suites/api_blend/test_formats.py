@@ -9,8 +9,7 @@ from pytest_fcall.core import Calls, Case, FaultyCase, Json, Reply
 from pytest_fcall.decoding import decode
 from pytest_fcall.suites.api_blend.data_sets import DATA_SETS
 from pytest_fcall.suites.api_blend.files import find_set_files
-from pytest_fcall.suites.api_blend.prompt import calls_text
-from pytest_fcall.suites.api_blend.suite import ApiBlendSuite
+from pytest_fcall.suites.api_blend.suite import ApiBlendSuite, calls_text
 from tests.unit.suites.api_blend.data import ROWS, alpaca, cases, judged, said, write
 
 

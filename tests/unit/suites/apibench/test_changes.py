@@ -7,8 +7,7 @@ import pytest
 
 from pytest_fcall.core import Calls, Case, Json, Operator, Reply
 from pytest_fcall.core.operators import Pattern
-from pytest_fcall.suites.apibench.apis import Api
-from pytest_fcall.suites.apibench.changes import Change, read_changes
+from pytest_fcall.suites.apibench.apis import Api, Change, read_changes
 from pytest_fcall.suites.apibench.grades import CHANGE_SCORES
 from pytest_fcall.suites.apibench.strict_rule import StrictRule, api_call
 from pytest_fcall.suites.apibench.suite import ApiBenchSuite

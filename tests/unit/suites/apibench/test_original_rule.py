@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.suites.apibench.apis import Api
 from pytest_fcall.suites.apibench.files import HUBS
-from pytest_fcall.suites.apibench.original_rule import OriginalRule
-from pytest_fcall.suites.apibench.parsers import NoParser, installed_parser, original_parser
+from pytest_fcall.suites.apibench.original_rule import NoParser, OriginalRule, installed_parser, original_parser
 from tests.unit.suites.apibench.hubs import FACES, TENSORFLOW, TORCH, api
 
 

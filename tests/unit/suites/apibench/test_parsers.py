@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from pytest_fcall.suites.apibench.parsers import NoParser, installed_parser
+from pytest_fcall.suites.apibench.original_rule import NoParser, installed_parser
 
 
 def test_a_missing_grammar_is_named_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.suites.apibench.published_prompt import PublishedPrompt, published_prompt
+from pytest_fcall.suites.apibench.prompt import PublishedPrompt, published_prompt
 
 SCRIPT = '''
 import openai

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.core import Json
 from pytest_fcall.suites.json_files import BrokenRow
-from pytest_fcall.suites.toolbench.score import ToolBenchScore, score_row
+from pytest_fcall.suites.toolbench.judge import ToolBenchScore, score_row
 from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS
 
 HOME = """\

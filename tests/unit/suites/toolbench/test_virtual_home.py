@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.toolbench.score import ToolBenchScore, score_row
+from pytest_fcall.suites.toolbench.judge import ToolBenchScore, score_row
 from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, actions_from_data
 
 LABEL = """\
