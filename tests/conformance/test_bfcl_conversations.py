@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.answers import Form
-from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
-from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
+from pytest_fcall.suites.bfcl.multi_turn.conversations import CheckerProcess, MultiTurnJudge, parse_truth
 from tests.conformance.conftest import Held
 from tests.conformance.generated.trajectories import Conversation, as_said, changed, without_a_turn
 from tests.conformance.official.client import PYTHON, Answer, OfficialJudge, Question, Style

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcall.core import Case
 from pytest_fcall.suites.bfcl.answers import Answer
-from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge
+from pytest_fcall.suites.bfcl.executable import ExecutedJudge
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.conformance.conftest import Held
 from tests.conformance.official.client import PYTHON

@@ -17,11 +17,10 @@ from typing import Any, Final
 
 import pytest
 
-from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS
+from pytest_fcall.suites.bfcl.categories import CATEGORIES, FORMATS, GROUPS
 from pytest_fcall.suites.bfcl.figures import format_scores_header
 from pytest_fcall.suites.bfcl.known_models import KnownModels, known_models
 from pytest_fcall.suites.bfcl.leaderboard_csv import MEASURED, ModelScores, csv_files, measured_numbers
-from pytest_fcall.suites.bfcl.prompt_formats import FORMATS
 from tests.conformance.conftest import Held
 from tests.conformance.official.client import PYTHON, ROOT
 

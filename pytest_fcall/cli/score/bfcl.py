@@ -23,15 +23,14 @@ from pytest_fcall.suites.bfcl.answers import (
     read_answer,
 )
 from pytest_fcall.suites.bfcl.case_index import CaseIndex, conversation_score_row, is_conversation, verdict_row
+from pytest_fcall.suites.bfcl.figures import Tallies, counted_category, score_table
 from pytest_fcall.suites.bfcl.handlers import find_handler, has_family_mark, is_open, name_forms
 from pytest_fcall.suites.bfcl.judge import score_answer
 from pytest_fcall.suites.bfcl.known_models import known_models, package_folder
 from pytest_fcall.suites.bfcl.leaderboard_csv import MEASURED, ModelScores, csv_files, measured_numbers
-from pytest_fcall.suites.bfcl.leaderboard_shares import Tallies
 from pytest_fcall.suites.bfcl.profile_differences import profile_difference
-from pytest_fcall.suites.bfcl.rest.judge import UNRECORDED
-from pytest_fcall.suites.bfcl.result_names import category_of_file, model_of_file, with_current_id
-from pytest_fcall.suites.bfcl.totals import counted_category, score_table
+from pytest_fcall.suites.bfcl.rest import UNRECORDED
+from pytest_fcall.suites.bfcl.result_files import category_of_file, model_of_file, with_current_id
 from pytest_fcall.suites.json_files import BrokenRow, parse_record
 
 _UNRECORDED = (

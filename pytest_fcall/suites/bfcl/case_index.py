@@ -13,14 +13,11 @@ from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge, agentic_judge_of
 from pytest_fcall.suites.bfcl.answers import FORM_BY_STYLE, Form, category_of_id
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
-from pytest_fcall.suites.bfcl.categories import CATEGORIES, judged_row
-from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge, is_executable, start_function_process
+from pytest_fcall.suites.bfcl.categories import CATEGORIES, FORMATS, judged_row
+from pytest_fcall.suites.bfcl.executable import ExecutedJudge, is_executable, start_function_process
 from pytest_fcall.suites.bfcl.judge import score_columns
-from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
-from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
-from pytest_fcall.suites.bfcl.prompt_formats import FORMATS
-from pytest_fcall.suites.bfcl.rest.judge import RestJudge
-from pytest_fcall.suites.bfcl.rest.recorded_responses import RecordedResponses, right_form
+from pytest_fcall.suites.bfcl.multi_turn.conversations import CheckerProcess, MultiTurnJudge, parse_truth
+from pytest_fcall.suites.bfcl.rest import RecordedResponses, RestJudge, right_form
 from pytest_fcall.suites.bfcl.rows import Row, category_rows, data_folder
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, open_lines, parse_row, read_lines, string_field
 

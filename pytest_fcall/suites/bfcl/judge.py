@@ -24,7 +24,7 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.suites.bfcl.answers import Answer, decode_text
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of, official_case_of
-from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, FORMAT_BY_DECODER, PromptFormat
+from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, FORMAT_BY_DECODER, PromptFormat
 
 _UNKNOWN_TEXT: Final = "…"
 """Stands for the text of a reply of which only the calls are stored."""

@@ -11,20 +11,20 @@ from typing import Final, TypeAlias
 
 from pytest_fcall.core.extension import Figure
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.bfcl.categories import CATEGORIES, GROUPS
-from pytest_fcall.suites.bfcl.figures import format_spread, is_first_version
-from pytest_fcall.suites.bfcl.known_models import KnownModel, KnownModels
-from pytest_fcall.suites.bfcl.leaderboard_shares import (
+from pytest_fcall.suites.bfcl.categories import CATEGORIES, FORMATS, GROUPS
+from pytest_fcall.suites.bfcl.figures import (
     SEVERAL,
     SIMPLE,
     LeaderboardShares,
     Tallies,
     category_shares,
+    format_spread,
+    is_first_version,
     leaderboard_shares,
     mean,
     mean_by_size,
 )
-from pytest_fcall.suites.bfcl.prompt_formats import FORMATS
+from pytest_fcall.suites.bfcl.known_models import KnownModel, KnownModels
 
 UNKNOWN: Final = "N/A"
 _NOT_ASKED: Final = "what was not asked counts as wrong"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_fcall.core.values import Json, Message
-from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, Notation, PromptFormat
+from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, Notation, PromptFormat
 from pytest_fcall.suites.prompt_texts import filled, module_literals
 
 Document = Mapping[str, Json]

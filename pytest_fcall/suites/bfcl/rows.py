@@ -15,8 +15,7 @@ from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
-from pytest_fcall.suites.bfcl.categories import CATEGORIES, DISGUISED, RIGHT_REQUESTS, Category
-from pytest_fcall.suites.bfcl.prompt_formats import FORMATS
+from pytest_fcall.suites.bfcl.categories import CATEGORIES, DISGUISED, FORMATS, RIGHT_REQUESTS, Category
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, is_strings, read_rows
 
 BFCL_PACKAGE: Final = "bfcl_eval"

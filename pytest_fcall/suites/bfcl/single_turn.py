@@ -21,14 +21,12 @@ from pytest_fcall.suites.bfcl.cases import (
     messages_of,
     true_calls,
 )
-from pytest_fcall.suites.bfcl.categories import Category, judged_row
-from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge, is_executable, start_function_process
+from pytest_fcall.suites.bfcl.categories import Category, format_of, judged_row
+from pytest_fcall.suites.bfcl.executable import ExecutedJudge, is_executable, start_function_process
 from pytest_fcall.suites.bfcl.function_docs import Document, native_tool, with_language_hints
 from pytest_fcall.suites.bfcl.judge import BfclJudge
 from pytest_fcall.suites.bfcl.prompt import Prompt
-from pytest_fcall.suites.bfcl.prompt_formats import format_of
-from pytest_fcall.suites.bfcl.rest.judge import RestJudge
-from pytest_fcall.suites.bfcl.rest.recorded_responses import RecordedResponses, right_form
+from pytest_fcall.suites.bfcl.rest import RecordedResponses, RestJudge, right_form
 from pytest_fcall.suites.bfcl.rows import Row, category_rows
 from pytest_fcall.suites.bfcl.wording import HANDLER_WORDING, TEMPERATURE
 from pytest_fcall.suites.json_files import BrokenRow, objects_field, string_field

@@ -145,7 +145,7 @@ def _read(part: str, path: Path | None, prompt: Prompt | None) -> Iterator[Case 
 
 def _reader(category: Category, folder: Path, prompt: Prompt | None) -> _CaseReader:
     if category.truth == "turns":
-        from pytest_fcall.suites.bfcl.multi_turn.cases import MultiTurnReader
+        from pytest_fcall.suites.bfcl.multi_turn.conversations import MultiTurnReader
 
         return MultiTurnReader(category, folder, prompt)
     if category.truth == "mention":

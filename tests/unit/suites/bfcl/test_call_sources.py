@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.answers import Answer
-from pytest_fcall.suites.bfcl.call_sources import readable_sources
+from pytest_fcall.suites.bfcl.answers import Answer, readable_sources
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcall.core import Case, FaultyCase, Json
 from pytest_fcall.suites.bfcl.case_index import CaseIndex
-from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge
+from pytest_fcall.suites.bfcl.executable import ExecutedJudge
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import PACK, SAIL, write_category, write_rows
 

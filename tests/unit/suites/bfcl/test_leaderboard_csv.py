@@ -10,7 +10,7 @@ import pytest
 from pytest_fcall.core import Json
 from pytest_fcall.suites.bfcl.known_models import GpuPrice, KnownModel, KnownModels, known_models
 from pytest_fcall.suites.bfcl.leaderboard_csv import ModelScores, csv_files, latency_cells, measured_numbers
-from pytest_fcall.suites.bfcl.result_names import category_of_file, model_of_file, with_current_id
+from pytest_fcall.suites.bfcl.result_files import category_of_file, model_of_file, with_current_id
 
 LOCAL = KnownModel("Local", "link", "maker", "MIT", None, None)
 

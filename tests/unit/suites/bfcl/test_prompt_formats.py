@@ -12,8 +12,8 @@ from pytest_fcall.core import Case, Json, Reply
 from pytest_fcall.decoding import DECODERS, decode
 from pytest_fcall.suites.bfcl.answers import as_answer_row, read_answer
 from pytest_fcall.suites.bfcl.case_index import CaseIndex
+from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, FORMATS, PromptFormat, format_of
 from pytest_fcall.suites.bfcl.judge import score_answer
-from pytest_fcall.suites.bfcl.prompt_formats import DEFAULT_FORMAT, FORMATS, PromptFormat, format_of
 from pytest_fcall.suites.bfcl.result_files import model_files, score_table
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import write_leaderboard

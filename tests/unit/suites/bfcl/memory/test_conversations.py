@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Case, FaultyCase, Json
-from pytest_fcall.suites.bfcl.memory.conversations import memory_needs
+from pytest_fcall.suites.bfcl.agentic import memory_needs
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.unit.suites.bfcl.memory.package import question_row, said, write_memories
 from tests.unit.suites.bfcl.multi_turn.package import write_package

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess
+from pytest_fcall.suites.bfcl.multi_turn.conversations import CheckerProcess
 from tests.unit.suites.bfcl.multi_turn.package import write_package
 
 

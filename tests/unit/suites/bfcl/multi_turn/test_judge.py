@@ -20,8 +20,7 @@ from pytest_fcall.core import (
 )
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.answers import Answer
-from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
-from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
+from pytest_fcall.suites.bfcl.multi_turn.conversations import CheckerProcess, MultiTurnJudge, parse_truth
 from tests.unit.suites.bfcl.multi_turn.package import case_row
 
 BOOKED = ["book(seat='4A')"]

@@ -7,8 +7,7 @@ import pytest
 from pytest_fcall.core import Json
 from pytest_fcall.suites.bfcl.answers import as_answer_row
 from pytest_fcall.suites.bfcl.case_index import CaseIndex, conversation_score_row, is_conversation, result_form
-from pytest_fcall.suites.bfcl.multi_turn.cases import parse_truth
-from pytest_fcall.suites.bfcl.multi_turn.judge import CheckerProcess, MultiTurnJudge
+from pytest_fcall.suites.bfcl.multi_turn.conversations import CheckerProcess, MultiTurnJudge, parse_truth
 from pytest_fcall.suites.json_files import BrokenRow
 from tests.unit.suites.bfcl.multi_turn.package import case_row, write_package
 

@@ -13,14 +13,13 @@ from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.decoding.bfcl import Undecodable
 from pytest_fcall.matching.bfcl.results import ExpectedResult, ResultRule, check_results
 from pytest_fcall.matching.bfcl.ruling import Ruling
-from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.answers import Answer, read_call_sources
 from pytest_fcall.suites.bfcl.call_process import CallProcess
-from pytest_fcall.suites.bfcl.call_sources import read_call_sources
-from pytest_fcall.suites.bfcl.executable.functions import FUNCTIONS
+from pytest_fcall.suites.bfcl.executable_functions import FUNCTIONS
 from pytest_fcall.suites.bfcl.judge import ResultJudge
 from pytest_fcall.suites.json_files import is_strings
 
-_ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.executable.functions:make"
+_ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.executable_functions:make"
 
 
 def is_executable(row: Mapping[str, Json]) -> bool:

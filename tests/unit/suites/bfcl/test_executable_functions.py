@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.executable.functions import FUNCTIONS, execute, parse_formula
+from pytest_fcall.suites.bfcl.executable_functions import FUNCTIONS, execute, parse_formula
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.rest.request import NotSendable, request_of
+from pytest_fcall.suites.bfcl.rest import NotSendable, request_of
 
 URL = "url='https://sea.example/tides'"
 

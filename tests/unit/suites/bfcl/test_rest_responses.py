@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from pytest_fcall.core import Json
-from pytest_fcall.suites.bfcl.rest.recorded_responses import RecordedResponses, ResponseForm, form_of
-from pytest_fcall.suites.bfcl.rest.request import request_of
+from pytest_fcall.suites.bfcl.rest import RecordedResponses, ResponseForm, form_of, request_of
 
 
 def row(parameters: Json, response: Json, address: str = "https://sea.example/tides") -> dict[str, Json]:

@@ -9,7 +9,7 @@ from pytest_fcall.core import Calls, Case, FaultyCase, Json, RawCall, Reply, Ver
 from pytest_fcall.decoding import decode
 from pytest_fcall.suites.bfcl.answers import Answer
 from pytest_fcall.suites.bfcl.case_index import CaseIndex
-from pytest_fcall.suites.bfcl.executable.judge import ExecutedJudge
+from pytest_fcall.suites.bfcl.executable import ExecutedJudge
 from pytest_fcall.suites.bfcl.judge import BfclJudge
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import question, write_rows

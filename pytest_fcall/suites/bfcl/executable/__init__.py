@@ -1,1 +1,0 @@
-"""The retired categories in which calls are judged by their results."""
