@@ -29,7 +29,7 @@ from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 
 if TYPE_CHECKING:
-    from pytest_fcall.cli.fill_plugin import AnswerCollector
+    from pytest_fcall.cli.answer_reader import AnswerCollector
     from pytest_fcall.session.judge.samples import CaseAnswers
 
 _REVIEW_MARK = "# review"
@@ -89,7 +89,7 @@ def _parser() -> ArgumentParser:
 
 def _ask_model(path: Path, text: str, gaps: Sequence[Gap], model: str | None) -> tuple[AnswerCollector, str]:
     """Run the cases with an expectation that any answer meets. Returns the answers and the output of pytest."""
-    from pytest_fcall.cli.fill_plugin import AnswerCollector
+    from pytest_fcall.cli.answer_reader import AnswerCollector
     from pytest_fcall.cli.pytest_run import run_pytest
 
     runnable = fill_gaps(text, gaps, {gap.name: _ANY_EXPECTATION for gap in gaps}, _REVIEW_MARK)

@@ -20,7 +20,6 @@ from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.configured_store import configured_store
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core import Case, Model
 from pytest_fcall.core.files import refuse_link_out
@@ -53,6 +52,8 @@ changed: rename there first. What an app asked its models stays as it was record
 def run(arguments: Sequence[str]) -> int:
     """Rename; 1 where the old name does not exist, or the new one does."""
     options = _parser().parse_args(arguments)
+    from pytest_fcall.cli.configuration import configured_store
+
     root = root_of([Path.cwd()])
     try:
         with closing(ReplyStore(configured_store(root))) as store:

@@ -10,9 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, NamedTuple
-
-import pytest
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.single_case import single_case_text
@@ -23,8 +21,10 @@ from pytest_fcall.core import Json, RawCall, Reply
 from pytest_fcall.core.files import replace_file
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import laid_out, safe_line
-from pytest_fcall.session.judge.samples import JudgedAnswer
 from pytest_fcall.traces.masking import Masker
+
+if TYPE_CHECKING:
+    from pytest_fcall.session.judge.samples import JudgedAnswer
 
 _CASE_FILE: Final = "bug.fc.yaml"
 _REPLIES: Final = "replies.jsonl"
@@ -90,7 +90,9 @@ def _parser() -> ArgumentParser:
 
 def _pack(path: Path, case: str, options: Namespace) -> Packed:
     """Judge the recorded reply of a case. Raises ValueError where there is none, and UnreadableFile."""
-    from pytest_fcall.cli.fill_plugin import AnswerCollector
+    import pytest
+
+    from pytest_fcall.cli.answer_reader import AnswerCollector
     from pytest_fcall.cli.pytest_run import run_pytest_offline
 
     source = read_text(path, str(path))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pytest_fcall.cli.comment.api import LONGEST_WAIT, Api, ApiError, Unavailable, open_api
-from pytest_fcall.cli.comment.body import is_marked
 from pytest_fcall.core import Json
 
 WAITS: tuple[float, ...] = (1.0, 4.0)
@@ -101,11 +100,16 @@ async def _own_comments(api: Api, thread: Thread, marker: str) -> AsyncIterator[
             number = field_of(each, "id")
             if field_of(each, *thread.author) == own_name and isinstance(number, int):
                 text = field_of(each, "body")
-                if isinstance(text, str) and is_marked(text, marker):
+                if isinstance(text, str) and _is_marked(text, marker):
                     yield number
         if len(found) < _PAGE:
             return
     raise ApiError(f"{thread.name} has more than {_PAGE * _MOST_PAGES:,} comments")
+
+
+def _is_marked(text: str, marker: str) -> bool:
+    """Whether a comment begins with this line."""
+    return text.partition("\n")[0].strip() == marker
 
 
 def field_of(data: Json, *names: str) -> Json:

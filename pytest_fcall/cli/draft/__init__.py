@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
-from pytest_fcall.cases.yaml.flow_style import write_flow
+from pytest_fcall.cases.case_file import read_case_text
+from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.files import anywhere
+from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
 from pytest_fcall.cli.command_parser import command_parser, whole_number
-from pytest_fcall.cli.draft.file import faults_of, file_text, names_of
 from pytest_fcall.cli.draft.tasks import SYSTEM, Draft, Task, Unusable, drafts_in, tasks_of
 from pytest_fcall.cli.project import Project, open_project
 from pytest_fcall.cli.safe_output import machine_secrets
-from pytest_fcall.cli.tools.catalogues import catalogues, is_tools_file, tools_line
-from pytest_fcall.cli.tools.sources import ProblemList
-from pytest_fcall.core import Tool
+from pytest_fcall.cli.tools.sources import ProblemList, catalogues, is_tools_file, tools_line
+from pytest_fcall.core import FaultyCase, Tool
 from pytest_fcall.core.files import PRIVATE_FOLDER, create_file, make_private_folder
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -34,6 +37,7 @@ recorded like any others.
 
 Exit codes: 1, something that the model wrote cannot be used, or nothing is written.
 """
+_REVIEW_MARK: Final = "# review"
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -180,14 +184,62 @@ def _write(
 ) -> list[Draft]:
     """Write the drafts that are cases without a fault; the others become unusable."""
     tools = tools_line(options.tools.absolute(), out.parent)
-    names = names_of(drafts)
-    faults = faults_of(file_text(drafts, tools, options.fc_model), out, project.root, names) if drafts else {}
+    names = _names_of(drafts)
+    faults = _faults_of(_file_text(drafts, tools, options.fc_model), out, project.root, names) if drafts else {}
     unusable += [f"{name}: {fault}" for name, fault in faults.items()]
     kept = [draft for name, draft in zip(names, drafts, strict=True) if name not in faults]
     if kept:
         out.parent.mkdir(parents=True, exist_ok=True)
-        create_file(out, [file_text(kept, tools, options.fc_model).encode()])
+        create_file(out, [_file_text(kept, tools, options.fc_model).encode()])
         print(safe_line(f"{options.out}: {plural_text(len(kept), 'draft')}, skipped until a person has read them"))
     else:
         print(safe_line(f"{options.out}: nothing to write"), file=sys.stderr)
     return kept
+
+
+def _file_text(drafts: Sequence[Draft], tools_line: str, model: str) -> str:
+    """The text of the case file; `tools_line` is the line that takes the tools."""
+    lines = [
+        f"# Drafts by {safe_line(model)}, which nobody has read.",
+        f"# Correct each case; then remove its `skip` and its `{_REVIEW_MARK}`.",
+        tools_line,
+        "cases:",
+    ]
+    for name, draft in zip(_names_of(drafts), drafts, strict=True):
+        lines += [f"  {line}" for line in _case_lines(name, draft, model)]
+    return "\n".join(lines) + "\n"
+
+
+def _names_of(drafts: Sequence[Draft]) -> list[str]:
+    """The id of each draft: its tool, and a number."""
+    numbers: dict[str, int] = {}
+    names = []
+    for draft in drafts:
+        stem = re.sub(r"[^\w.-]", "_", draft.tool.name if draft.tool else "no_tool", flags=re.ASCII)[:60]
+        numbers[stem] = numbers.get(stem, 0) + 1
+        names.append(f"{stem}_{numbers[stem]}")
+    return names
+
+
+def _case_lines(name: str, draft: Draft, model: str) -> Iterator[str]:
+    yield f"- id: {write_flow(name)}  {_REVIEW_MARK}"
+    yield f"  skip: {write_flow(f'a draft by {model}: read it, then remove this line')}"
+    yield f"  prompt: {write_flow(draft.question)}"
+    if draft.tool is None:
+        yield "  expect: no_call"
+        return
+    yield "  expect:"
+    if draft.arguments is None:
+        yield "    # the arguments that the model gave do not fit the tool"
+        yield f"    - {write_flow_key(draft.tool.name)}: {{$ignore: true}}"
+    else:
+        yield f"    - {write_flow_key(draft.tool.name)}: {write_flow(mark_literal(draft.arguments))}"
+
+
+def _faults_of(text: str, path: Path, root: Path, names: Collection[str]) -> dict[str, str]:
+    """Why cases of the file cannot be used, by their ids."""
+    try:
+        file = read_case_text(text, path, root=root, outside=anywhere(path))
+    except UnreadableFile as unreadable:
+        return dict.fromkeys(names, unreadable.fault.message)
+    return {entry.id: entry.faults[0].message for entry in file.entries if isinstance(entry, FaultyCase)}

@@ -81,7 +81,7 @@ def _is_batch(options: Namespace) -> bool:
 
 def _run_on_store(parser: ArgumentParser, options: Namespace) -> int:
     from pytest_fcall.backends.store import ReplyStore, StoreError
-    from pytest_fcall.cli.configured_store import configured_store
+    from pytest_fcall.cli.configuration import configured_store
     from pytest_fcall.cli.record.recordings import RecordScope, export_replies, load_replies, prune_store, show_stats
 
     scope = RecordScope(existing_paths(parser, options.paths))

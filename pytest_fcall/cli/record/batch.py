@@ -22,8 +22,17 @@ from pytest_fcall.backends.batch.work import BatchWork, NotHere, Visit
 from pytest_fcall.cli.record.batch_quote import BatchPrices, Quote, agreed, over_limit
 from pytest_fcall.cli.record.batch_servers import Servers, batch_backend
 from pytest_fcall.cli.record.engine import answer, planned
-from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_note, print_problem, print_some
-from pytest_fcall.cli.record.plan_run import PlannedCases, PlanRun, cost_limit, exit_status
+from pytest_fcall.cli.record.plan_run import (
+    OPEN,
+    PlannedCases,
+    PlanRun,
+    cost_limit,
+    exit_status,
+    print_not_planned,
+    print_note,
+    print_problem,
+    print_some,
+)
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Unanswered, digest
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.reporting.number_text import plural_text

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from pytest_fcall.cli.record.messages import print_problem
-from pytest_fcall.cli.record.plan_run import NoPlan, PlannedCases, PlanRun
+from pytest_fcall.cli.record.plan_run import NoPlan, PlannedCases, PlanRun, print_problem
 from pytest_fcall.session.ask.open_requests import OpenRequest
 from pytest_fcall.session.offline.rounds import Rounds
 

@@ -12,8 +12,17 @@ from typing import Final
 
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import root_of
-from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_problem, print_some, reply_count
-from pytest_fcall.cli.record.plan_run import NoPlan, PlannedCases, PlanRun, exit_status
+from pytest_fcall.cli.record.plan_run import (
+    OPEN,
+    NoPlan,
+    PlannedCases,
+    PlanRun,
+    exit_status,
+    print_not_planned,
+    print_problem,
+    print_some,
+    reply_count,
+)
 from pytest_fcall.core.storage import Folder, folder_and_name, is_address, title_of
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line

@@ -1,28 +1,35 @@
-"""A run of pytest in which recordings answer, and what would be asked of a model is noted instead."""
+"""A run of pytest in which recordings answer, and requests to models are noted instead of sent; and lines about it."""
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import existing_paths, root_of
 from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest_offline
-from pytest_fcall.cli.record.messages import print_problem
 from pytest_fcall.core import FaultyCase
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.refusal import asks_by_fixture
 from pytest_fcall.plugin.session import session_of
+from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.ask.open_requests import OpenRequests
 from pytest_fcall.session.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import BackendFactory
+
+OPEN: Final = 10
+"""The exit status where requests are open still."""
+_SHOWN: Final = 5
+"""Lines of one kind that are printed; the others are counted."""
 
 
 class NoPlan(Exception):
@@ -130,3 +137,35 @@ def exit_status(work: Callable[[], int]) -> int:
     except StoreError as error:
         print_problem(str(error))
         return 1
+
+
+def reply_count(number: int) -> str:
+    """A number of replies."""
+    return "1 reply" if number == 1 else f"{number:,} replies"
+
+
+def print_some(lines: Sequence[str], of_what: str) -> None:
+    """Print the first of some lines to standard error, and how many more there are `of_what`."""
+    for line in lines[:_SHOWN]:
+        print_note(line)
+    if len(lines) > _SHOWN:
+        print_note(f"… {len(lines) - _SHOWN:,} more {of_what}")
+
+
+def print_not_planned(problems: Mapping[str, str], apps: Mapping[str, str]) -> None:
+    """Print which tests have no request though they want a reply: why, by test, and the ids of apps, by test."""
+    for app, number in sorted(Counter(apps.values()).items()):
+        print_note(f"not planned: {plural_text(number, 'test')} of {app}: pytest itself asks apps")
+    # Further lines show the place in its file, as `fcall lint` does.
+    reasons = {test: reason.strip().partition("\n")[0] for test, reason in problems.items()}
+    print_some([f"not planned: {test}: {reason}" for test, reason in reasons.items()], "tests are not planned")
+
+
+def print_problem(text: str) -> None:
+    """Print what is wrong, in the name of the command."""
+    print_note(f"fcall record: {text}")
+
+
+def print_note(text: str) -> None:
+    """Print a line to standard error."""
+    print(safe_line(text), file=sys.stderr)

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from pytest_fcall.backends.cluster.assignment import AskedModel, Assignment, says_everything, without_origins
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.record.engine import answer, planned
-from pytest_fcall.cli.record.messages import OPEN, print_not_planned, print_problem, print_some, reply_count
-from pytest_fcall.cli.record.plan_run import PlannedCases, PlanRun, exit_status, planned_cases
+from pytest_fcall.cli.record.plan_run import (
+    OPEN,
+    PlannedCases,
+    PlanRun,
+    exit_status,
+    planned_cases,
+    print_not_planned,
+    print_problem,
+    print_some,
+    reply_count,
+)
 from pytest_fcall.core import ModelUnavailable
 from pytest_fcall.core.files import PRIVATE_FOLDER
 from pytest_fcall.core.json_data import read_json

@@ -147,7 +147,7 @@ def _left_out(stored: Collection[str], scope: RecordScope, models: Sequence[str]
     asked = {model for model in stored if Model.by_id(model).kind in _TESTED_KINDS}
     if not asked:
         return ()
-    from pytest_fcall.cli.configured_models import configured_models
+    from pytest_fcall.cli.configuration import configured_models
 
     named = configured_models(scope.root)
     others = sorted(asked - named) if named else []

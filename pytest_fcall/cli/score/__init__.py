@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -10,12 +11,10 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TextIO
+from typing import Final, TextIO
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
-from pytest_fcall.cli.score.csv_totals import add_option, check_writable, write_tables
 from pytest_fcall.cli.score.processes import WorkFailed, map_in_order
-from pytest_fcall.cli.score.progress import Progress
 from pytest_fcall.cli.score.rows import (
     JudgedRow,
     RowJudge,
@@ -25,7 +24,7 @@ from pytest_fcall.cli.score.rows import (
     judge_batch,
     row_files,
 )
-from pytest_fcall.cli.score.summary import SuiteSummary, Summary
+from pytest_fcall.cli.score.summary import SuiteSummary, Summary, add_csv_option, check_writable, write_tables
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_width
 
@@ -60,6 +59,7 @@ examples:
   fcall score --format toolbench answers.jsonl > scores.jsonl
   fcall score --format bfcl --cases cases.jsonl --engine=ray --output verdicts.parquet s3://bucket/answers.parquet
 """
+_SECONDS_BETWEEN_UPDATES: Final = 0.25
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -76,7 +76,7 @@ def run(arguments: Sequence[str]) -> int:
     module = import_module(formats[name])
     parser = _parser(formats, module.EXAMPLES if formats is _OWN_FORMATS else _EXAMPLES)
     module.add_options(parser)
-    add_option(parser)
+    add_csv_option(parser)
     options = parser.parse_args(arguments)
     options.totals = options.totals or options.csv is not None
     judge: RowJudge = module.judge_of(parser, options)
@@ -209,7 +209,7 @@ def _judged_batches(options: Namespace, judge: RowJudge) -> Iterator[Sequence[Ju
 
 def _score_rows(options: Namespace, judge: RowJudge, summary: Summary, differences: TextIO | None) -> str:
     """Write verdicts as they come, and count them. Return what ended it early; empty where nothing did."""
-    progress = Progress(sys.stderr)
+    progress = _Progress(sys.stderr)
     try:
         with _verdict_writer(options) as write:
             for judged in _judged_batches(options, judge):
@@ -228,3 +228,26 @@ def _score_rows(options: Namespace, judge: RowJudge, summary: Summary, differenc
     finally:
         progress.clear()
     return ""
+
+
+class _Progress:
+    """A counter that updates itself on a terminal; silent elsewhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        bare: TextIO = getattr(stream, "bare", stream)
+        self._stream = bare if bare.isatty() else None
+        self._rows = 0
+        self._next = time.monotonic() + _SECONDS_BETWEEN_UPDATES
+
+    def add(self, rows: int) -> None:
+        """Add rows, and show the number of all a few times a second."""
+        self._rows += rows
+        if self._stream is None or (now := time.monotonic()) < self._next:
+            return
+        self._next = now + _SECONDS_BETWEEN_UPDATES
+        print(f"\r{self._rows:,} rows", end="", file=self._stream, flush=True)
+
+    def clear(self) -> None:
+        """Remove the counter from the terminal."""
+        if self._stream is not None:
+            print("\r\x1b[K", end="", file=self._stream, flush=True)

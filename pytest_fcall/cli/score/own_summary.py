@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
 
-from pytest_fcall.cli.score.csv_totals import table_files
 from pytest_fcall.cli.score.rows import JudgedRow
-from pytest_fcall.cli.score.summary import Agreement
+from pytest_fcall.cli.score.summary import Agreement, table_files
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.rate import Rate, passes
 from pytest_fcall.reporting.number_text import accuracy_text, count_text, interval_text, plural_text

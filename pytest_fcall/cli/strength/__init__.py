@@ -57,7 +57,7 @@ def run(arguments: Sequence[str]) -> int:
 
     suite = SuiteStrength(meter.cases)
     if options.format == "json":
-        from pytest_fcall.cli.strength.as_json import report_json
+        from pytest_fcall.cli.strength.report import report_json
 
         print(json.dumps(report_json(suite, root), indent=2))
     else:
@@ -101,7 +101,7 @@ def _share(text: str) -> float:
 def _print_text(suite: SuiteStrength, root: object, *, everything: bool) -> None:
     from pathlib import Path
 
-    from pytest_fcall.cli.strength.text import last_line, report_lines
+    from pytest_fcall.cli.strength.report import last_line, report_lines
     from pytest_fcall.reporting.terminal import table_width
 
     for line in report_lines(suite, Path(str(root)), table_width(sys.stdout, 80), everything=everything):

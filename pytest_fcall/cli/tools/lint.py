@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from pytest_fcall.cases.tool_coverage import coverage
 from pytest_fcall.cli.project import Project
-from pytest_fcall.cli.tools.catalogues import Catalogue, catalogues
-from pytest_fcall.cli.tools.sources import ProblemList
+from pytest_fcall.cli.tools.sources import Catalogue, ProblemList, catalogues
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line

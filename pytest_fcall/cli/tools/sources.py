@@ -1,11 +1,11 @@
-"""The case files of `fcall tools`, and a client that asks their tool sources."""
+"""The case files of `fcall tools`, the tools that they offer together, and a client that asks the sources of tools."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http.client import HTTPMessage
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
@@ -15,14 +15,15 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from pytest_fcall.backends.known_secrets import secrets_of_variables
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.case_file import CaseFile, read_case_file
+from pytest_fcall.cases.case_file import CaseFile, read_case_file, read_case_text
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.preamble import LockedSource, catalogue_sources, tool_sources
+from pytest_fcall.cases.yaml.flow_style import write_flow
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.safe_output import machine_secrets
-from pytest_fcall.core import Fault, Json, Tool, canonical
+from pytest_fcall.core import Case, Fault, Json, Tool, canonical
 from pytest_fcall.core.commands import install_command
 from pytest_fcall.core.files import MOST_BYTES
 from pytest_fcall.core.json_data import read_json
@@ -104,6 +105,54 @@ def _read_each(project: Project, problems: ProblemList, read: _FileReader[_T]) -
                 problems.add_fault(unreadable.fault)
         else:
             yield path, content
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Tools that are offered together, and the cases that offer them."""
+
+    path: Path
+    """The file that names them."""
+    tools: tuple[Tool, ...]
+    cases: tuple[Case, ...]
+    """Empty where the file holds tools alone."""
+
+
+def catalogues(project: Project, problems: ProblemList) -> Iterator[Catalogue]:
+    """The catalogues of each file that can be read. Its faults are added to the problems."""
+    for path in project.files:
+        is_case_file = not is_tools_file(path)
+        try:
+            if is_case_file:
+                file = read_case_file(path, root=project.root, outside=anywhere(path))
+            else:
+                text = f"{tools_line(path, path.parent)}\ncases:\n  - {{id: tools, prompt: any, expect: no_call}}\n"
+                beside = path.with_name(f"{path.name}.fc.yaml")  # a file cannot include itself
+                file = read_case_text(text, beside, root=project.root, outside=anywhere(path))
+        except UnreadableFile as unreadable:
+            if project.is_meant_as_cases(path, unreadable.fault):
+                problems.add_fault(unreadable.fault)
+            continue
+        for fault in file.faults:
+            problems.add_fault(fault)
+        offered: dict[tuple[str, ...], tuple[tuple[Tool, ...], list[Case]]] = {}
+        for case in file.entries:
+            if isinstance(case, Case):
+                names = tuple(tool.name for tool in case.tools)
+                offered.setdefault(names, (tuple(case.tools), []))[1].append(case)
+        for tools, cases in offered.values():
+            yield Catalogue(path, tools, tuple(cases) if is_case_file else ())
+
+
+def is_tools_file(path: Path) -> bool:
+    """Whether the file holds tools alone."""
+    return path.name.endswith((".tools.yaml", ".tools.yml", ".json"))
+
+
+def tools_line(path: Path, folder: Path) -> str:
+    """The line by which a case file in `folder` takes the tools of this file."""
+    name = write_flow(Path(os.path.relpath(path, folder)).as_posix())
+    return f"tools: [{{file: {name}}}]" if path.suffix == ".json" else f"include: {name}"
 
 
 class SourceClient:

@@ -1,4 +1,4 @@
-"""The report of `fcall strength` as text: gaps, tables, and the figure."""
+"""The report of `fcall strength`, as text and as JSON: gaps, tables, and the figure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Final
 
 from pytest_fcall.cases.expectation_places import ExpectationPlaces, ExpectationTrail
 from pytest_fcall.cli.project import relative_path
+from pytest_fcall.core import Json
 from pytest_fcall.reporting.faults import file_path_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_lines
 from pytest_fcall.strength.case_strength import Tally
 from pytest_fcall.strength.figures import Figure, FileCase, Gap, SuiteStrength, mean_tally
+from pytest_fcall.strength.mistakes.kinds import MISTAKES, weight
 from pytest_fcall.strength.mutants import Mutant
 from pytest_fcall.strength.readings import Looseness
 
@@ -26,49 +28,10 @@ _WHOLE: Final = 1 - 1e-9
 _WIDEST: Final = 80
 
 
-def percent_text(share: float | None) -> str:
-    """Write `93.8 %`. Only if all is noticed it is 100.0 %."""
-    if share is None:
-        return "-"
-    percent = 100 * share
-    return f"{min(percent, 99.9) if share < 1 - 1e-9 else 100.0:.1f} %"
-
-
-def figure_text(figure: Figure) -> str:
-    """A figure, with its range where something is undecided."""
-    if figure.value is None:
-        return "-"
-    if figure.high - figure.low < 1e-9:
-        return percent_text(figure.value)
-    return f"{percent_text(figure.value)} ({percent_text(figure.low)} to {percent_text(figure.high)})"
-
-
-class GapPlaces:
-    """Where gaps are in case files."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._places = ExpectationPlaces(root)
-
-    def text(self, gap: Gap, cause: Looseness | None) -> str:
-        """A place such as `cases/shop.fc.yaml:14`."""
-        case = next(iter(gap.cases.values())).strength.case
-        location = case.location
-        if cause is not None and not case.suite:
-            location = self._places.location(gap.file, case, _trail(cause))
-        return f"{file_path_text(location, self._root)}:{location.line}"
-
-
-def _trail(cause: Looseness) -> ExpectationTrail:
-    at = cause.place
-    path = (cause.rule,) if at.part == "match" else at.path
-    return ExpectationTrail(at.part, at.turn, at.alternative, at.call, path)
-
-
 def report_lines(suite: SuiteStrength, root: Path, width: int, *, everything: bool) -> Iterator[str]:
     """The whole report but for its last line."""
     gaps = suite.gaps()
-    places = GapPlaces(root)
+    places = _GapPlaces(root)
     shown = gaps if everything else gaps[:_MOST_GAPS]
     for gap in shown:
         yield from _gap_lines(gap, places, min(width, _WIDEST), everything=everything)
@@ -80,7 +43,7 @@ def report_lines(suite: SuiteStrength, root: Path, width: int, *, everything: bo
     yield from _remarks(suite, min(width, _WIDEST), everything=everything)
 
 
-def _gap_lines(gap: Gap, places: GapPlaces, width: int, *, everything: bool) -> Iterator[str]:
+def _gap_lines(gap: Gap, places: _GapPlaces, width: int, *, everything: bool) -> Iterator[str]:
     cases = list(gap.cases)
     named = ", ".join(cases[:_MOST_NAMED]) + (f" and {len(cases) - _MOST_NAMED} more" if cases[_MOST_NAMED:] else "")
     written = " and ".join(cause.written for cause in gap.causes) or _without_cause(gap)
@@ -126,7 +89,7 @@ def _tables(suite: SuiteStrength, root: Path, width: int, *, everything: bool) -
     yield ""
     tools = sorted(suite.by_tool().items(), key=lambda item: (Figure.of(item[1]).low, item[0]))
     weak_tools = [
-        [tool or "(no tool)", figure_text(Figure.of(tally))]
+        [tool or "(no tool)", _figure_text(Figure.of(tally))]
         for tool, tally in tools
         if everything or Figure.of(tally).low < _WHOLE
     ]
@@ -152,7 +115,7 @@ def _weakest(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int, *
 
 
 def _row(counts: Tally, tally: Tally) -> list[str]:
-    return [f"{counts.whole:,.0f}", f"{counts.caught:,.0f}", figure_text(Figure.of(tally))]
+    return [f"{counts.whole:,.0f}", f"{counts.caught:,.0f}", _figure_text(Figure.of(tally))]
 
 
 def _counted(cases: Sequence[FileCase]) -> Tally:
@@ -194,4 +157,104 @@ def last_line(suite: SuiteStrength) -> str:
     unmeasured = len(suite.cases) - len(suite.mutated)
     parts += [f"{plural_text(unmeasured, 'case')} not measured"] if unmeasured else []
     where = plural_text(len(suite.mutated), "case")
-    return f"strength {figure_text(Figure.of(suite.tally))} of {where}: {', '.join(parts)}"
+    return f"strength {_figure_text(Figure.of(suite.tally))} of {where}: {', '.join(parts)}"
+
+
+def report_json(suite: SuiteStrength, root: Path) -> dict[str, Json]:
+    """The figures, and every survivor with what lets it pass."""
+    places = _GapPlaces(root)
+    return {
+        **_figure_data(suite.tally),
+        "mistakes": _counts_data(suite.counts),
+        "files": [
+            {"file": relative_path(file, root), "cases": len(cases), **_figure_data(mean_tally(cases))}
+            for file, cases in suite.by_file().items()
+        ],
+        "tools": [{"tool": tool, **_figure_data(tally)} for tool, tally in sorted(suite.by_tool().items())],
+        "cases": [_case_data(each, root) for each in suite.cases],
+        "gaps": [_gap_data(gap, places) for gap in suite.gaps()],
+        "kinds": {name: {"meaning": meaning, "weight": weight(name)} for name, meaning in MISTAKES.items()},
+    }
+
+
+def _figure_data(tally: Tally) -> dict[str, Json]:
+    figure = Figure.of(tally)
+    if figure.value is None:
+        return {"strength": None}
+    return {"strength": round(figure.value, 6), "low": round(figure.low, 6), "high": round(figure.high, 6)}
+
+
+def _counts_data(counts: Tally) -> dict[str, Json]:
+    return {
+        "noticed": round(counts.caught),
+        "survived": round(counts.survived),
+        "undecided": round(counts.undecided),
+    }
+
+
+def _case_data(each: FileCase, root: Path) -> dict[str, Json]:
+    found = each.strength
+    named: dict[str, Json] = {
+        "file": relative_path(each.file, root),
+        "line": found.case.location.line,
+        "case": found.case.id,
+    }
+    if found.contradiction:
+        return named | {"strength": None, "contradiction": found.contradiction}
+    if found.why_not:
+        return named | {"strength": None, "not_measured": found.why_not}
+    rest = {"same": found.same, "left_open_by_rules": found.left_open, "bounded": found.bounded}
+    undecided: dict[str, Json] = {"undecided_by": list(found.undecided_by)} if found.undecided_by else {}
+    return named | _figure_data(found.tally) | {"mistakes": _counts_data(found.counts), **rest, **undecided}
+
+
+def _gap_data(gap: Gap, places: _GapPlaces) -> dict[str, Json]:
+    return {
+        "place": places.text(gap, gap.causes[0] if gap.causes else None),
+        "cases": list(gap.cases),
+        "expectations": [{"written": cause.written, "edit": cause.edit} for cause in gap.causes],
+        "costs": round(gap.weight, 6),
+        "mistakes": [
+            {"mistake": each.mistake, "tool": each.tool, "place": each.place, "detail": each.detail}
+            for each in gap.mutants
+        ],
+    }
+
+
+class _GapPlaces:
+    """Where gaps are in case files."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._places = ExpectationPlaces(root)
+
+    def text(self, gap: Gap, cause: Looseness | None) -> str:
+        """A place such as `cases/shop.fc.yaml:14`."""
+        case = next(iter(gap.cases.values())).strength.case
+        location = case.location
+        if cause is not None and not case.suite:
+            location = self._places.location(gap.file, case, _trail(cause))
+        return f"{file_path_text(location, self._root)}:{location.line}"
+
+
+def _trail(cause: Looseness) -> ExpectationTrail:
+    at = cause.place
+    path = (cause.rule,) if at.part == "match" else at.path
+    return ExpectationTrail(at.part, at.turn, at.alternative, at.call, path)
+
+
+def _figure_text(figure: Figure) -> str:
+    """A figure, with its range where something is undecided."""
+    if figure.value is None:
+        return "-"
+    if figure.high - figure.low < 1e-9:
+        return _percent_text(figure.value)
+    return f"{_percent_text(figure.value)} ({_percent_text(figure.low)} to {_percent_text(figure.high)})"
+
+
+def _percent_text(share: float | None) -> str:
+    """Write `93.8 %`. Only if all is noticed it is 100.0 %."""
+    if share is None:
+        return "-"
+    percent = 100 * share
+    return f"{min(percent, 99.9) if share < 1 - 1e-9 else 100.0:.1f} %"
