@@ -9,7 +9,7 @@ from dataclasses import replace
 from pytest_fcall.core.reply import Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.decoding.call_marks import FAMILY_MARKS, OPENFUNCTIONS, find_mark
-from pytest_fcall.decoding.format_decoders import FORMAT_DECODERS
+from pytest_fcall.decoding.decoders import FORMAT_DECODERS
 
 _TOOLBENCH = re.compile(r"\s*+(?:Actions?:\s*+)?(?:1\.\s*+)?(?:curl -X |API\.|Agent\.)")
 _API_BLEND_JSON = re.compile(r'\s*+\[?\s*+\{\s*+"API"\s*+:')

@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from pytest_fcall.decoding.call_patterns import LIST_OF_CALLS
-
 OPENFUNCTIONS = "<<function>>"
 """The token before each call of Gorilla's models."""
 
@@ -49,6 +47,11 @@ _STRIPPED_CALL = r"""(?x)
         | (?!json\b) [^\W\d][\w.-]{0,200}+ [ \t]*+\n\s*+ \{\s*+ (?: "[^"\n]{1,200}"\s*+: | \}\s*+\Z )
     )
     """
+# Tool names may contain hyphens, which Python cannot read, and models escape underscores as in Markdown.
+NAME = r"[^\W\d][\w.\\-]*+"
+FIRST_ARGUMENT = r"\(\s*+(?:[^\W\d]\w*+\s*+=(?!=)|['\"]|\))"
+LIST_OF_CALLS = rf"\[\s*+['\"]?(?P<name>{NAME}){FIRST_ARGUMENT}"
+"""A pattern of what prose does not contain: a list of Python calls whose first argument, if any, is named or quoted."""
 
 
 def find_mark(text: str) -> str | None:

@@ -1,6 +1,7 @@
 """The calls of one reply, compared with expected calls and with patterns of calls; each comparison is made once.
 
-Arguments are restored first where the wire format has changed them: some cannot carry all that JSON can."""
+Arguments are restored first where the wire format has changed them: some cannot carry all that JSON can.
+"""
 
 from __future__ import annotations
 

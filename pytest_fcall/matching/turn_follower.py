@@ -1,7 +1,8 @@
 """A turn of a conversation, followed while it goes on: which expected call is each new call?
 
 No judge model is asked meanwhile: values that a model has to judge count as right. A turn with faulty results is
-followed as if the calls that had them were never made."""
+followed as if the calls that had them were never made.
+"""
 
 from __future__ import annotations
 

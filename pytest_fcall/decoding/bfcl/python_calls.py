@@ -1,20 +1,17 @@
-"""Calls written in Python, as the official decoder reads them.
-
-It keeps only arguments given by name, and gives variables as their names. Operators between literals it passes to
-`eval`. Here they are computed within limits; names, calls and formatting between operators are undecodable.
-"""
+"""Calls written in Python, as the official decoder reads them."""
 
 from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Sequence
+from json.decoder import JSONDecoder
+from keyword import iskeyword, kwlist
 from typing import TypeAlias
 
 from pytest_fcall.decoding.bfcl.official_form import Undecodable
-from pytest_fcall.decoding.bfcl.python_shortcut import read_ordinary_calls
-from pytest_fcall.decoding.python.literals import apply_operator, apply_sign
-from pytest_fcall.decoding.python_source import NotPython, parse_expression
+from pytest_fcall.decoding.python_source import NotPython, apply_operator, apply_sign, parse_expression
 
 Decoded: TypeAlias = list[dict[object, object]]
 LiteralSequence: TypeAlias = str | bytes | list[object] | tuple[object, ...]
@@ -24,6 +21,23 @@ _MAX_DEPTH = 200
 _MAX_LENGTH = 100_000
 _NO_OPERATOR = "an argument has an operator that its values do not support"
 _TOO_LONG = "the value of an argument would be too long"
+_NAME = r"[A-Za-z_][A-Za-z_0-9]*"
+_CHARACTERS = r"\\\x00-\x1f\ud800-\udfff"  # escapes, and the characters that end a line or the text in Python
+_CALL = re.compile(rf"[ \n]*({_NAME}(?:\.{_NAME})*)\([ \n]*")
+_END = r"[ \n]*(?:,[ \n]*|(?=\)))"
+_ARGUMENT = re.compile(
+    rf"""({_NAME})[ \n]*=[ \n]*
+    (?: (?: "([^"{_CHARACTERS}]*)" | '([^'{_CHARACTERS}]*)' | (-?(?:0|[1-9][0-9]{{0,17}})) | (True|False|None) ){_END}
+      | (?=[-0-9\[{{]) )""".replace("[ \\n]", "[\\ \\n]"),
+    re.VERBOSE,
+)
+_AFTER_VALUE = re.compile(_END)
+_AFTER_CALL = re.compile(r"\)[ \n]*(?:,(?=[ \n]*[A-Za-z_])|(\]))")
+_NOT_COMMON = re.compile(rf"[{_CHARACTERS}\x7f]|true|false|null|NaN|Infinity")
+_MAX_BRACKETS = 100
+_KEYWORDS = frozenset(kwlist)
+_WORDS = {"True": True, "False": False, "None": None}
+_read_json = JSONDecoder().raw_decode
 
 
 def decode_python(text: str) -> Decoded:
@@ -39,7 +53,7 @@ class PythonDecoder:
 
     def decode(self, text: str) -> Decoded:
         """Read the calls of a text. Raises Undecodable."""
-        calls = read_ordinary_calls(text)
+        calls = _ordinary_calls(text)
         return self._parsed_calls(text) if calls is None else calls
 
     def _parsed_calls(self, text: str) -> Decoded:
@@ -176,3 +190,57 @@ def _signed(sign: ast.unaryop, value: object) -> object:
     if isinstance(value, int | float | complex):
         return apply_sign(sign, value)
     raise Undecodable(_NO_OPERATOR)
+
+
+def _ordinary_calls(text: str) -> list[dict[object, object]] | None:
+    """Read the most common form fast: `[name(key=value, …)]` with plain values; None for any other text.
+
+    The JSON reader reads lists and objects that mean the same in both languages.
+    """
+    if not text.startswith("["):
+        return None
+    if '"' not in text:
+        text = text.replace("'", '"')
+    calls: list[dict[object, object]] = []
+    position, last = 1, False
+    while not last:
+        if (head := _CALL.match(text, position)) is None or not _KEYWORDS.isdisjoint(head[1].split(".")):
+            return None
+        if (given := _arguments(text, head.end())) is None or (tail := _AFTER_CALL.match(text, given[1])) is None:
+            return None
+        calls.append({head[1]: given[0]})
+        position, last = tail.end(), tail[1] is not None
+    return calls if position == len(text) else None
+
+
+def _arguments(text: str, position: int) -> tuple[dict[object, object], int] | None:
+    arguments: dict[object, object] = {}
+    while (argument := _ARGUMENT.match(text, position)) is not None:
+        name = argument[1]
+        position = argument.end()
+        if iskeyword(name):
+            return None
+        match argument.lastindex:
+            case 2 | 3 as group:
+                arguments[name] = argument[group]
+            case 4:
+                arguments[name] = int(argument[4])
+            case 5:
+                arguments[name] = _WORDS[argument[5]]
+            case _:
+                if (value := _value(text, position)) is None:
+                    return None
+                arguments[name], position = value
+    return arguments, position
+
+
+def _value(text: str, start: int) -> tuple[object, int] | None:
+    try:
+        value, end = _read_json(text, start)
+    except (ValueError, RecursionError):
+        return None
+    source = text[start:end]
+    if _NOT_COMMON.search(source) or source.count("[") + source.count("{") > _MAX_BRACKETS:
+        return None
+    after = _AFTER_VALUE.match(text, end)
+    return (value, after.end()) if after else None

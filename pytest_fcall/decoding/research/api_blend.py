@@ -1,9 +1,4 @@
-"""The decoders of API-BLEND's notations, except that of SeqATIS and SeqSNIPS, which is JSON.
-
-* SeqTopV2: `SEND_MESSAGE(CONTENT_EXACT, RECIPIENT = "Joy"), CREATE_REMINDER(DATE_TIME = "tonight")`
-* SeqSGD and SeqMultiWOZ: `FindHotel(city = Oslo ; stars = 4) [SEP] ReserveHotel(hotel = Bristol)`
-* SeqToolQA: `LoadDB[DBName=flights], FilterDB[Origin=OSL, Dest=CPH], PythonInterpreter(abs(a - b))`
-"""
+"""The decoders of API-BLEND's notations."""
 
 from __future__ import annotations
 
@@ -17,11 +12,11 @@ from itertools import chain
 from pytest_fcall.core.reply import Call, Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.argument_values import ReadValue, named_arguments, schemas_of, tools_by_name, value_by_schema
 from pytest_fcall.decoding.call_collector import CallCollector, ReadCall
-from pytest_fcall.decoding.positional_arguments import named_arguments, tools_by_name
-from pytest_fcall.decoding.strict_json import NotJson, parse_json
+from pytest_fcall.decoding.json_calls import json_value_in
+from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, parse_json
 from pytest_fcall.decoding.text_parts import split_thinking
-from pytest_fcall.decoding.text_values import ReadValue, schemas_of, value_by_schema
 from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
 _NAME = r"[^\W\d][\w.:-]*+"
@@ -32,6 +27,7 @@ _NAMED = re.compile(rf"\s*+{_NAME}\s*+=")
 _INNER = r"[^()]|\((?:[^()]|\([^()]*+\))*+\)"
 _ROUND = re.compile(rf"(?P<name>{_NAME})\((?P<inside>(?:{_INNER})*+)\)\s*+[,;.]?\s*+")
 """A call in round brackets, whose argument may contain such brackets."""
+_KEY = re.compile(r"""["']API["']""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +149,33 @@ def _unquoted(value: str) -> str:
 
 def _typed(value: Json, schema: Mapping[str, Json] | None) -> ReadValue:
     return value_by_schema(value, schema, "text") if isinstance(value, str) else (value, ())
+
+
+def atis(text: str, _tools: Sequence[Tool] = ()) -> Calls:
+    """Read SeqATIS and SeqSNIPS: `[{"API": "flight", "Parameters": {"city": ["Oslo"]}}]`, where values are lists.
+
+    Text that is not JSON and has no key `API` is prose.
+    """
+    collector = CallCollector()
+    try:
+        value = json_value_in(text, collector)
+    except NotJson as error:
+        return Calls(malformed=f"The text is not JSON: {error}." if _KEY.search(split_thinking(text)[1]) else None)
+    if isinstance(value, Mapping) and "APIs" in value:
+        value = value["APIs"]
+    for item in value if isinstance(value, list) else [value]:
+        collector.add_call(partial(_read_json, item))
+    return collector.result()
+
+
+def _read_json(item: Json) -> ReadCall:
+    if not isinstance(item, Mapping) or not isinstance(name := item.get("API"), str) or not name:
+        raise NotJson("it is not an object with `API` and `Parameters`")
+    if unknown := [key for key in item if key not in {"API", "Parameters"}]:
+        raise NotJson(f"beside `API` and `Parameters` it has {shortened(unknown[0])}")
+    if "Parameters" not in item:
+        raise NotJson(f"{shortened(name)} has no `Parameters`")
+    try:
+        return Call(name, arguments_from_value(item["Parameters"])), ()
+    except NotJson as error:
+        raise NotJson(f"the parameters of {shortened(name)} cannot be read: {error}") from None

@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.argument_values import schemas_of, value_by_schema
 from pytest_fcall.decoding.call_collector import ReadCall
 from pytest_fcall.decoding.strict_json import arguments_from_wire
-from pytest_fcall.decoding.text_values import schemas_of, value_by_schema
 from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
 _SHELL = re.compile(

@@ -14,11 +14,10 @@ from functools import partial
 from pytest_fcall.core.reply import Call, Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.argument_values import named_arguments, tools_by_name
 from pytest_fcall.decoding.call_collector import CallCollector, ReadCall
-from pytest_fcall.decoding.positional_arguments import named_arguments, tools_by_name
-from pytest_fcall.decoding.python.calls import dotted_name, read_call_node
-from pytest_fcall.decoding.python.literals import literal
-from pytest_fcall.decoding.python_source import NotPython, expression_end, parse_expression
+from pytest_fcall.decoding.python_calls import dotted_name, read_call_node
+from pytest_fcall.decoding.python_source import NotPython, expression_end, literal, parse_expression
 from pytest_fcall.decoding.research.curl import read_curl
 from pytest_fcall.decoding.text_parts import FENCE, split_thinking
 from pytest_fcall.decoding.unreadable import Unreadable, shortened

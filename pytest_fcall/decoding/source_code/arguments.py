@@ -9,7 +9,7 @@ from pytest_fcall.core.expectation import Language
 from pytest_fcall.core.reply import Call, Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.positional_arguments import tools_by_name
+from pytest_fcall.decoding.argument_values import tools_by_name
 from pytest_fcall.decoding.source_code.java import read_java
 from pytest_fcall.decoding.source_code.javascript import read_javascript
 from pytest_fcall.decoding.source_code.syntax_tree import NotLiteral, NotSource

@@ -12,11 +12,11 @@ from typing import TypeAlias
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.argument_values import ReadValue, UntypedReading, schemas_of, value_by_schema
 from pytest_fcall.decoding.call_collector import ReadCall
 from pytest_fcall.decoding.json_shapes import read_call
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, parse_json
 from pytest_fcall.decoding.tagged.family import Attempt, failed_attempt, json_end
-from pytest_fcall.decoding.text_values import ReadValue, UntypedReading, schemas_of, value_by_schema
 from pytest_fcall.decoding.unreadable import Unreadable, repeated_key_notes, shortened
 
 _BETWEEN_OBJECTS = re.compile(r"\s*+(?:;\s*+|(?=\{))")

@@ -10,9 +10,9 @@ from typing import Literal, NoReturn, Protocol, TypeAlias
 
 from pytest_fcall.core.reply import Calls
 from pytest_fcall.core.request import Tool
+from pytest_fcall.decoding.argument_values import tools_by_name
 from pytest_fcall.decoding.call_collector import CallCollector, ReadCall
 from pytest_fcall.decoding.call_marks import find_mark
-from pytest_fcall.decoding.positional_arguments import tools_by_name
 from pytest_fcall.decoding.text_parts import END_TOKENS
 from pytest_fcall.decoding.unreadable import Unreadable, shortened
 

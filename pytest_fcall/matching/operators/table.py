@@ -1,6 +1,7 @@
 """The operators by their names, and their operands. The module of an operator is imported when a case first uses it.
 
-Operands from case files have been checked before; those of an expectation built in Python have not."""
+Operands from case files have been checked before; those of an expectation built in Python have not.
+"""
 
 from __future__ import annotations
 

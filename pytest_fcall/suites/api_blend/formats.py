@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from pytest_fcall.core.reply import Call, Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.python import calls as python
+from pytest_fcall.decoding import python_calls as python
 from pytest_fcall.decoding.research import api_blend, toolbench
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
 from pytest_fcall.suites.api_blend.data_sets import NAMELESS_ARGUMENT, CallPath, Format, Sample, UnknownValue

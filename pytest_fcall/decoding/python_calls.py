@@ -16,11 +16,17 @@ from typing import TypeAlias
 from pytest_fcall.core.reply import Call, Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
+from pytest_fcall.decoding.argument_values import named_arguments, tools_by_name
 from pytest_fcall.decoding.call_collector import CallCollector
-from pytest_fcall.decoding.call_patterns import LIST_OF_CALLS, NAME
-from pytest_fcall.decoding.positional_arguments import named_arguments, tools_by_name
-from pytest_fcall.decoding.python.literals import literal, repeated_dict_keys
-from pytest_fcall.decoding.python_source import NotPython, expression_end, parse_expression, statements
+from pytest_fcall.decoding.call_marks import LIST_OF_CALLS, NAME
+from pytest_fcall.decoding.python_source import (
+    NotPython,
+    expression_end,
+    literal,
+    parse_expression,
+    repeated_dict_keys,
+    statements,
+)
 from pytest_fcall.decoding.text_parts import FENCE, MarkdownPiece, markdown_pieces, split_thinking
 from pytest_fcall.decoding.unreadable import Unreadable, shortened
 

@@ -1,4 +1,4 @@
-"""Values that a format writes as bare text, typed by the tool's schema."""
+"""Arguments that a format writes without names, or as bare text: named and typed by the schema of the tool."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias
 
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.python.literals import literal, repeated_dict_keys
-from pytest_fcall.decoding.python_source import NotPython, parse_expression
+from pytest_fcall.decoding.python_source import NotPython, literal, parse_expression, repeated_dict_keys
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
+from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
+_MOST_NAMED = 5
 UntypedReading: TypeAlias = Literal["text", "json"]
 """The reading of values whose type the schema does not give: as text, or as JSON where that is possible."""
 
@@ -38,6 +39,40 @@ _WORDS: Mapping[str, Json] = {
     "null": None,
     "None": None,
 }
+
+
+def tools_by_name(tools: Sequence[Tool]) -> Mapping[str, Tool]:
+    """The tools by their names."""
+    return {tool.name: tool for tool in tools}
+
+
+def named_arguments(
+    name: str, positional: Sequence[Json], named: Mapping[str, Json], tools: Mapping[str, Tool]
+) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """Give all arguments of a call by name, in the order of writing, and a note where some were positional.
+
+    Positional arguments take the names of the tool's parameters, in the order of its schema. Raises Unreadable where
+    the tool is unknown, has too few parameters, or gets an argument twice.
+    """
+    if not positional:
+        return dict(named), ()
+    names = _parameter_names(name, len(positional), tools)
+    if repeated := next((each for each in names if each in named), None):
+        raise Unreadable(f"the argument {shortened(repeated)} of {shortened(name)} is given by position and by name")
+    shown = ", ".join(f"`{each}`" for each in names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")
+    note = f"Positional arguments of {shortened(name)} were read as {shown}."
+    return dict(zip(names, positional, strict=True)) | dict(named), (note,)
+
+
+def _parameter_names(name: str, count: int, tools: Mapping[str, Tool]) -> tuple[str, ...]:
+    if (tool := tools.get(name)) is None:
+        why = "which was not offered" if tools else "whose signature is not known"
+        raise Unreadable(f"positional arguments of {shortened(name)}, {why}, have no names")
+    properties = tool.parameters.get("properties")
+    names = tuple(properties) if isinstance(properties, Mapping) else ()
+    if count > len(names):
+        raise Unreadable(f"{shortened(name)} takes {len(names)} arguments, but {count} were given by position")
+    return names[:count]
 
 
 def schemas_of(tool: Tool | None) -> Mapping[str, Mapping[str, Json]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.decoding.text_values import UntypedReading, value_by_schema
+from pytest_fcall.decoding.argument_values import UntypedReading, value_by_schema
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 from pytest_fcall.decoding import DECODERS
 from pytest_fcall.decoding.call_marks import FAMILY_MARKS
-from pytest_fcall.decoding.format_decoders import LazyDecoders
+from pytest_fcall.decoding.decoders import LazyDecoders
 from pytest_fcall.decoding.tagged.families import FAMILIES, FAMILY_DECODERS
 
 
@@ -37,9 +37,7 @@ def test_native_calls_are_read_without_importing_decoders_of_text() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [
         ".call_marks",
-        ".call_patterns",
         ".decoders",
-        ".format_decoders",
         ".strict_json",
         ".unreadable",
     ]

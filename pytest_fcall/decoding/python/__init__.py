@@ -1,1 +1,0 @@
-"""Calls and values in Python source text, which is never run."""
