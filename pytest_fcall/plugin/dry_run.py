@@ -48,7 +48,7 @@ class DryRun:
     def _planned(self, item: pytest.Item) -> Iterator[PlannedRequest]:
         if not isinstance(item, CaseItem) or not isinstance(item.case, Case) or item.named is None or item.is_skipped:
             return
-        from pytest_fcall.backends.costs.token_estimates import likely_usage
+        from pytest_fcall.backends.costs import likely_usage
 
         session, model = session_of(item.config), item.named.model.id
         source = session.replies.source(item.named)

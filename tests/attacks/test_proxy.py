@@ -19,8 +19,8 @@ import pytest
 
 from pytest_fcall.backends.proxy.announcements import announce, announced_proxies
 from pytest_fcall.backends.proxy.case_lookup import AppRuns
+from pytest_fcall.backends.proxy.http import proof
 from pytest_fcall.backends.proxy.listener import LazyListener
-from pytest_fcall.backends.proxy.proof import proof
 from pytest_fcall.backends.proxy.proxy import Proxy
 from pytest_fcall.backends.proxy.relay import Relay
 from tests.integration.exam import Exam

@@ -9,8 +9,8 @@ import aiohttp
 import httpx2
 import openai
 
-from pytest_fcall.backends.openai.connection_failures import BROKEN_COMPRESSION, CONNECT_SECONDS, connection_failure
-from pytest_fcall.backends.openai.server_answer import ServerAnswer
+from pytest_fcall.backends.openai.connections import BROKEN_COMPRESSION, CONNECT_SECONDS, connection_failure
+from pytest_fcall.backends.openai.endpoint import ServerAnswer
 from pytest_fcall.backends.provider_failures import ProviderFailure
 
 

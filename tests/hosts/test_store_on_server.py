@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.costs.budget import Budget, MeteredBackend
-from pytest_fcall.backends.costs.prices import OwnPrice
+from pytest_fcall.backends.budget import Budget, MeteredBackend
+from pytest_fcall.backends.costs import OwnPrice
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
 from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Limits
 from pytest_fcall.backends.recordings.entry import Recording

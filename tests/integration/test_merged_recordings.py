@@ -13,8 +13,7 @@ from random import Random
 import pytest
 
 from pytest_fcall.backends.recordings.entry import Recording, Recordings
-from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, write_recordings
-from pytest_fcall.backends.recordings.reader import MENDED_BY_EXPORT
+from pytest_fcall.backends.recordings.file import MENDED_BY_EXPORT, read_recordings, recordings_path, write_recordings
 from pytest_fcall.core import Fault, Model, RawCall, Reply, Request, Tool, Usage, request_digest
 from pytest_fcall.core.files import write_git_attributes
 from tests.integration.command import fcall

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.generation import Generated, Prompt
+from pytest_fcall.backends.local.answerer import Answerer, Generated, Prompt
 from pytest_fcall.backends.local.static_engine import StaticEngine
 from pytest_fcall.core import Json, Request, Tool
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Answerer
+from pytest_fcall.backends.local.answerer import Answerer, Generated, Prompt
 from pytest_fcall.backends.local.continuous_engine import ContinuousFeeder
-from pytest_fcall.backends.local.generation import Generated, Prompt
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Request
 from tests.local.asking import ALARM, WEATHER, ask, requests
 from tests.local.tiny import READS

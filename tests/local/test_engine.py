@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.generation import Prompt
+from pytest_fcall.backends.local.answerer import Answerer, Prompt
 from pytest_fcall.backends.local.static_engine import StaticEngine
 from pytest_fcall.core import CaseRefused, Json
 from tests.local.asking import ALARM, QUESTIONS, WEATHER, ask, requests, say

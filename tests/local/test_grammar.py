@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.generation import Prompt
+from pytest_fcall.backends.local.answerer import Answerer, Prompt
 from pytest_fcall.backends.local.grammar import ANSWER_FORMS
 from pytest_fcall.core import Call, CaseRefused, Json, ModelUnavailable, Reply, Tool
 from pytest_fcall.decoding import decode

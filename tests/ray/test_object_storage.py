@@ -19,9 +19,7 @@ from moto.server import ThreadedMotoServer
 from pyarrow import fs
 from ray.cluster_utils import Cluster
 
-from pytest_fcall.backends.cluster.answerer import UnfitNode, package_version, prepare_node
-from pytest_fcall.backends.cluster.assignment import Assignment
-from pytest_fcall.backends.cluster.parts import part_names
+from pytest_fcall.backends.cluster.answerer import Assignment, UnfitNode, package_version, part_names, prepare_node
 from pytest_fcall.cli import main
 from pytest_fcall.core.storage import Folder, MissingObject, StorageError, open_address
 from tests.ray.conftest import counts, python

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from ray.cluster_utils import Cluster
 
-from pytest_fcall.backends.cluster.parts import part_names, read_part
+from pytest_fcall.backends.cluster.answerer import part_names, read_part
 from pytest_fcall.core.storage import Folder
 from tests.ray.autoscaled import autoscaled_cluster
 from tests.ray.conftest import NODE, counts, python

@@ -16,13 +16,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from pytest_fcall.backends.answer_body import TooLong, UnreadableBody
 from pytest_fcall.backends.any.provider import GOOGLE, Provider, provider_of
 from pytest_fcall.backends.failure_kinds import LOST_BY_REDIRECT, NOT_SENT, TOO_LONG
+from pytest_fcall.backends.http_answers import RedirectError, TooLong, UnreadableBody
+from pytest_fcall.backends.known_secrets import secrets_of_request
 from pytest_fcall.backends.openai import settings as openai_settings
 from pytest_fcall.backends.openai.chat import CHAT
+from pytest_fcall.backends.openai.endpoint import WireRequest, wire_request
 from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings
-from pytest_fcall.backends.openai.wire_request import WireRequest, wire_request
 from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.backends.provider_failures import (
     ProviderFailure,
@@ -31,8 +32,6 @@ from pytest_fcall.backends.provider_failures import (
     read_failure,
     reply_or_raise,
 )
-from pytest_fcall.backends.redaction import secrets_of_request
-from pytest_fcall.backends.redirects import RedirectError
 from pytest_fcall.backends.settings import ModelEntry, Option, SettingsError
 from pytest_fcall.core import CaseRefused, Interface, Json, Model, ModelUnavailable, Reply, Request, Unanswered
 from pytest_fcall.core.backend import OfflineBody
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from httpx import AsyncClient
     from pydantic import ValidationError
 
-    from pytest_fcall.backends.any.offline import Exchange, OfflineClient
+    from pytest_fcall.backends.any.http_client import Exchange, OfflineClient
     from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
 
 _OPENAI_ONLY = ("api", "serve", "serve_timeout")
@@ -102,7 +101,7 @@ class AnyBackend:
 
     async def offline_reply(self, request: Request, status: int, body: bytes) -> Reply:
         """The reply in the provider's answer to `offline_body`. Raises as `complete` does."""
-        from pytest_fcall.backends.any.offline import Exchange
+        from pytest_fcall.backends.any.http_client import Exchange
 
         settings, wire = self._prepare(request)
         provider, client = self._offline_client()
@@ -148,7 +147,7 @@ class AnyBackend:
 
     async def _exchange(self, request: Request) -> Exchange:
         """What the library would send. Raises CaseRefused where it refuses the request, and ModelUnavailable."""
-        from pytest_fcall.backends.any.offline import Exchange
+        from pytest_fcall.backends.any.http_client import Exchange
 
         settings, wire = self._prepare(request)
         provider, client = self._offline_client()
@@ -167,7 +166,7 @@ class AnyBackend:
     def _offline_client(self) -> tuple[Provider, OfflineClient]:
         """The client that sends nothing. Raises ModelUnavailable for a provider whose batches are not known."""
         if self._offline is None:
-            from pytest_fcall.backends.any.offline import OfflineClient
+            from pytest_fcall.backends.any.http_client import OfflineClient
 
             if self._provider not in _BATCHES:
                 raise ModelUnavailable(

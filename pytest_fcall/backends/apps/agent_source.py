@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pytest_fcall.backends.apps.agents.app import read_agent_tools
 from pytest_fcall.backends.apps.agents.known import UnreadTool, agent_kind, known_agents
-from pytest_fcall.backends.apps.agents.tools import read_agent_tools
 from pytest_fcall.backends.apps.app_module import find_object
 from pytest_fcall.core import ModelUnavailable, Tool
 from pytest_fcall.core.provider_variables import with_placeholder_keys

@@ -15,15 +15,24 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_fcall.backends.answer_body import ACCEPTED_ENCODINGS, UnreadableBody, parse_body, whole_body
 from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError
 from pytest_fcall.backends.apps.python import CopyableTools, app_request
+from pytest_fcall.backends.http_answers import (
+    ACCEPTED_ENCODINGS,
+    MOST_REDIRECTS,
+    REDIRECTS,
+    WITHOUT_BODY,
+    RedirectError,
+    UnreadableBody,
+    parse_body,
+    redirect_target,
+    whole_body,
+)
+from pytest_fcall.backends.known_secrets import secrets_of_request
 from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.backends.provider_failures import Redactor, long_secrets
 from pytest_fcall.backends.proxy.case_lookup import CASE_TAG
-from pytest_fcall.backends.redaction import secrets_of_request
-from pytest_fcall.backends.redirects import MOST_REDIRECTS, REDIRECTS, WITHOUT_BODY, RedirectError, redirect_target
 from pytest_fcall.backends.servers.command import PORT_PLACEHOLDER, Command, command_words
 from pytest_fcall.backends.settings import (
     ModelEntry,

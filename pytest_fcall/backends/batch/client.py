@@ -15,13 +15,22 @@ from urllib.parse import urlsplit
 from aiohttp import ClientError, ClientResponse
 from yarl import URL
 
-from pytest_fcall.backends.answer_body import ACCEPTED_ENCODINGS, UnreadableBody, parse_body, pieces_of, whole_body
 from pytest_fcall.backends.batch_server import BatchServer
 from pytest_fcall.backends.failure_kinds import NO_CONNECTION
-from pytest_fcall.backends.openai.connection_failures import connection_failure
-from pytest_fcall.backends.openai.connections import Connections, UnusableProxy, joined_headers
+from pytest_fcall.backends.http_answers import (
+    ACCEPTED_ENCODINGS,
+    MOST_REDIRECTS,
+    REDIRECTS,
+    WITHOUT_BODY,
+    RedirectError,
+    UnreadableBody,
+    parse_body,
+    pieces_of,
+    redirect_target,
+    whole_body,
+)
+from pytest_fcall.backends.openai.connections import Connections, UnusableProxy, connection_failure, joined_headers
 from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, read_failure
-from pytest_fcall.backends.redirects import MOST_REDIRECTS, REDIRECTS, WITHOUT_BODY, RedirectError, redirect_target
 from pytest_fcall.core import Json
 from pytest_fcall.core.files import open_private
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from pytest_fcall.backends.answer_body import LONGEST_BODY, parse_body
-from pytest_fcall.backends.batch.limits import LIMITS
 from pytest_fcall.backends.batch.portion import Portion
-from pytest_fcall.backends.batch.service import BatchService, ResultRow
+from pytest_fcall.backends.batch.service import LIMITS, BatchService, ResultRow
+from pytest_fcall.backends.http_answers import LONGEST_BODY, parse_body
 from pytest_fcall.core.json_data import as_mapping
 
 Keep: TypeAlias = Callable[[str, int, bytes], Awaitable[str | None]]

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import uuid4
 
-from pytest_fcall.backends.cluster.assignment import Assignment
-from pytest_fcall.backends.cluster.coordinator import CoordinatorClient
-from pytest_fcall.backends.cluster.parts import PartRow, part_names, read_part, write_part
-from pytest_fcall.backends.cluster.round_log import GROUPS, groups_of
-from pytest_fcall.backends.cluster.shared_limits import Gate, SharedLimitsBackend
-from pytest_fcall.backends.costs.budget import MeteredBackend
+from pytest_fcall.backends.budget import MeteredBackend
+from pytest_fcall.backends.cluster.coordinator import GROUPS, CoordinatorClient, Gate, SharedLimitsBackend, groups_of
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
 from pytest_fcall.backends.dispatch.job import Job, Limits
+from pytest_fcall.backends.known_secrets import without_secrets
 from pytest_fcall.backends.recordings.entry import reply_to_data
-from pytest_fcall.core import Backend, Json, ModelUnavailable, Reply
-from pytest_fcall.core.json_data import DamagedData
+from pytest_fcall.backends.recordings.line import tool_of
+from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Reply, Request
+from pytest_fcall.core.json_data import DamagedData, as_mapping, read_json, required_field
+from pytest_fcall.core.parquet import SUFFIX, ParquetError
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.core.storage import Folder, StorageError
+
+if TYPE_CHECKING:
+    from pytest_fcall.backends.costs import Price
+    from pytest_fcall.core.extension import BackendFactory
+
 
 MARK: Final = "fcall-plan"
 """The file by which a process knows that it sees the folder of the one who records."""
@@ -171,3 +179,121 @@ def package_version() -> str:
         return version("pytest-fcall")
     except PackageNotFoundError:
         return ""
+
+
+_BEGIN: Final = "part-"
+COLUMNS: Final = ("digest", "reply", "error")
+
+
+class PartRow(NamedTuple):
+    """What came of a request: a reply as JSON text, or an error."""
+
+    digest: str
+    reply: str | None = None
+    error: str | None = None
+
+    @classmethod
+    def of_reply(cls, digest: str, reply: Mapping[str, Json]) -> PartRow:
+        """The row of a reply."""
+        return cls(digest, json.dumps(reply))
+
+
+def part_names(folder: Folder) -> list[str]:
+    """The names of the parts in a folder."""
+    return [name for name in folder.names() if name.startswith(_BEGIN) and name.endswith(SUFFIX)]
+
+
+def write_part(folder: Folder, rows: Iterable[PartRow]) -> str:
+    """Write a part, and return its name. Raises OSError."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    name = f"{_BEGIN}{uuid4().hex}{SUFFIX}"
+    columns = zip(*rows, strict=True)
+    table = pa.table({title: pa.array(values, pa.string()) for title, values in zip(COLUMNS, columns, strict=True)})
+    written = pa.BufferOutputStream()
+    parquet.write_table(table, written)
+    folder.write(name, written.getvalue().to_pybytes())
+    return name
+
+
+def read_part(folder: Folder, name: str) -> Iterator[PartRow]:
+    """The rows of a part. Raises ParquetError, and OSError."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with folder.open(name) as file, parquet.ParquetFile(file) as part:
+            for batch in part.iter_batches(columns=[*COLUMNS]):
+                yield from (PartRow(**row) for row in batch.to_pylist())
+    except (pa.ArrowException, TypeError) as error:
+        raise ParquetError(f"{name}: it is no part of an answer: {str(error).splitlines()[0]:.200}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedModel:
+    """A model, and what makes its backend."""
+
+    model: Model
+    make: BackendFactory
+    metered: bool = False
+    """Whether its requests are paid from the budget of the run."""
+    price: Price | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What each process of the cluster is told. It travels from memory to memory, and is never written."""
+
+    root: Path | None
+    """The folder of the project; None where the process's own folder is a copy of it."""
+    checkpoint: str
+    models: Mapping[str, AskedModel]
+    concurrency: int
+    """Requests that one process may have in flight."""
+    counts_tokens: bool
+    version: str
+    """The version of this package where the plan was made."""
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables of the environment that are handed on."""
+    whole: Mapping[str, Request] = field(default_factory=dict, repr=False)
+    """Requests of which a row of a plan does not say everything, by digest."""
+
+    def backend(self, model: str) -> Backend:
+        """Make the backend of a model. Raises ModelUnavailable."""
+        asked = self.models[model]
+        return asked.make(asked.model, self.root or Path.cwd())
+
+    def request(self, row: Mapping[str, Json]) -> Request:
+        """The request in a row of a plan in columns. Raises DamagedData."""
+        digest = required_field(row, "digest", str)
+        return self.whole.get(digest) or request_of_columns(row)
+
+
+def says_everything(request: Request) -> bool:
+    """Whether a row of a plan says everything about a request."""
+    plain = request.wording is None and request.now is None and not request.proposed
+    return plain and dict(without_secrets(request.settings)) == dict(request.settings)
+
+
+def request_of_columns(row: Mapping[str, Json]) -> Request:
+    """The request in a row of a plan, whose columns hold JSON as text. Raises DamagedData."""
+
+    def value(name: str) -> Json:
+        return read_json(required_field(row, name, str))
+
+    messages, tools = value("messages"), value("tools")
+    if not isinstance(messages, list) or not isinstance(tools, list):
+        raise TypeError("`messages` and `tools` must be lists")
+    return Request(
+        tuple(as_mapping(each, "a message") for each in messages),
+        tuple(tool_of(as_mapping(each, "a tool")) for each in tools),
+        as_mapping(value("settings"), "`settings`"),
+        required_field(row, "sample", int),
+    )
+
+
+def without_origins(request: Request) -> Request:
+    """The request without what only the machine of the case can use of its tools."""
+    return replace(request, tools=tuple(replace(tool, origin=None) for tool in request.tools))

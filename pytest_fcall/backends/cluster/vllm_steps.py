@@ -6,10 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pytest_fcall.backends.cluster.answerer import prepare_node, read_portion
-from pytest_fcall.backends.cluster.assignment import Assignment
+from pytest_fcall.backends.cluster.answerer import Assignment, PartRow, prepare_node, read_portion, write_part
 from pytest_fcall.backends.cluster.coordinator import CoordinatorClient
-from pytest_fcall.backends.cluster.parts import PartRow, write_part
 from pytest_fcall.backends.local.vllm_rows import VllmRows
 from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.core import CaseRefused

@@ -150,7 +150,7 @@ class Sender:
     def _estimated_tokens(self, request: Request) -> int:
         if self._limits.tpm is None:
             return 0
-        from pytest_fcall.backends.costs.token_estimates import likely_usage
+        from pytest_fcall.backends.costs import likely_usage
 
         usage = likely_usage(request)
         return (usage.input_tokens or 0) + (usage.output_tokens or 0)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 from zlib import crc32
 
-from pytest_fcall.backends.answer_body import MOST_VALUES, holds_too_many_values, parse_json
+from pytest_fcall.backends.http_answers import MOST_VALUES, holds_too_many_values, parse_json
 from pytest_fcall.core import Json
 
 Body = Mapping[str, Json]

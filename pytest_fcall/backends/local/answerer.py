@@ -2,15 +2,116 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
-from typing import Protocol
+from typing import Literal, Protocol
 
-from pytest_fcall.backends.local.generation import Generated, Prompt, Tally
+from pytest_fcall.backends.local.memory import peak_bytes
 from pytest_fcall.backends.local.settings import draws_tokens
-from pytest_fcall.core import Json, Reply, Request, Usage
+from pytest_fcall.core import Json, Reply, Request, Tool, Usage
+from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request as the model reads it."""
+
+    text: str
+    tools: tuple[Tool, ...] = ()
+    """For a grammar; the text describes them already."""
+    settings: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The text that the model wrote, with the special tokens that a decoder needs."""
+
+    text: str
+    input_tokens: int
+    output_tokens: int
+    finish: Literal["stop", "length"] = "stop"
+    seconds: float = 0.0
+    engine: Mapping[str, Json] = field(default_factory=dict)
+    """Facts about this answer alone, in addition to those of the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The work of one process since its start."""
+
+    loading_seconds: float
+    batch_size: int
+    """The maximum number of prompts in a batch."""
+    busy_seconds: float = 0.0
+    occupied: float = 0.0
+    """The seconds for which the places of batches were occupied, summed up."""
+    prompts: int = 0
+    tokens: int = 0
+    """Output tokens."""
+    peak_bytes: int = 0
+    note: str = ""
+
+    def to_data(self) -> dict[str, Json]:
+        """The figures as JSON."""
+        return asdict(self)
+
+    def text(self) -> str:
+        """One line for people."""
+        parts = [
+            f"{self.tokens / max(self.busy_seconds, 0.001):,.0f} tokens a second",
+            f"batches {100 * self.occupied / max(self.busy_seconds * self.batch_size, 0.001):.0f} % full",
+            f"{self.peak_bytes / 1e9:.1f} GB at most",
+            f"loaded in {self.loading_seconds:.1f} s",
+        ]
+        return ", ".join([*parts, *filter(None, [self.note])])
+
+
+def figures_from_data(data: Json) -> Figures:
+    """Read what `to_data` wrote. Raises DamagedData."""
+    fields = as_mapping(data, "the figures")
+    return Figures(
+        loading_seconds=required_field(fields, "loading_seconds", float),
+        batch_size=required_field(fields, "batch_size", int),
+        busy_seconds=required_field(fields, "busy_seconds", float),
+        occupied=required_field(fields, "occupied", float),
+        prompts=required_field(fields, "prompts", int),
+        tokens=required_field(fields, "tokens", int),
+        peak_bytes=required_field(fields, "peak_bytes", int),
+        note=optional_field(fields, "note", str) or "",
+    )
+
+
+class Tally:
+    """Counts the work of a feeder."""
+
+    def __init__(self) -> None:
+        self._busy_seconds = 0.0
+        self._occupied = 0.0
+        self._prompts = 0
+        self._tokens = 0
+
+    def add(self, generated: Sequence[Generated], busy_seconds: float, occupied: float) -> None:
+        """Count generated texts, the additional busy time, and the time for which their places were occupied."""
+        self._busy_seconds += busy_seconds
+        self._occupied += occupied
+        self._prompts += len(generated)
+        self._tokens += sum(each.output_tokens for each in generated)
+
+    def figures(self, loading_seconds: float, batch_size: int, note: str) -> Figures:
+        """The counts so far."""
+        return Figures(
+            loading_seconds,
+            batch_size,
+            self._busy_seconds,
+            self._occupied,
+            self._prompts,
+            self._tokens,
+            peak_bytes(sys.modules.get("torch")),
+            note,
+        )
 
 
 class Feeder(Protocol):

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from pytest_fcall.backends.local.generation import Figures, figures_from_data
+from pytest_fcall.backends.local.answerer import Figures, figures_from_data
 from pytest_fcall.backends.local.process_data import ProcessSpec, request_to_data, written_request
 from pytest_fcall.backends.local.settings import ignored_settings
 from pytest_fcall.backends.processes.launcher import Launcher, users_folder

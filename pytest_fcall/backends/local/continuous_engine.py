@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from itertools import count
 from typing import Any
 
-from pytest_fcall.backends.local.generation import Generated, Prompt, Tally
+from pytest_fcall.backends.local.answerer import Generated, Prompt, Tally
 from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.loaded_model import LoadedModel, TokenRow, TokenRows
 from pytest_fcall.backends.local.memory import is_out_of_memory

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fcall.backends.local.generation import Generated, Prompt
+from pytest_fcall.backends.local.answerer import Generated, Prompt
 from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.memory import check_memory, free_bytes, is_out_of_memory
 from pytest_fcall.backends.local.weights import Weights

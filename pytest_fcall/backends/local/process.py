@@ -14,13 +14,15 @@ from typing import TypeAlias
 
 from pytest_fcall.backends.local.answerer import Answerer, Feeder, load_answerer
 from pytest_fcall.backends.local.process_data import ProcessSpec, process_spec_from_data, request_from_data
-from pytest_fcall.backends.processes.client_connections import (
+from pytest_fcall.backends.processes.protocol import (
     IDLE_SECONDS,
     ClientConnections,
+    encode_frame,
+    failure_to_data,
+    read_frame,
     read_launch_order,
     send_frame,
 )
-from pytest_fcall.backends.processes.protocol import encode_frame, failure_to_data, read_frame
 from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.core import Json
 

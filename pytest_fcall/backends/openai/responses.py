@@ -17,7 +17,7 @@ from pytest_fcall.backends.openai.answer_fields import (
     text_and_refusal,
     usage,
 )
-from pytest_fcall.backends.openai.wire_request import Endpoint, WireRequest
+from pytest_fcall.backends.openai.endpoint import Endpoint, WireRequest
 from pytest_fcall.core import Finish, Json, Message, RawCall, Reply
 from pytest_fcall.schema.wire_tools import WireTools
 

@@ -19,7 +19,7 @@ from pytest_fcall.core import AppExchange, Reply, digest
 from pytest_fcall.core.secrets import Secrets
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.costs.budget import Bill
+    from pytest_fcall.backends.budget import Bill
 
 
 class _UnreadExchange(NamedTuple):
@@ -223,7 +223,7 @@ class AppRun:
 
     def paying(self, numbered: NumberedRequest, provider: str) -> AbstractAsyncContextManager[Bill]:
         """Pay for a request to a model, if there is a budget. Raises ModelUnavailable."""
-        from pytest_fcall.backends.costs.budget import Bill
+        from pytest_fcall.backends.budget import Bill
 
         if self.budget is None or not numbered.request.model:
             return nullcontext(Bill())

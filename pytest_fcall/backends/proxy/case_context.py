@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
 
 from pytest_fcall.backends.proxy.case_lookup import CASE_HEADER, AppRuns, CaseMark
-from pytest_fcall.backends.spans.trace_context import span_of_case, traceparent
+from pytest_fcall.backends.spans.variables import span_of_case, traceparent
 
 _T = TypeVar("_T")
 _Function: TypeAlias = Callable[..., Any]

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from pytest_fcall.backends.spans.trace_context import traceparent
+from pytest_fcall.backends.spans.variables import traceparent
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.app_run import AppRun

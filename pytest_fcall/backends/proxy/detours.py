@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock, current_thread
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
-from pytest_fcall.backends.proxy.provider_hosts import is_provider, provider_hosts
+from pytest_fcall.core.provider_variables import PROVIDER_ADDRESSES
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from types import FrameType
+
 
 _OWN_THREADS = ("fcall-dispatch", "fcall-proxy")
 """Prefixes of the names of threads that ask models for the run, or pass on what an app asks."""
@@ -248,3 +251,54 @@ def _awaited_frames(awaited: Any) -> Iterator[FrameType]:
         if frame is not None:
             yield frame
         awaited = getattr(awaited, "cr_await", None) or getattr(awaited, "gi_yieldfrom", None)
+
+
+_HOSTS = frozenset(
+    {
+        "api-inference.huggingface.co",
+        "api.ai21.com",
+        "api.anthropic.com",
+        "api.cerebras.ai",
+        "api.cohere.ai",
+        "api.cohere.com",
+        "api.deepseek.com",
+        "api.fireworks.ai",
+        "api.groq.com",
+        "api.mistral.ai",
+        "api.moonshot.ai",
+        "api.openai.com",
+        "api.perplexity.ai",
+        "api.replicate.com",
+        "api.sambanova.ai",
+        "api.together.xyz",
+        "api.x.ai",
+        "codestral.mistral.ai",
+        "generativelanguage.googleapis.com",
+        "integrate.api.nvidia.com",
+        "models.github.ai",
+        "openrouter.ai",
+        "router.huggingface.co",
+    }
+)
+_ENDS = (
+    "aiplatform.googleapis.com",  # of any region
+    ".api.openai.com",
+    ".models.ai.azure.com",
+    ".openai.azure.com",
+    ".services.ai.azure.com",
+)
+_BEDROCK = re.compile(r"bedrock-runtime(-fips)?\.[a-z0-9-]+\.amazonaws\.com(\.cn)?")
+_ADDRESS_OR_LOCAL = re.compile(r"[\d.]+|.*:.*|localhost|.*\.localhost")
+
+
+def provider_hosts(urls: Iterable[str]) -> frozenset[str]:
+    """The hosts of the known providers, and those of these addresses that have a name beyond this machine."""
+    named = {urlsplit(url).hostname or "" for url in (*PROVIDER_ADDRESSES.values(), *urls)}
+    return _HOSTS | {host for host in named if host and not _ADDRESS_OR_LOCAL.fullmatch(host)}
+
+
+@lru_cache(maxsize=512)
+def is_provider(host: str, known: frozenset[str]) -> bool:
+    """Whether models are asked at this host. `known` are those that `provider_hosts` names."""
+    name = host.lower().rstrip(".")
+    return name in known or name.endswith(_ENDS) or _BEDROCK.fullmatch(name) is not None

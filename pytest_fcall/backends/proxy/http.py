@@ -1,9 +1,11 @@
-"""HTTP on both sides of the proxy: the server for apps, the client for providers, and the proxy's own error answers."""
+"""HTTP on both sides of the proxy: the server for apps, the client for providers, and the proof between two proxies."""
 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
+import secrets
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -18,6 +20,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from aiohttp import (
+    ClientError,
     ClientResponse,
     ClientSession,
     ClientTimeout,
@@ -29,7 +32,7 @@ from aiohttp import (
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
-from pytest_fcall.backends.answer_body import ACCEPTED_ENCODINGS, pieces_of
+from pytest_fcall.backends.http_answers import ACCEPTED_ENCODINGS, pieces_of
 
 UNKNOWN_CASE_HEADER = "x-fcall-unknown"
 """Marks the answer to a request whose case this run does not know; another run may know it."""
@@ -244,3 +247,55 @@ def _proxy_address(request: web.BaseRequest) -> ProxyAddress | None:
         case ["", token, variable, rest]:
             return ProxyAddress(token, variable, f"/{rest}", query)
     return None
+
+
+PROVE = "prove"
+"""Stands in place of a token in the address of a challenge."""
+_PROOF_SECONDS = 5.0
+_LONGEST_PROOF = 200
+_CHALLENGE_BYTES = 16
+
+
+class NotProven(ClientError):
+    """Whoever listens there does not know the token, or nobody listens any more."""
+
+
+def proof(token: str, challenge: str) -> str:
+    """The answer to a challenge, which only those can give who know the token."""
+    return hmac.digest(token.encode(), f"pytest-fcall proxy {challenge}".encode(), "sha256").hex()
+
+
+@asynccontextmanager
+async def proven_session(base: str) -> AsyncIterator[ClientSession]:
+    """A client with one connection, to the proxy at `base`, which has proven to be it. Raises NotProven.
+
+    A request to the app's models holds prompts and keys. After `kill -9` the file with the address stays, and any user
+    of the machine may listen there. So the token is not sent before the other side has shown that it knows it.
+    """
+    address, _, token = base.rpartition("/")
+    challenge = secrets.token_hex(_CHALLENGE_BYTES)
+    connections = TraceConfig()
+    connections.on_connection_create_start.append(_OneConnection())
+    connector = TCPConnector(limit=1)
+    async with new_client_session(connector, [connections], through_proxies=False) as session:
+        url = URL(f"{address}/{PROVE}/{challenge}/", encoded=True)
+        try:
+            async with session.get(url, timeout=ClientTimeout(_PROOF_SECONDS), allow_redirects=False) as answer:
+                given = await answer.content.read(_LONGEST_PROOF)
+        except (ClientError, OSError, TimeoutError) as error:
+            raise NotProven(str(error)) from None
+        if not hmac.compare_digest(given, proof(token, challenge).encode()):
+            raise NotProven("it does not know the token")
+        yield session
+
+
+class _OneConnection:
+    """Refuses a second connection: another program may have the port by then."""
+
+    def __init__(self) -> None:
+        self._opened = False
+
+    async def __call__(self, *_: object) -> None:
+        if self._opened:
+            raise NotProven("the connection ended")
+        self._opened = True

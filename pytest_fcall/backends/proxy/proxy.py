@@ -14,16 +14,25 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from aiohttp import ClientError, ClientResponse, ClientSession, web
 
-from pytest_fcall.backends.answer_body import LONGEST_BODY, LONGEST_FILE, UnreadableBody, pieces_of, whole_body
-from pytest_fcall.backends.costs.budget import Bill
+from pytest_fcall.backends.budget import Bill
 from pytest_fcall.backends.dispatch.group_writer import GroupWriter
+from pytest_fcall.backends.http_answers import (
+    LONGEST_BODY,
+    LONGEST_FILE,
+    REDIRECTS,
+    RedirectError,
+    UnreadableBody,
+    pieces_of,
+    redirect_target,
+    whole_body,
+)
 from pytest_fcall.backends.interfaces.stream import is_stream
-from pytest_fcall.backends.known_secrets import secrets_of_app_request
+from pytest_fcall.backends.known_secrets import secrets_of_app_request, without_secrets
 from pytest_fcall.backends.proxy.app_run import AppRun, NumberedRequest
-from pytest_fcall.backends.proxy.aws_signature import UnknownSecret, signed_for
 from pytest_fcall.backends.proxy.case_lookup import AppRuns, UnknownCase, case_tokens
-from pytest_fcall.backends.proxy.forwarded_request import read_forwarded_request
+from pytest_fcall.backends.proxy.forwarded_request import UnknownSecret, read_forwarded_request, signed_for
 from pytest_fcall.backends.proxy.http import (
+    PROVE,
     UNKNOWN_CASE_HEADER,
     ProxyAddress,
     break_off,
@@ -31,14 +40,12 @@ from pytest_fcall.backends.proxy.http import (
     forward,
     http_server,
     new_client_session,
+    proof,
     provider_headers,
     stream_on,
 )
-from pytest_fcall.backends.proxy.proof import PROVE, proof
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
-from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.backends.redirects import REDIRECTS, RedirectError, redirect_target
 from pytest_fcall.backends.spans.variables import SPANS_VARIABLE
 from pytest_fcall.backends.store import NewReply, StoreError
 from pytest_fcall.core import ModelUnavailable

@@ -10,18 +10,19 @@ from socket import socket
 
 from aiohttp import ClientError, ClientSession, web
 
-from pytest_fcall.backends.answer_body import UnreadableBody
+from pytest_fcall.backends.http_answers import UnreadableBody
 from pytest_fcall.backends.proxy.announcements import announced_proxies
 from pytest_fcall.backends.proxy.http import (
     UNKNOWN_CASE_HEADER,
+    NotProven,
     ProxyAddress,
     end_to_end_headers,
     forward,
     http_server,
     new_client_session,
+    proven_session,
     stream_on,
 )
-from pytest_fcall.backends.proxy.proof import NotProven, proven_session
 from pytest_fcall.backends.spans.variables import SPANS_VARIABLE
 
 _UNKNOWN = "pytest-fcall: no run knows this request's case"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-from pytest_fcall.backends.answer_body import parse_body
+from pytest_fcall.backends.http_answers import parse_body
 from pytest_fcall.backends.interfaces.anthropic import ANTHROPIC_INTERFACE
 from pytest_fcall.backends.interfaces.bedrock import BEDROCK_INTERFACE
 from pytest_fcall.backends.interfaces.chat import CHAT_INTERFACE
@@ -19,8 +19,10 @@ from pytest_fcall.backends.interfaces.ollama import OLLAMA_CHAT_INTERFACE, OLLAM
 from pytest_fcall.backends.interfaces.responses import RESPONSES_INTERFACE
 from pytest_fcall.backends.interfaces.stream import is_stream, media_type, read_stream, stream_of_array
 from pytest_fcall.backends.openai.answer_fields import mapping
-from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
+from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording, reply_to_data
 from pytest_fcall.core import Json, Reply
+from pytest_fcall.core.json_data import readable_json
+from pytest_fcall.core.secrets import Secrets
 
 _LONGEST_FAULT = 200
 
@@ -144,3 +146,29 @@ def _lenient_json(body: bytes) -> Json:
     except (ValueError, RecursionError):
         return None
     return value
+
+
+WHY_NOT_KEPT: Final = "it holds a secret in pieces or in binary data, of which it cannot be freed"
+_ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
+
+
+def hides_secret(entry: UnreadRecording, secrets: Secrets) -> bool:
+    """Whether an answer would hold a secret even after all that can be found in its bytes is left out."""
+    answer = entry.http_answer
+    try:
+        text = secrets.redacted(answer.body.decode())
+    except UnicodeDecodeError:
+        return secrets.may_be_in(answer.body.decode("latin-1")) or _says_secret(entry, answer, secrets)
+    if "\\u" in text and secrets.may_be_in(_ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)):
+        return True
+    return is_stream(answer.content_type) and _says_secret(entry, replace(answer, body=text.encode()), secrets)
+
+
+def _says_secret(entry: UnreadRecording, answer: HttpAnswer, secrets: Secrets) -> bool:
+    """Whether the reply that is read from an answer holds a secret."""
+
+    reply = read_recording(replace(entry, http_answer=answer)).reply
+    try:
+        return secrets.may_be_in(readable_json(reply_to_data(reply)))
+    except (TypeError, ValueError, RecursionError):  # who writes it says so
+        return False

@@ -21,14 +21,17 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit
 
-from pytest_fcall.backends.processes.client_connections import (
+from pytest_fcall.backends.processes.locks import lock
+from pytest_fcall.backends.processes.protocol import (
     IDLE_SECONDS,
     ClientConnections,
+    Frame,
+    encode_frame,
+    failure_to_data,
+    read_frame,
     read_launch_order,
     send_frame,
 )
-from pytest_fcall.backends.processes.locks import lock
-from pytest_fcall.backends.processes.protocol import Frame, encode_frame, failure_to_data, read_frame
 from pytest_fcall.backends.servers import watchdog
 from pytest_fcall.backends.servers.command import PORT_PLACEHOLDER, Command, command_from_data
 from pytest_fcall.core import ModelUnavailable

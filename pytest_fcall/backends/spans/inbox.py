@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from pytest_fcall.backends.spans.otlp import ReceivedSpan
-from pytest_fcall.backends.spans.trace_context import span_of_case
+from pytest_fcall.backends.spans.variables import span_of_case
 
 _QUIET_SECONDS: Final = 0.3
 """A trace that looks whole has ended when nothing has come for this long: three times as long as exporters wait."""

@@ -1,4 +1,4 @@
-"""The environment variables that lead OpenTelemetry's exporters of spans to the run."""
+"""The environment variables that lead OpenTelemetry's exporters of spans to the run, and each span to its case."""
 
 from __future__ import annotations
 
@@ -35,3 +35,13 @@ def variables_of_person(environment: Mapping[str, str]) -> Iterator[str]:
     for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", _GENERAL_PROTOCOL):
         if not environment.get(name, "http/").startswith("http/"):
             yield name
+
+
+def span_of_case(trace: str) -> str:
+    """The id of the span that an app finds as the parent of its own, and that nobody exports: half of the trace's."""
+    return trace[:16]
+
+
+def traceparent(trace: str) -> str:
+    """The header, or the variable, that has what an app does belong to the trace."""
+    return f"00-{trace}-{span_of_case(trace)}-01"

@@ -2,6 +2,6 @@
 
 from pytest_fcall.backends.store.database import StoreError
 from pytest_fcall.backends.store.replies import ModelStats, NewReply, ReplyStore, StoredReply, store_path
-from pytest_fcall.backends.store.rescued import is_rescued
+from pytest_fcall.backends.store.rows import is_rescued
 
 __all__ = ["ModelStats", "NewReply", "ReplyStore", "StoreError", "StoredReply", "is_rescued", "store_path"]

@@ -5,12 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
+from types import UnionType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from pytest_fcall.backends.processes.ledger import Ledger
 from pytest_fcall.backends.store.rows import Row, Tools
-from pytest_fcall.backends.store.selections import Selection
+
+_Columns: TypeAlias = tuple[type | UnionType, ...]
+_REPLY: _Columns = (str, str, str, int, float | int, str, bytes, int)
+
+
+class Selection(Enum):
+    """Rows that the store reads, each kind of database by SQL of its own."""
+
+    LOAD = "load", _REPLY
+    """Of a list of digests."""
+    FIND = "find", _REPLY
+    """Of a digest, recorded since."""
+    NEAREST = "nearest", _REPLY
+    """Of a model, file and case, nearest to a sample."""
+    FILES = "files", (str, str)
+    """Models and files, sorted; of a model or None, of a file or None."""
+    REPLIES_OF_FILE = "replies of a file", (str, str, *_REPLY)
+    """Case and digest, and the reply, sorted; of a model and file, after a case and digest, some at a time."""
+    LAST_USES = "last uses", (str, str)
+    """Cases and digests, of a model and file."""
+    STATS = "stats", (str, int, int, float | int, float | int)
+
+    def is_whole(self, row: Sequence[object]) -> bool:
+        """Whether the row is one as we write them: in a damaged file any value may be anywhere."""
+        _, types = self.value
+        return all(map(isinstance, row, types))
+
 
 Use: TypeAlias = tuple[str, str, str, str, int]
 """Model, file, case, digest, and the number of the run; 0 where no run is known that used the reply."""
@@ -38,7 +66,7 @@ class Claimed(NamedTuple):
     ours: bool
     """Whether the request may be sent, by this process and nobody else."""
     replies: Sequence[tuple[Any, ...]]
-    """The reply that was there by then, as a row of `selections.FIND`; it says nothing where the claim is not ours."""
+    """The reply that was there by then, as a row of `Selection.FIND`; it says nothing where the claim is not ours."""
 
 
 class Database(Protocol):

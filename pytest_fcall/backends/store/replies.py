@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
-from pytest_fcall.backends.store import selections
-from pytest_fcall.backends.store.database import Database, NewRows, StoreError, Use
-from pytest_fcall.backends.store.rescued import rescue
-from pytest_fcall.backends.store.rows import Row, Tools, from_row, storable, to_row
-from pytest_fcall.backends.store.selections import Selection
+from pytest_fcall.backends.store.database import Database, NewRows, Selection, StoreError, Use
+from pytest_fcall.backends.store.rows import Row, Tools, from_row, rescue, storable, to_row
 from pytest_fcall.core import Fault, Location, Reply, Request
 from pytest_fcall.core.files import PRIVATE_FOLDER, make_private_folder
 from pytest_fcall.core.json_data import DamagedData
@@ -121,7 +118,7 @@ class ReplyStore:
 
     def load(self, digests: Iterable[str]) -> set[str]:
         """Read all replies to these digests at once, for the calls of `find` that follow; return those with a reply."""
-        self._loaded = {row[0]: Row(*row) for row in self._rows(selections.LOAD, [*digests])}
+        self._loaded = {row[0]: Row(*row) for row in self._rows(Selection.LOAD, [*digests])}
         return {*self._loaded}
 
     def find(self, digest: str, since: float = -inf, request: Request | None = None) -> Recording | None:
@@ -131,7 +128,7 @@ class ReplyStore:
         """
         row = self._loaded.get(digest)
         if row is None or row.recorded < since:  # another process may have stored a newer one
-            row = next((Row(*values) for values in self._rows(selections.FIND, digest, since)), None)
+            row = next((Row(*values) for values in self._rows(Selection.FIND, digest, since)), None)
         return None if row is None else self._recording(row, request)
 
     def put(self, model: str, file: str, entry: Recording) -> None:
@@ -185,19 +182,19 @@ class ReplyStore:
 
     def nearest(self, model: str, case_file: str, case: str, sample: int = 0) -> Recording | None:
         """Return a reply to another request of this case, preferably of the same sample."""
-        rows = self._rows(selections.NEAREST, storable(model), storable(case_file), storable(case), sample)
+        rows = self._rows(Selection.NEAREST, storable(model), storable(case_file), storable(case), sample)
         entry = self._recording(Row(*rows[0])) if rows else None
         return replace(entry, case=case) if entry else None
 
     def files(self, model: str | None = None, file: str | None = None) -> list[tuple[str, str]]:
         """The pairs of model and file that have replies, sorted."""
-        return self._rows(selections.FILES, model and storable(model), file and storable(file))
+        return self._rows(Selection.FILES, model and storable(model), file and storable(file))
 
     def replies(self, model: str | None = None, file: str | None = None) -> Iterator[StoredReply]:
         """The replies of each case, sorted; of one model, of one file, or all."""
         for row_model, row_file in self.files(model, file):
             last = before = "", ""
-            while rows := self._rows(selections.REPLIES_OF_FILE, row_model, row_file, *last):
+            while rows := self._rows(Selection.REPLIES_OF_FILE, row_model, row_file, *last):
                 for case, digest, *values in rows:
                     last = case, digest
                     if entry := self._recording(Row(*values)):
@@ -209,7 +206,7 @@ class ReplyStore:
     def last_uses(self, model: str, file: str) -> dict[str, set[str]]:
         """The digests that the last run of each case used, for the cases that ran with this store."""
         digests: dict[str, set[str]] = {}
-        for case, digest in self._rows(selections.LAST_USES, storable(model), storable(file)):
+        for case, digest in self._rows(Selection.LAST_USES, storable(model), storable(file)):
             digests.setdefault(case, set()).add(digest)
         return digests
 
@@ -246,7 +243,7 @@ class ReplyStore:
 
     def stats(self) -> list[ModelStats]:
         """The numbers of each model."""
-        return [ModelStats(*row) for row in self._rows(selections.STATS)]
+        return [ModelStats(*row) for row in self._rows(Selection.STATS)]
 
     def claim(self, digest: str, owner: str) -> bool:
         """Claim the request for `owner`; False if another living process holds the claim.
@@ -274,7 +271,7 @@ class ReplyStore:
         except StoreError as error:
             self._add_fault(str(error))
             return True, None
-        rows = self._whole(selections.FIND, claimed.replies) if claimed.ours else []
+        rows = self._whole(Selection.FIND, claimed.replies) if claimed.ours else []
         return claimed.ours, self._reply(Row(*rows[0])) if rows else None
 
     def release(self, digest: str, owner: str) -> None:
@@ -334,7 +331,7 @@ class ReplyStore:
         try:
             if isinstance(entry, UnreadRecording) and self._secrets:
                 # Late: finding this out takes what reads the interfaces that apps speak.
-                from pytest_fcall.backends.recordings.hidden_secrets import WHY_NOT_KEPT, hides_secret
+                from pytest_fcall.backends.recordings.answers import WHY_NOT_KEPT, hides_secret
 
                 if hides_secret(entry, self._secrets):
                     self._add_fault(f"the answer to a request of {entry.case!r} is not kept: {WHY_NOT_KEPT}")

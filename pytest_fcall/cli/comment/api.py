@@ -8,8 +8,15 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 from urllib.request import getproxies, proxy_bypass
 
-from pytest_fcall.backends.answer_body import ACCEPTED_ENCODINGS, UnreadableBody, parse_body, whole_body
-from pytest_fcall.backends.redirects import REDIRECTS, RedirectError, redirect_target
+from pytest_fcall.backends.http_answers import (
+    ACCEPTED_ENCODINGS,
+    REDIRECTS,
+    RedirectError,
+    UnreadableBody,
+    parse_body,
+    redirect_target,
+    whole_body,
+)
 from pytest_fcall.core import Json
 
 if TYPE_CHECKING:

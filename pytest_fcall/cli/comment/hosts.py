@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.backends.answer_body import parse_body
+from pytest_fcall.backends.http_answers import parse_body
 from pytest_fcall.cli.comment.api import Api, UnusableEnvironment, api_address
 from pytest_fcall.cli.comment.thread import NoThread, Thread, field_of
 from pytest_fcall.core import Json

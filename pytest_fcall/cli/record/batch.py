@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.backends.batch.client import ServerError
-from pytest_fcall.backends.batch.division import BatchRequest, Division, TooLarge
-from pytest_fcall.backends.batch.portion import Portion, PortionFolder, Selection
-from pytest_fcall.backends.batch.progress import Progress
+from pytest_fcall.backends.batch.portion import BatchRequest, Division, Portion, PortionFolder, Selection, TooLarge
+from pytest_fcall.backends.batch.progress import BatchWork, NotHere, Progress, Visit
 from pytest_fcall.backends.batch.results import NOT_ASKED
-from pytest_fcall.backends.batch.work import BatchWork, NotHere, Visit
 from pytest_fcall.cli.record.batch_quote import BatchPrices, Quote, agreed, over_limit
 from pytest_fcall.cli.record.batch_servers import Servers, batch_backend
 from pytest_fcall.cli.record.engine import answer, planned

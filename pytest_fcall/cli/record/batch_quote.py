@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.backends.batch.limits import batch_price
-from pytest_fcall.backends.costs.prices import NoPriceList, Price, cost_of, price_of
-from pytest_fcall.backends.costs.token_estimates import greatest_usage, likely_usage
+from pytest_fcall.backends.batch.service import batch_price
+from pytest_fcall.backends.costs import NoPriceList, Price, cost_of, greatest_usage, likely_usage, price_of
 from pytest_fcall.reporting.number_text import cost_text, plural_text
 
 if TYPE_CHECKING:

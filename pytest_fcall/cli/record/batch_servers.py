@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from pytest_fcall.backends.any import any_backend
-from pytest_fcall.backends.batch.division import server_digest
-from pytest_fcall.backends.batch.portion import Portion
+from pytest_fcall.backends.batch import batch_service
+from pytest_fcall.backends.batch.portion import Portion, server_digest
+from pytest_fcall.backends.batch.progress import NotHere
 from pytest_fcall.backends.batch.service import BatchService
-from pytest_fcall.backends.batch.services import batch_service
-from pytest_fcall.backends.batch.work import NotHere
 from pytest_fcall.backends.batch_server import BatchServer
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.backends.wrapper import innermost

@@ -18,7 +18,7 @@ from pytest_fcall.cli.ray_library import ClusterError, cluster_of, is_elsewhere,
 from pytest_fcall.core.parquet import GROUP_ROWS
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.cluster.assignment import Assignment
+    from pytest_fcall.backends.cluster.answerer import Assignment
     from pytest_fcall.backends.local.vllm_rows import VllmRows
     from pytest_fcall.core import Json
     from pytest_fcall.session.settings import Settings

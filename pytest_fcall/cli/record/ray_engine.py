@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from pytest_fcall.backends.cluster.assignment import AskedModel, Assignment, says_everything, without_origins
+from pytest_fcall.backends.cluster.answerer import AskedModel, Assignment, says_everything, without_origins
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.record.engine import answer, planned
 from pytest_fcall.cli.record.plan_run import (
@@ -32,7 +32,7 @@ from pytest_fcall.session.offline.plan import PlanWriter
 from pytest_fcall.session.offline.reply_rows import ReplyRow
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.costs.prices import Price
+    from pytest_fcall.backends.costs import Price
     from pytest_fcall.cli.record.ray_cluster import Cluster
     from pytest_fcall.core import Backend, Json
     from pytest_fcall.core.storage import Folder
@@ -278,7 +278,7 @@ class RayEngine:
 
     def _earlier(self, plan: PlanRun) -> int:
         """Take the replies that are there already: of a run that was killed, or of one that others have made."""
-        from pytest_fcall.backends.cluster.parts import part_names
+        from pytest_fcall.backends.cluster.answerer import part_names
 
         intake = Intake(plan.requests, plan.settings)
         parts = _Parts(self._folder, intake)
@@ -381,14 +381,14 @@ class RayEngine:
 
 def _price_in(backend: Backend | None) -> tuple[bool, Price | None]:
     """Whether requests of a backend are paid from the budget, and their price."""
-    from pytest_fcall.backends.costs.budget import MeteredBackend
+    from pytest_fcall.backends.budget import MeteredBackend
 
     return (True, backend.price) if isinstance(backend, MeteredBackend) else (False, None)
 
 
 def _rows_of(folder: Folder, name: str) -> Iterator[ReplyRow]:
     """The rows of a part; the place of each is its digest."""
-    from pytest_fcall.backends.cluster.parts import read_part
+    from pytest_fcall.backends.cluster.answerer import read_part
     from pytest_fcall.core.json_data import read_own_json
 
     for row in read_part(folder, name):

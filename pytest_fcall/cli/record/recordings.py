@@ -11,13 +11,13 @@ from pathlib import Path
 
 from pytest_fcall.backends.recordings.entry import BISECTED, Recording, Recordings
 from pytest_fcall.backends.recordings.file import (
+    MENDED_BY_EXPORT,
     SUFFIX,
     read_recordings,
     recordings_path,
     remove_recordings,
     write_recordings,
 )
-from pytest_fcall.backends.recordings.reader import MENDED_BY_EXPORT
 from pytest_fcall.backends.store import ReplyStore, is_rescued
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile

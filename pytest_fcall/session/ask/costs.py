@@ -12,8 +12,8 @@ from pytest_fcall.core import Backend, Model, ModelUnavailable, Usage
 from pytest_fcall.session.ask.limits import shared_ledger
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.costs.budget import Bill, Budget
-    from pytest_fcall.backends.costs.prices import Price
+    from pytest_fcall.backends.budget import Bill, Budget
+    from pytest_fcall.backends.costs import Price
     from pytest_fcall.backends.proxy.forwarded_request import ForwardedRequest
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
@@ -35,20 +35,20 @@ class Costs:
         """The dollars for a reply of this usage; None where usage or price is unknown."""
         if usage is None:
             return None
-        from pytest_fcall.backends.costs.prices import cost_of
+        from pytest_fcall.backends.costs import cost_of
 
         if model not in self._prices:
             self._prices[model] = self._price(self._models.get(model) or Model.by_id(model))
         price = self._prices[model]
         if usage.batched is None or price is None:
             return cost_of(price, usage)
-        from pytest_fcall.backends.batch.limits import batch_price
+        from pytest_fcall.backends.batch.service import batch_price
 
         batched = cost_of(batch_price(Model.by_id(model), price), usage.batched)
         return total_cost([batched, cost_of(price, usage.unbatched)])
 
     def _price(self, model: Model) -> Price | None:
-        from pytest_fcall.backends.costs.prices import price_of
+        from pytest_fcall.backends.costs import price_of
 
         try:
             return price_of(model, self._root)
@@ -78,7 +78,7 @@ class Spending:
         budget = self.budget
         if budget is None or not backend.ahead or model.kind in ("local", "http"):
             return backend
-        from pytest_fcall.backends.costs.budget import MeteredBackend
+        from pytest_fcall.backends.budget import MeteredBackend
 
         return MeteredBackend(backend, model.id, _price(model, self._settings.root), budget)
 
@@ -90,7 +90,7 @@ class Spending:
     def budget(self) -> Budget | None:
         """The budget of this process; None where costs have no limit."""
         if self._budget is None and self._settings.max_cost is not None:
-            from pytest_fcall.backends.costs.budget import Budget
+            from pytest_fcall.backends.budget import Budget
 
             worker = self._settings.worker  # without workers, this process is the run
             ledger = shared_ledger(self._settings, self._recordings) if worker else None
@@ -116,8 +116,8 @@ class AppSpending:
 
         `provider` is the real address of the provider: the environment leads to the proxy meanwhile.
         """
-        from pytest_fcall.backends.costs.budget import hold_and_settle
-        from pytest_fcall.backends.costs.token_estimates import greatest_usage
+        from pytest_fcall.backends.budget import hold_and_settle
+        from pytest_fcall.backends.costs import greatest_usage
 
         key = asked.priced_as, provider
         if key not in self._prices:
@@ -128,7 +128,7 @@ class AppSpending:
 
 
 def _price(model: Model, root: Path) -> Price | None:
-    from pytest_fcall.backends.costs.prices import NoPriceList, price_of
+    from pytest_fcall.backends.costs import NoPriceList, price_of
 
     try:
         return price_of(model, root)

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Literal
 
-from pytest_fcall.backends.proxy.telemetry import QUIET
-from pytest_fcall.backends.proxy.variables import provider_addresses, proxy_addresses
+from pytest_fcall.backends.proxy.variables import QUIET, provider_addresses, proxy_addresses
 from pytest_fcall.backends.spans.variables import SPANS_READ, SPANS_SETTINGS, span_variables, variables_of_person
 from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY, placeholder_keys
 

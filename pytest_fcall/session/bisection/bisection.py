@@ -214,6 +214,6 @@ def _cell(place: int, together: Iterable[int], known: Mapping[Trial, Fails]) -> 
 
 def cost_of_request(costs: Costs, model: str, request: Request) -> float | None:
     """The most that a request may cost, in US dollars; None where its price is unknown."""
-    from pytest_fcall.backends.costs.token_estimates import greatest_usage
+    from pytest_fcall.backends.costs import greatest_usage
 
     return costs.of(model, greatest_usage(request))

@@ -6,9 +6,8 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_fcall.backends.apps.agents.known import UnreadTool
+from pytest_fcall.backends.apps.agents.known import UnreadTool, result_without_waiting
 from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
-from pytest_fcall.backends.apps.agents.waiting import result_without_waiting
 from pytest_fcall.core.app import AppRequest
 
 

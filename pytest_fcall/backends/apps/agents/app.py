@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_fcall.backends.apps.agents.tools import read_agent_tools
+from pytest_fcall.backends.apps.agents.known import UnreadTool
+from pytest_fcall.schema.errors import SchemaError
+from pytest_fcall.schema.sources.python_tools import tool_from_object
 
 if TYPE_CHECKING:
+    from pytest_fcall.core import Tool
     from pytest_fcall.core.app import AppRequest
     from pytest_fcall.core.extension import AgentKind
 
@@ -65,3 +69,13 @@ class AgentApp:
 
 def _named(what: str, names: Mapping[str, None]) -> str:
     return f"{what} {', '.join(names)}" if names else ""
+
+
+def read_agent_tools(agent: Any, kind: AgentKind, source: str) -> tuple[list[Tool], list[UnreadTool]]:
+    """The tools of an agent, and what it offers its model besides. Raises SchemaError."""
+    given: Sequence[object] = kind.tools(agent)
+    tools = [tool_from_object(tool) for tool in given if not isinstance(tool, UnreadTool)]
+    names = [tool.name for tool in tools]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise SchemaError(f"the agent has two tools of the name {twice[0]!r}")
+    return [replace(tool, source=source) for tool in tools], [each for each in given if isinstance(each, UnreadTool)]

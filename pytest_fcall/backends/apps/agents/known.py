@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -82,3 +82,16 @@ def agent_kind(thing: object, added: Mapping[str, AgentKind] = _NO_KINDS) -> Age
 def known_agents(added: Mapping[str, AgentKind] = _NO_KINDS) -> str:
     """The names of all frameworks whose agents can be called, for messages."""
     return ", ".join((*FRAMEWORKS, *added))
+
+
+def result_without_waiting(work: Coroutine[object, None, Any]) -> Any:
+    """The result of a coroutine that has nothing to wait for; None where it has."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return done.value
+    except RuntimeError:  # there is no event loop
+        return None
+    finally:
+        work.close()
+    return None

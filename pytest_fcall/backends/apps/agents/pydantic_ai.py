@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_fcall.backends.apps.agents.known import UnreadTool
+from pytest_fcall.backends.apps.agents.known import UnreadTool, result_without_waiting
 from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
-from pytest_fcall.backends.apps.agents.waiting import result_without_waiting
 from pytest_fcall.core.app import AppRequest
 
 if TYPE_CHECKING:

@@ -6,9 +6,16 @@ from typing import Any
 
 from pytest_fcall.backends.apps.answers.errors import inside
 from pytest_fcall.backends.apps.answers.gemini import read_content
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
 from pytest_fcall.backends.apps.answers.message import Answer
-from pytest_fcall.backends.apps.answers.values import Fields, as_text, field, fields_of, listed, required_fields
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    as_text,
+    check_ignored,
+    field,
+    fields_of,
+    listed,
+    required_fields,
+)
 
 _OUTPUT_TOOL = "set_model_response"
 """The library's own tool, in which an agent with tools and a schema for its output answers."""

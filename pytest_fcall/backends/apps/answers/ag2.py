@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any
 
-from pytest_fcall.backends.apps.answers.calls import call_from
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, result_of
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,

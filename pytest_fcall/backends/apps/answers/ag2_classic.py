@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import inside
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, result_of
-from pytest_fcall.backends.apps.answers.values import Fields, as_text, fields_of, numbered, required_fields
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    as_text,
+    check_ignored,
+    fields_of,
+    numbered,
+    required_fields,
+)
 
 _OTHER_SIDE = {"assistant": "user", "user": "assistant"}
 """The history is that of the agent that began the chat, and so asked: its own messages are an assistant's to it."""

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_fcall.backends.apps.answers.ai_sdk_parts import UNDERSTOOD, add_invocation, read_tool_result
-from pytest_fcall.backends.apps.answers.calls import call_list
-from pytest_fcall.backends.apps.answers.content import Content
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
-from pytest_fcall.backends.apps.answers.parts import content_of
-from pytest_fcall.backends.apps.answers.values import Fields, field, fields_of, numbered, required_fields
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, Content, call_list
+from pytest_fcall.backends.apps.answers.parts import AI_SDK_UNDERSTOOD, add_invocation, content_of, read_tool_result
+from pytest_fcall.backends.apps.answers.values import Fields, check_ignored, field, fields_of, numbered, required_fields
 from pytest_fcall.backends.openai.answer_fields import count, finish
 from pytest_fcall.core import Usage
 
@@ -39,7 +35,7 @@ def read_ui_message(data: Fields, place: str = "") -> Answer:
         messages += _step(step, role, where)
     called = [call.id for message in messages for call in message.calls]
     old = [
-        (required_fields(each, each_place, UNDERSTOOD))
+        (required_fields(each, each_place, AI_SDK_UNDERSTOOD))
         for each, each_place in numbered(data.get("toolInvocations"), inside(place, "toolInvocations"))
     ]
     rest = Content(str(data.get("content") or "") if not messages else "")
@@ -63,7 +59,7 @@ def read_result(data: Fields, place: str = "") -> Answer:
         messages = [
             message
             for step, step_place in numbered(data["steps"], inside(place, "steps"))
-            for message in _result_messages(required_fields(step, step_place, UNDERSTOOD), step_place)
+            for message in _result_messages(required_fields(step, step_place, AI_SDK_UNDERSTOOD), step_place)
         ]
         text = data.get("text")
         return Answer(messages, is_trail=True, is_new=True, text=text if isinstance(text, str) and text else None)
@@ -102,7 +98,7 @@ def _result_messages(data: Fields, place: str) -> list[AnswerMessage]:
         known |= {call.id for call in calls}
     told = {each.call_id for each in content.results}
     for each, each_place in numbered(data.get("toolResults"), inside(place, "toolResults")):
-        result = read_tool_result(required_fields(each, each_place, UNDERSTOOD))
+        result = read_tool_result(required_fields(each, each_place, AI_SDK_UNDERSTOOD))
         content.results += [] if result.call_id in told else [result]
     text, reason = data.get("text"), data.get("finishReason")
     message = AnswerMessage(

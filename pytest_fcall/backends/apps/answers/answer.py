@@ -65,10 +65,9 @@ def _reply_of_list(items: Sequence[Any], sent: Sequence[Message], seconds: float
 def _reply_of_objects(
     items: Sequence[Any], held: list[Fields], sent: Sequence[Message], seconds: float | None
 ) -> Reply:
-    from pytest_fcall.backends.apps.answers.calls import call_from, is_call
     from pytest_fcall.backends.apps.answers.chat import messages_of
     from pytest_fcall.backends.apps.answers.lists import read_list
-    from pytest_fcall.backends.apps.answers.message import Answer
+    from pytest_fcall.backends.apps.answers.message import Answer, call_from, is_call
     from pytest_fcall.backends.apps.answers.parts import is_part
     from pytest_fcall.backends.apps.answers.shapes import find_reader
 
@@ -95,7 +94,7 @@ def _reply_of_object(answer: object, sent: Sequence[Message], seconds: float | N
         return read_message(data).reply(sent, seconds)
     if data is answer and "content" not in data and (call := common_call(data)) is not None:
         return Reply(tool_calls=(call,), finish="tool_calls", seconds=seconds)
-    from pytest_fcall.backends.apps.answers.calls import call_from, is_call
+    from pytest_fcall.backends.apps.answers.message import call_from, is_call
 
     if data is answer and "name" in data and "role" not in data and is_call(data) and "content" not in data:
         return Reply(tool_calls=(call_from(data, ""),), finish="tool_calls", seconds=seconds)
@@ -130,7 +129,7 @@ def _common_reply(data: Fields, seconds: float | None) -> Reply | None:
 
 
 def _other(data: Fields, answer: object, sent: Sequence[Message], seconds: float | None) -> Reply:
-    from pytest_fcall.backends.apps.answers.calls import call_from, is_call
+    from pytest_fcall.backends.apps.answers.message import call_from, is_call
     from pytest_fcall.backends.apps.answers.parts import is_part
 
     if is_part(data):

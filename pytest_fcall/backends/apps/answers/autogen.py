@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from pytest_fcall.backends.apps.answers.calls import call_from, call_list
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored, said
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, call_list, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
+    check_ignored,
     field,
     fields_of,
     kind_of,
@@ -18,6 +17,7 @@ from pytest_fcall.backends.apps.answers.values import (
     names,
     numbered,
     required_fields,
+    said,
 )
 from pytest_fcall.backends.openai.answer_fields import count
 from pytest_fcall.core import Usage

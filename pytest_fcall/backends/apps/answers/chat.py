@@ -6,12 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_fcall.backends.apps.answers.calls import call_from, call_list
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored, said
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, call_list
 from pytest_fcall.backends.apps.answers.parts import content_of
-from pytest_fcall.backends.apps.answers.values import Fields, field, fields_of, kind_of, plain, word
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    check_ignored,
+    field,
+    fields_of,
+    kind_of,
+    plain,
+    said,
+    word,
+)
 from pytest_fcall.backends.openai.answer_fields import engine, finish, text, usage
 from pytest_fcall.core import Message, RawCall
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
-from pytest_fcall.backends.apps.answers.values import Fields, as_text, numbered, required_fields
+from pytest_fcall.backends.apps.answers.values import Fields, as_text, check_ignored, numbered, required_fields
 
 _UNDERSTOOD = "an output with `messages`"
 _ACTION = re.compile(

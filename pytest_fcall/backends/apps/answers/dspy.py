@@ -6,11 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_fcall.backends.apps.answers.calls import call_list
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
-from pytest_fcall.backends.apps.answers.values import Fields, as_text, fields_of, kind_of, plain, required_fields
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_list, call_of, result_of
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    as_text,
+    check_ignored,
+    fields_of,
+    kind_of,
+    plain,
+    required_fields,
+)
 from pytest_fcall.core import RawCall
 
 _STEP = re.compile(r"(thought|tool_name|tool_args|observation)_(\d+)\Z")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
+    check_ignored,
     field,
     fields_of,
     kind_of,

@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fcall.backends.apps.answers.calls import call_list
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, result_of
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_list, result_of
 from pytest_fcall.backends.apps.answers.parts import content_of
-from pytest_fcall.backends.apps.answers.values import Fields, field, fields_of, joined, kind_of, names, required_fields
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    check_ignored,
+    field,
+    fields_of,
+    joined,
+    kind_of,
+    names,
+    required_fields,
+)
 from pytest_fcall.backends.openai.answer_fields import count, engine, finish
 from pytest_fcall.core import RawCall, Usage
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
 from pytest_fcall.backends.apps.answers.pydantic_ai import without_output_tool
 from pytest_fcall.backends.apps.answers.shapes import KNOWN, find_reader
-from pytest_fcall.backends.apps.answers.values import Fields, fields_of, kind_of, listed
+from pytest_fcall.backends.apps.answers.values import Fields, check_ignored, fields_of, kind_of, listed
 from pytest_fcall.core import Message
 
 

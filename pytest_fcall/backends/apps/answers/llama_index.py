@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_fcall.backends.apps.answers.calls import call_from, call_list
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, call_list, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,
+    check_ignored,
     field,
     fields_of,
     kind_of,

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
 from pytest_fcall.backends.apps.answers.responses import read_item as read_response_item
-from pytest_fcall.backends.apps.answers.values import Fields, as_text, field, kind_of, numbered, required_fields
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    as_text,
+    check_ignored,
+    field,
+    kind_of,
+    numbered,
+    required_fields,
+)
 from pytest_fcall.backends.openai.answer_fields import count
 from pytest_fcall.core import Usage
 

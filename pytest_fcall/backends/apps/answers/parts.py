@@ -6,12 +6,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fcall.backends.apps.answers.calls import call_from
-from pytest_fcall.backends.apps.answers.content import Content
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored, said
-from pytest_fcall.backends.apps.answers.message import call_of, result_of
-from pytest_fcall.backends.apps.answers.values import Fields, fields_of, joined, kind_of, names, numbered
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, Content, call_from, call_of, result_of
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    check_ignored,
+    field,
+    fields_of,
+    joined,
+    kind_of,
+    names,
+    numbered,
+    required_fields,
+    said,
+)
+from pytest_fcall.core import RawCall
 
 _TEXT = frozenset({"text", "output_text", "input_text"})
 _ANTHROPIC_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
@@ -41,8 +50,27 @@ _HARMLESS = frozenset(
     }
 )
 """Parts without calls in the forms of OpenAI, Anthropic and LangChain."""
-_AI_SDK = frozenset(
-    {"source", "source-url", "source-document", "step-start", "reasoning-file", "custom", "dynamic-tool"}
+_AI_SDK_RESULTS = ("tool-result", "tool-error", "tool-output-denied")
+_AI_SDK_HARMLESS = frozenset(
+    {
+        *("source", "source-url", "source-document", "step-start", "reasoning-file", "custom"),
+        *("tool-approval-request", "tool-approval-response"),
+    }
+)
+_AI_SDK_STREAMED = (
+    "tool-input-start",
+    "tool-input-delta",
+    "tool-input-end",
+    "tool-input-available",
+    "tool-input-error",
+)
+_AI_SDK_APPROVED = ("toolCall", "toolCallId")
+"""Of requests for approval: the call itself is a part, too."""
+AI_SDK_UNDERSTOOD = (
+    "parts of text, reasoning, file, source, step-start, data-NAME, tool-call, tool-result, tool-NAME, dynamic-tool"
+)
+_BEDROCK_HARMLESS = frozenset(
+    {"reasoningContent", "image", "document", "video", "cachePoint", "guardContent", "citationsContent"}
 )
 _UNTYPED: Mapping[str, str] = MappingProxyType({"toolUse": "call", "toolResult": "result", "text": "text"})
 """Parts without a type, as Bedrock writes them, by the field that they have."""
@@ -99,11 +127,11 @@ def _add_part(content: Content, part: object, place: str) -> None:
         check_ignored(data, ("type",), place)
     elif kind is None:
         _add_untyped(content, data, place)
-    elif isinstance(kind, str) and (kind in _AI_SDK or kind.startswith(("tool-", "data-"))):
-        from pytest_fcall.backends.apps.answers.ai_sdk_parts import add_part
-
+    elif isinstance(kind, str) and (
+        kind in _AI_SDK_HARMLESS or kind == "dynamic-tool" or kind.startswith(("tool-", "data-"))
+    ):
         content.is_foreign = True
-        add_part(content, data, place)
+        _add_ai_sdk_part(content, data, place)
     else:
         raise not_understood(place, kind_of(part), _UNDERSTOOD)
 
@@ -124,6 +152,51 @@ def _add_untyped(content: Content, data: Fields, place: str) -> None:
     check_ignored(data, ("toolUse", "toolResult", "text"), place)
 
 
-_BEDROCK_HARMLESS = frozenset(
-    {"reasoningContent", "image", "document", "video", "cachePoint", "guardContent", "citationsContent"}
-)
+def _add_ai_sdk_part(content: Content, data: Fields, place: str) -> None:
+    """Add a part of a message, whose type is one of the AI SDK's."""
+    kind = str(data.get("type"))
+    if "state" in data and "toolName" not in data and "toolCallId" in data:  # a tool may be called `result`
+        add_invocation(content, data, kind.removeprefix("tool-"))
+    elif kind == "tool-call":
+        content.calls.append(_ai_sdk_call(data, data.get("toolName")))
+    elif kind in _AI_SDK_RESULTS:
+        content.results.append(read_tool_result(data))
+    elif kind == "tool-invocation":
+        held = required_fields(data.get("toolInvocation"), inside(place, "toolInvocation"), AI_SDK_UNDERSTOOD)
+        add_invocation(content, held, held.get("toolName"))
+    elif kind == "dynamic-tool":
+        add_invocation(content, data, data.get("toolName"))
+    elif kind in _AI_SDK_STREAMED:
+        raise not_understood(place, kind_of(data), f"{AI_SDK_UNDERSTOOD}; a stream is read when its messages are whole")
+    elif kind in _AI_SDK_HARMLESS or kind.startswith("data-"):
+        check_ignored(data, ("type", *_AI_SDK_APPROVED), place)
+    else:
+        raise not_understood(place, kind_of(data), AI_SDK_UNDERSTOOD)
+
+
+def _ai_sdk_call(data: Fields, name: object) -> RawCall:
+    given = data["input"] if "input" in data else data.get("args", data.get("rawInput"))
+    return call_of(name, {} if given is None else given, data.get("toolCallId"))
+
+
+def read_tool_result(data: Fields) -> AnswerMessage:
+    """The result of a call, as the AI SDK writes it."""
+    output = data["output"] if "output" in data else data.get("result", data.get("error"))
+    is_wrapped = "input" not in data and "args" not in data
+    return result_of(data.get("toolCallId"), _unwrapped(output) if is_wrapped else output)
+
+
+def _unwrapped(output: Any) -> Any:
+    """The value of an output, which messages of models wrap together with its kind, and steps do not."""
+    if isinstance(output, Mapping) and output.keys() >= {"type", "value"}:
+        return {"error": output["value"]} if str(output["type"]).startswith("error") else output["value"]
+    return output
+
+
+def add_invocation(content: Content, data: Fields, name: object) -> None:
+    """Add a call of the AI SDK's user interface, and what it gave."""
+    content.calls.append(_ai_sdk_call(data, name))
+    if data.get("errorText") is not None:
+        content.results.append(result_of(data.get("toolCallId"), {"error": data["errorText"]}))
+    elif (given := field(data, "output", "result")) is not None:
+        content.results.append(result_of(data.get("toolCallId"), given))

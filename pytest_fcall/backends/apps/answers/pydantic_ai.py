@@ -6,16 +6,17 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored, said
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,
+    check_ignored,
     field,
     fields_of,
     kind_of,
     numbered,
     required_fields,
+    said,
 )
 from pytest_fcall.backends.openai.answer_fields import count, engine
 from pytest_fcall.core import RawCall, Usage

@@ -9,10 +9,10 @@ from typing import Any
 
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
+    check_ignored,
     field,
     joined,
     kind_of,

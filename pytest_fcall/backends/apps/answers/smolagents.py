@@ -6,11 +6,17 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_fcall.backends.apps.answers.calls import call_list
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
-from pytest_fcall.backends.apps.answers.ignored import check_ignored
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, result_of
-from pytest_fcall.backends.apps.answers.values import Fields, as_text, fields_of, kind_of, numbered, required_fields
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_list, result_of
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    as_text,
+    check_ignored,
+    fields_of,
+    kind_of,
+    numbered,
+    required_fields,
+)
 from pytest_fcall.backends.openai.answer_fields import count
 from pytest_fcall.core import RawCall, Usage
 

@@ -13,16 +13,20 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pytest_fcall.backends.recordings.line import catalogue_line
-from pytest_fcall.backends.store import selections
 from pytest_fcall.backends.store.address import ServerAddress
-from pytest_fcall.backends.store.database import Claimed, NewRows, StoreError
+from pytest_fcall.backends.store.database import Claimed, NewRows, Selection, StoreError
 from pytest_fcall.backends.store.postgres import tables
 from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection, together
 from pytest_fcall.backends.store.postgres.gathered import Gathered, Outcome, StoreThread
 from pytest_fcall.backends.store.postgres.ledger import ServerLedger
-from pytest_fcall.backends.store.rescued import read_rescued, rescued_beside
-from pytest_fcall.backends.store.rows import CatalogueRow, Tools, read_catalogue, sound_rows
-from pytest_fcall.backends.store.selections import Selection
+from pytest_fcall.backends.store.rows import (
+    CatalogueRow,
+    Tools,
+    read_catalogue,
+    read_rescued,
+    rescued_beside,
+    sound_rows,
+)
 from pytest_fcall.core.json_data import DamagedData
 
 LEASE: Final = 30.0
@@ -194,7 +198,7 @@ class ServerDatabase:
                     for each in sorted(wanted)  # in one order, as in `put`
                 }
                 found = {
-                    each: self._execute(connection, tables.SELECTIONS[selections.FIND], each.digest, each.since)
+                    each: self._execute(connection, tables.SELECTIONS[Selection.FIND], each.digest, each.since)
                     for each in claims
                 }
             claimed = {each: Claimed(claims[each].fetchone() is not None, found[each].fetchall()) for each in claims}

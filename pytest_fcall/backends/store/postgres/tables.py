@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from pytest_fcall.backends.store import selections
-from pytest_fcall.backends.store.selections import Selection
+from pytest_fcall.backends.store.database import Selection
 
 MIGRATIONS: Sequence[str] = (
     """
@@ -58,29 +57,29 @@ MIGRATIONS: Sequence[str] = (
 
 SELECTIONS: Mapping[Selection, str] = MappingProxyType(
     {
-        selections.LOAD: "SELECT * FROM our.replies WHERE digest = ANY(%s)",
-        selections.FIND: "SELECT * FROM our.replies WHERE digest = %s AND recorded >= %s",
-        selections.NEAREST: """
+        Selection.LOAD: "SELECT * FROM our.replies WHERE digest = ANY(%s)",
+        Selection.FIND: "SELECT * FROM our.replies WHERE digest = %s AND recorded >= %s",
+        Selection.NEAREST: """
             SELECT r.* FROM our.uses u JOIN our.replies r USING (digest)
             WHERE u.model = %s AND u.file = %s AND u.case_id = %s
             ORDER BY abs(r.sample::numeric - %s), r.recorded DESC LIMIT 1
         """,
-        selections.FILES: """
+        Selection.FILES: """
             SELECT DISTINCT model, file FROM our.uses
             WHERE model = coalesce(%s::text, model) AND file = coalesce(%s::text, file) ORDER BY model, file
         """,
-        selections.REPLIES_OF_FILE: """
+        Selection.REPLIES_OF_FILE: """
             SELECT u.case_id, u.digest, r.* FROM our.uses u JOIN our.replies r USING (digest)
             WHERE u.model = %s AND u.file = %s AND (u.case_id, u.digest) > (%s, %s)
             ORDER BY u.case_id, u.digest LIMIT 500
         """,
-        selections.LAST_USES: """
+        Selection.LAST_USES: """
             SELECT u.case_id, u.digest FROM our.uses u WHERE u.model = %s AND u.file = %s AND u.run > 0 AND u.run = (
                 SELECT max(o.run) FROM our.uses o
                 WHERE o.model = u.model AND o.file = u.file AND o.case_id = u.case_id
             )
         """,
-        selections.STATS: """
+        Selection.STATS: """
             SELECT model, count(*), count(DISTINCT file), min(recorded), max(recorded) FROM our.replies
             GROUP BY model ORDER BY model
         """,

@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.backends.store.database import StoreError
-from pytest_fcall.backends.store.rescued import read_rescued, rescued_beside
+from pytest_fcall.backends.store.rows import read_rescued, rescued_beside
 from pytest_fcall.backends.store.sqlite.repair import PAGE_SIZE, copy_readable, copy_records, is_truncated, set_aside
 from pytest_fcall.backends.store.sqlite.tables import NewerVersion, migrate
 from pytest_fcall.core.files import create_private, make_private_folder

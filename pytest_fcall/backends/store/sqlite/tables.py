@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from pytest_fcall.backends.store import selections
-from pytest_fcall.backends.store.selections import Selection
+from pytest_fcall.backends.store.database import Selection
 
 MIGRATIONS: Sequence[str] = (
     """
@@ -89,26 +88,26 @@ END_CLAIM = "DELETE FROM claims WHERE digest = ?"
 
 SELECTIONS: Mapping[Selection, str] = MappingProxyType(
     {
-        selections.LOAD: "SELECT * FROM replies WHERE digest IN (SELECT value FROM json_each(?))",
-        selections.FIND: "SELECT * FROM replies WHERE digest = ? AND recorded >= ?",
-        selections.NEAREST: """
+        Selection.LOAD: "SELECT * FROM replies WHERE digest IN (SELECT value FROM json_each(?))",
+        Selection.FIND: "SELECT * FROM replies WHERE digest = ? AND recorded >= ?",
+        Selection.NEAREST: """
             SELECT r.* FROM uses u JOIN replies r USING (digest) WHERE u.model = ? AND u.file = ? AND u.case_id = ?
             ORDER BY abs(r.sample - ?), r.recorded DESC LIMIT 1
         """,
-        selections.FILES: """
+        Selection.FILES: """
             SELECT DISTINCT model, file FROM uses WHERE model = coalesce(?, model) AND file = coalesce(?, file)
             ORDER BY model, file
         """,
-        selections.REPLIES_OF_FILE: """
+        Selection.REPLIES_OF_FILE: """
             SELECT u.case_id, u.digest, r.* FROM uses u JOIN replies r USING (digest)
             WHERE u.model = ? AND u.file = ? AND (u.case_id, u.digest) > (?, ?) ORDER BY u.case_id, u.digest LIMIT 500
         """,
-        selections.LAST_USES: """
+        Selection.LAST_USES: """
             SELECT u.case_id, u.digest FROM uses u WHERE u.model = ? AND u.file = ? AND u.run > 0 AND u.run = (
                 SELECT max(o.run) FROM uses o WHERE o.model = u.model AND o.file = u.file AND o.case_id = u.case_id
             )
         """,
-        selections.STATS: """
+        Selection.STATS: """
             SELECT model, count(*), count(DISTINCT file), min(recorded), max(recorded) FROM replies
             GROUP BY model ORDER BY model
         """,

@@ -9,12 +9,10 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pytest_fcall.backends.batch.division import BatchRequest, Division
-from pytest_fcall.backends.batch.limits import LIMITS
-from pytest_fcall.backends.batch.portion import Portion, PortionFolder, Selection
-from pytest_fcall.backends.batch.service import BatchService
-from pytest_fcall.backends.batch.services import batch_service
-from pytest_fcall.backends.batch.work import BatchWork, Visit
+from pytest_fcall.backends.batch import batch_service
+from pytest_fcall.backends.batch.portion import BatchRequest, Division, Portion, PortionFolder, Selection
+from pytest_fcall.backends.batch.progress import BatchWork, Visit
+from pytest_fcall.backends.batch.service import LIMITS, BatchService
 from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
 from pytest_fcall.backends.store import ReplyStore, store_path
 from pytest_fcall.core import Json, Reply

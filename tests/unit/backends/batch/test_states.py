@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from pytest_fcall.backends.batch import batch_service
 from pytest_fcall.backends.batch.progress import SETTLE_SECONDS, Progress
-from pytest_fcall.backends.batch.services import batch_service
 from tests.servers import Answer, Server, broken, reset, throttled
 from tests.servers.batch_apis import KEY, AnthropicBatchApi, Batch, OpenAIBatchApi
 from tests.unit.backends.batch.support import Project, name

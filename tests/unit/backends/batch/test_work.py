@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_fcall.backends.batch.division import server_digest
+from pytest_fcall.backends.batch.portion import server_digest
 from tests.unit.backends.batch.support import Project, name
 
 

@@ -4,8 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.cluster.assignment import request_of_columns, says_everything
-from pytest_fcall.backends.cluster.parts import PartRow, part_names, read_part, write_part
+from pytest_fcall.backends.cluster.answerer import (
+    PartRow,
+    part_names,
+    read_part,
+    request_of_columns,
+    says_everything,
+    write_part,
+)
 from pytest_fcall.core import Json, Request, Tool
 from pytest_fcall.core.parquet import ParquetError
 from pytest_fcall.core.storage import Folder

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_fcall.backends.cluster.round_log import GROUPS, RoundLog, groups_of
+from pytest_fcall.backends.cluster.coordinator import GROUPS, RoundLog, groups_of
 
 
 def test_a_row_that_was_written_is_asked_no_more() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_fcall.backends.cluster.shared_limits import Admission, Gate, SharedLimitsBackend, SharedWindows
+from pytest_fcall.backends.cluster.coordinator import Admission, Gate, SharedLimitsBackend, SharedWindows
 from pytest_fcall.core import Backend, Reply, Request, Unanswered, Usage
 from pytest_fcall.core.values import Json
 

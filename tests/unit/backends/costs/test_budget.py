@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.costs.budget import Budget, OverBudget
+from pytest_fcall.backends.budget import Budget, OverBudget
 from pytest_fcall.backends.processes.ledger import FileLedger
 from pytest_fcall.core import ModelUnavailable
 
@@ -125,7 +125,7 @@ def test_what_is_spent_never_passes_the_limit(requests: list[tuple[float, float 
 SPENDER = """
 import sys
 from pathlib import Path
-from pytest_fcall.backends.costs.budget import Budget, OverBudget
+from pytest_fcall.backends.budget import Budget, OverBudget
 from pytest_fcall.backends.processes.ledger import FileLedger
 budget, paid = Budget(1, FileLedger(Path(sys.argv[1]))), 0
 try:

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import pytest
 
-from pytest_fcall.backends.costs.budget import Budget, MeteredBackend, OverBudget
-from pytest_fcall.backends.costs.prices import OwnPrice, price_of
+from pytest_fcall.backends.budget import Budget, MeteredBackend, OverBudget
+from pytest_fcall.backends.costs import OwnPrice, price_of
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
 from pytest_fcall.backends.dispatch.job import Job, Limits
 from pytest_fcall.backends.openai import openai_backend

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.costs.prices import BatchPrice, NoPriceList, OwnPrice, cost_of, own_prices, price_of
+from pytest_fcall.backends.costs import BatchPrice, NoPriceList, OwnPrice, cost_of, own_prices, price_of
 from pytest_fcall.core import Model, Usage
 
 GPT = Model("openai", "gpt-5.2")
@@ -240,7 +240,7 @@ def test_a_cost_is_a_number_of_dollars_or_unknown(usage: Usage, price: OwnPrice)
 
 def test_the_list_is_not_loaded_where_nobody_needs_it(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from pytest_fcall.backends.costs.prices import cost_of, price_of\n"
+        "import sys; from pathlib import Path; from pytest_fcall.backends.costs import cost_of, price_of\n"
         "from pytest_fcall.core import Model, Usage\n"
         "root = Path(sys.argv[1])\n"
         "assert cost_of(price_of(Model('openai', 'gpt-5.2'), root), Usage(1, 1))\n"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.costs.token_estimates import (
+from pytest_fcall.backends.costs import (
     IMAGE_TOKENS,
     INSTRUCTION_TOKENS,
     LONGEST_REPLY_TOKENS,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.backends.dispatch.outage import Outage
+from pytest_fcall.backends.dispatch.queues import Outage
 from tests.unit.backends.dispatch.support import gone
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import pytest_fcall.backends.openai.http_sender  # noqa: F401  # takes longer than the shortest time that is measured here
+import pytest_fcall.backends.openai.client  # noqa: F401  # takes longer than the shortest time that is measured here
 from pytest_fcall.backends.dispatch.job import Limits
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import Backend, CaseRefused, Model, ModelUnavailable

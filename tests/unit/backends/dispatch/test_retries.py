@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.costs.token_estimates import REPLY_TOKENS, estimated_tokens
+from pytest_fcall.backends.costs import REPLY_TOKENS, estimated_tokens
 from pytest_fcall.backends.dispatch.job import Limits
-from pytest_fcall.backends.dispatch.outage import MOST_LOST
+from pytest_fcall.backends.dispatch.queues import MOST_LOST
 from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS
 from pytest_fcall.backends.dispatch.sender import FIRST_WAIT
 from pytest_fcall.backends.processes.ledger import FileLedger

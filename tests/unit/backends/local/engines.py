@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
-from pytest_fcall.backends.local.answerer import Answerer
-from pytest_fcall.backends.local.batcher import Batcher
-from pytest_fcall.backends.local.generation import Generated, Prompt
+from pytest_fcall.backends.local.answerer import Answerer, Generated, Prompt
+from pytest_fcall.backends.local.static_engine import Batcher
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Request
 
 HANG = "hang"

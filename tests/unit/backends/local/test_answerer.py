@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_fcall.backends.local.generation import Generated
+from pytest_fcall.backends.local.answerer import Generated
 from pytest_fcall.core import Tool
 from tests.unit.backends.local.asking import request
 from tests.unit.backends.local.engines import spelling

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.batcher import Batcher
-from pytest_fcall.backends.local.generation import Generated, Prompt
+from pytest_fcall.backends.local.answerer import Generated, Prompt
+from pytest_fcall.backends.local.static_engine import Batcher
 from pytest_fcall.core import Json, ModelUnavailable, Tool
 from tests.unit.backends.local.engines import BREAK, HELD, Spelling
 

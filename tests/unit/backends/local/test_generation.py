@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.generation import Figures, Generated, Tally, figures_from_data
+from pytest_fcall.backends.local.answerer import Figures, Generated, Tally, figures_from_data
 from pytest_fcall.core.json_data import DamagedData
 from tests.unit.backends.local.asking import backends, request
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 import truststore
 
-from pytest_fcall.backends import answer_body
+from pytest_fcall.backends import http_answers
 from pytest_fcall.backends.openai import connections
 from pytest_fcall.core import CaseRefused, ModelUnavailable
 from tests.servers import LOOPBACK_CERTIFICATE, Answer, Server
@@ -36,7 +36,7 @@ def test_a_large_request_is_sent_whole(server: Server) -> None:
 def test_an_answer_without_end_is_not_read_to_the_end(
     server: Server, monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
-    monkeypatch.setattr(answer_body, "LONGEST_BODY", 100_000)
+    monkeypatch.setattr(http_answers, "LONGEST_BODY", 100_000)
     body = b" " * 1_000_000
     server.script(Answer(gzip.compress(body) if encoding == "gzip" else body, headers={"content-encoding": encoding}))
     with pytest.raises(CaseRefused, match="the server's answer is no model's: it has more than 100,000 bytes"):

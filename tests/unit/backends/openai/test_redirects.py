@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from pytest_fcall.backends.http_answers import MOST_REDIRECTS
 from pytest_fcall.backends.openai import openai_backend
-from pytest_fcall.backends.redirects import MOST_REDIRECTS
 from pytest_fcall.core import Model, ModelUnavailable
 from tests.servers import Answer, Asked, Server, chat, provider_error
 from tests.unit.backends.openai.asking import NOWHERE, USER, answered, ask, request, thread

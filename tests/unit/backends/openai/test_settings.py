@@ -9,8 +9,8 @@ import pytest
 
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.backends.openai.chat import request_body
+from pytest_fcall.backends.openai.endpoint import wire_request
 from pytest_fcall.backends.openai.settings import RequestSettings
-from pytest_fcall.backends.openai.wire_request import wire_request
 from pytest_fcall.backends.settings import SettingsError
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Tool
 from tests.servers import Server, chat

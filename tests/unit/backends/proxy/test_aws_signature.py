@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.backends.proxy.aws_signature import UnknownSecret, signed_for
+from pytest_fcall.backends.proxy.forwarded_request import UnknownSecret, signed_for
 
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"}
 AUTHORIZATION = (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.backends.proxy.provider_hosts import is_provider, provider_hosts
+from pytest_fcall.backends.proxy.detours import is_provider, provider_hosts
 
 KNOWN = provider_hosts(["https://llm.shop.example:8443/v1", "http://127.0.0.1:8000/v1", "http://localhost:11434", ""])
 

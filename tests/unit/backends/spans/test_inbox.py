@@ -4,7 +4,7 @@ import pytest
 
 from pytest_fcall.backends.spans.inbox import SpanInbox
 from pytest_fcall.backends.spans.otlp import ReceivedSpan
-from pytest_fcall.backends.spans.trace_context import span_of_case, traceparent
+from pytest_fcall.backends.spans.variables import span_of_case, traceparent
 
 OSLO, ROME = "0a" * 16, "0b" * 16
 LONG = 1000.0

@@ -11,7 +11,7 @@ from contextlib import closing
 
 import pytest
 
-from pytest_fcall.backends.costs.budget import Budget, OverBudget
+from pytest_fcall.backends.budget import Budget, OverBudget
 from pytest_fcall.backends.dispatch.job import Limits, SystemClock
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 from pytest_fcall.backends.processes.ledger import LedgerError

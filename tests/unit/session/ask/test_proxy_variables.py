@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from pytest_fcall.backends.proxy.telemetry import QUIET
+from pytest_fcall.backends.proxy.variables import QUIET
 from pytest_fcall.session.ask.proxy_variables import ProxyVariables
 
 OFFICIAL = "https://api.example.com/v1"

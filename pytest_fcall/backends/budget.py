@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Protocol, TypeVar
 
-from pytest_fcall.backends.costs.prices import Price, cost_of
-from pytest_fcall.backends.costs.token_estimates import greatest_usage
+from pytest_fcall.backends.costs import Price, cost_of, greatest_usage
 from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger, change_soon
 from pytest_fcall.backends.wrapper import POLL_SECONDS, BackendWrapper
 from pytest_fcall.core import ModelUnavailable, Reply, Request, Unanswered, Usage

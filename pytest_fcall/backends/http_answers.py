@@ -1,10 +1,11 @@
-"""The bodies of HTTP answers, within bounds: no answer of a server takes all memory, or the time of others."""
+"""HTTP answers, within bounds: no answer takes all memory or the time of others, and none leads to another server."""
 
 from __future__ import annotations
 
 import json
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
@@ -12,6 +13,8 @@ from pytest_fcall.core import Json
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
+    from yarl import URL
+
 
 ACCEPTED_ENCODINGS: Final = "gzip, deflate"
 """Encodings that servers may compress with. That of others is not bounded by all versions of their libraries."""
@@ -168,3 +171,41 @@ def holds_too_many_values(content: bytes) -> bool:
 
 def _refuse_constant(name: str) -> Json:
     raise ValueError(name)
+
+
+MOST_REDIRECTS = 20
+"""As many as the openai library follows."""
+WITHOUT_BODY = frozenset({HTTPStatus.MOVED_PERMANENTLY, HTTPStatus.FOUND, HTTPStatus.SEE_OTHER})
+"""Redirects that make a GET of a POST, as browsers and the openai library do."""
+REDIRECTS = WITHOUT_BODY | {HTTPStatus.TEMPORARY_REDIRECT, HTTPStatus.PERMANENT_REDIRECT}
+_SHOWN = 200
+
+
+class RedirectError(Exception):
+    """A redirect that is not followed. The text says where it leads."""
+
+
+def redirect_target(url: URL, location: str) -> URL:
+    """The address to which `location` in an answer of `url` leads. Raises RedirectError where that is another server.
+
+    Scheme, host and port make a server.
+    """
+    from yarl import URL
+
+    try:
+        target = url.join(URL(location)).with_fragment(None)
+        is_valid = target.scheme in ("http", "https") and bool(target.host)
+        elsewhere = is_valid and target.origin() != url.origin()
+    except ValueError:
+        is_valid = elsewhere = False
+    if not is_valid:
+        raise RedirectError("a redirect has no valid address")
+    if elsewhere:
+        raise RedirectError(f"a redirect leads to {_shown(target)}, which is another server, so nothing was sent there")
+    return target.with_user(None)
+
+
+def _shown(url: URL) -> str:
+    """The address without name, password and query, which may be secret."""
+    text = str(url.with_user(None).with_query(None))
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
