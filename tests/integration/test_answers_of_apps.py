@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+import pytest_fcall.backends.apps.agents.langchain
 import pytest_fcall.backends.apps.answers.ai_sdk
-import pytest_fcall.backends.apps.answers.langchain
 import pytest_fcall.backends.apps.answers.lists
 import pytest_fcall.backends.apps.http  # noqa: F401
 from tests.integration.conftest import Shop

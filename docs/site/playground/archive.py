@@ -9,7 +9,16 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parents[2] / "pytest_fcall"
-ROOMS = ("core", "schema", "cases", "decoding", "matching", "reporting", "backends/apps/answers")
+ROOMS = (
+    "core",
+    "schema",
+    "cases",
+    "decoding",
+    "matching",
+    "reporting",
+    "backends/apps/agents",
+    "backends/apps/answers",
+)
 ALONE = (
     "__init__.py",
     "backends/__init__.py",
@@ -17,7 +26,7 @@ ALONE = (
     "backends/openai/__init__.py",
     "backends/openai/answer_fields.py",
 )
-"""Modules of rooms that are not taken as a whole; `answers` takes figures out of a reply with the last one."""
+"""Modules of rooms that are not taken as a whole. The last one takes figures out of what an app returned."""
 LIBRARIES = ("attr", "attrs", "jmespath", "jsonschema", "jsonschema_specifications", "referencing", "yaml")
 _LEFT_OUT = ("pytest_fcall/reporting/reports/", "jsonschema/tests/", "jsonschema/benchmarks/", "referencing/tests/")
 _SUFFIXES = frozenset({".py", ".json", ""})

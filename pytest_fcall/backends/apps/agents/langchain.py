@@ -1,12 +1,28 @@
-"""LangGraph's compiled graphs and LangChain's runnables: `ainvoke`, with messages in OpenAI's form."""
+"""LangGraph's graphs and LangChain's runnables: `ainvoke`, with messages in OpenAI's form; messages, also as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
 from pytest_fcall.backends.apps.agents.messages import read_history, with_content
+from pytest_fcall.backends.apps.answers.errors import inside, not_understood
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_list, result_of
+from pytest_fcall.backends.apps.answers.parts import content_of
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    check_ignored,
+    field,
+    fields_of,
+    joined,
+    kind_of,
+    names,
+    required_fields,
+)
+from pytest_fcall.backends.openai.answer_fields import count, engine, finish
+from pytest_fcall.core import RawCall, Usage
 from pytest_fcall.core.app import AppRequest
 from pytest_fcall.schema.errors import SchemaError
 
@@ -105,3 +121,97 @@ def _tool_data(tool: Any) -> dict[str, Any]:
     parameters = schema if isinstance(schema, Mapping) else schema.model_json_schema()
     parameters = {name: value for name, value in parameters.items() if name not in ("title", "description")}
     return {"name": tool.name, "description": tool.description, "parameters": parameters}
+
+
+_ROLES: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("ai", "AIMessageChunk"), "assistant"),
+        **dict.fromkeys(("human", "HumanMessageChunk"), "user"),
+        **dict.fromkeys(("system", "SystemMessageChunk"), "system"),
+        **dict.fromkeys(("tool", "ToolMessageChunk"), "tool"),
+        **dict.fromkeys(("function", "FunctionMessageChunk"), "function"),
+        **dict.fromkeys(("chat", "ChatMessageChunk"), "chat"),
+        "remove": "remove",
+    }
+)
+MESSAGE_TYPES = frozenset({*_ROLES, "constructor"})
+_READ = frozenset({"content", "tool_calls", "invalid_tool_calls", "tool_call_chunks", "additional_kwargs"})
+_HARMLESS = frozenset({"response_metadata", "artifact", "example"})
+_RAW_CALLS = ("tool_calls", "function_call")
+
+
+def read_message(data: Fields, place: str = "") -> Answer:
+    """The meaning of a message. Messages may be wrapped, by what writes them as JSON."""
+    if data.get("lc") is not None:
+        return _wrapped(data.get("id"), data.get("kwargs"), place)
+    if "content" not in data and fields_of(data.get("data")) is not None:
+        held = required_fields(data["data"], inside(place, "data"), "the fields of a message")
+        return read_message({"type": data.get("type"), **held}, place)
+    kind = data.get("type")
+    role = _ROLES.get(kind) if isinstance(kind, str) else None
+    if role == "chat":
+        role = {"human": "user", "ai": "assistant"}.get(str(data.get("role")), str(data.get("role")))
+    if role == "remove":
+        check_ignored(data, _HARMLESS, place)
+        return Answer([])
+    if role in ("tool", "function"):
+        return Answer([result_of(field(data, "tool_call_id", "name"), joined(data.get("content")))])
+    if role not in ("assistant", "user", "system", "developer"):
+        raise not_understood(place, kind_of(data), f"messages of the types {names(_ROLES)}")
+    check_ignored(data, _READ | _HARMLESS, place)
+    content = content_of(data.get("content"), inside(place, "content"))
+    calls = _calls(data, content.calls, place)
+    if calls and role != "assistant":
+        raise not_understood(place, f"a message of the {role} that holds calls", "calls of the AI's messages")
+    about = fields_of(data.get("response_metadata")) or {}
+    reason = field(about, "finish_reason", "stop_reason")
+    message = AnswerMessage(role, content.text, tuple(calls), refusal=content.refusal)
+    if role == "assistant":
+        message.usage = _usage(fields_of(data.get("usage_metadata")))
+        model = field(about, "model_name", "model")
+        message.engine = engine({"model": model} if isinstance(model, str) else {})
+        message.finish = finish(reason) if isinstance(reason, str) else None
+    return Answer([message, *content.results])
+
+
+def _wrapped(path: Any, kwargs: Any, place: str) -> Answer:
+    """A message as `dumpd` writes it: the path of its class, and what the class is called with."""
+    name = path[-1] if isinstance(path, list) and path else ""
+    kinds = {"AIMessage": "ai", "HumanMessage": "human", "SystemMessage": "system", "ToolMessage": "tool"}
+    kind = kinds.get(str(name).removesuffix("Chunk"))
+    held = fields_of(kwargs)
+    if kind is None or held is None:
+        raise not_understood(place, f"an object of the class {str(name)[:80]!r}", f"the classes {names(kinds)}")
+    return read_message({**held, "type": kind}, place)
+
+
+def _calls(data: Fields, in_content: list[RawCall], place: str) -> list[RawCall]:
+    """The calls of a message, which it holds up to three times: as they are, as its provider wrote them, as parts."""
+    calls = [*call_list(data.get("tool_calls"), inside(place, "tool_calls"))]
+    invalid = call_list(data.get("invalid_tool_calls"), inside(place, "invalid_tool_calls"))
+    calls += [RawCall(call.name, _as_text(call.arguments), call.id) for call in invalid]
+    if calls:
+        known = {call.id for call in calls} | {None}
+        return calls + [call for call in in_content if call.id not in known]
+    if in_content:
+        return in_content
+    more = fields_of(data.get("additional_kwargs")) or {}
+    calls = [*call_list(more.get("tool_calls"), inside(place, "additional_kwargs.tool_calls"))]
+    if (legacy := more.get("function_call")) is not None:
+        calls += call_list([legacy], inside(place, "additional_kwargs.function_call"))
+    check_ignored(more, _RAW_CALLS, inside(place, "additional_kwargs"))
+    return calls
+
+
+def _as_text(arguments: Any) -> Any:
+    """Arguments that the library could not read stay unreadable."""
+    return "" if arguments is None else arguments
+
+
+def _usage(data: Fields | None) -> Usage | None:
+    if not data:
+        return None
+    read = fields_of(data.get("input_token_details")) or {}
+    return Usage(
+        count(data.get("input_tokens")), count(data.get("output_tokens")), cached_tokens=count(read.get("cache_read"))
+    )

@@ -1,4 +1,4 @@
-"""LlamaIndex: `run` of an agent or a workflow of agents, with the conversation as its chat history."""
+"""LlamaIndex: `run` of an agent or a workflow, with the conversation as chat history; outputs, answers and messages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,22 @@ from typing import Any
 
 from pytest_fcall.backends.apps.agents.known import UnreadTool
 from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
+from pytest_fcall.backends.apps.answers.chat import messages_of
+from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, call_list, call_of, result_of
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    as_text,
+    check_ignored,
+    field,
+    fields_of,
+    kind_of,
+    names,
+    numbered,
+    required_fields,
+    word,
+)
+from pytest_fcall.core import RawCall
 from pytest_fcall.core.app import AppRequest
 
 
@@ -57,3 +73,95 @@ def _tools_of(agent: Any) -> Iterator[tuple[str, object]]:
     if getattr(agent, "tool_retriever", None) is not None:
         name = type(agent.tool_retriever).__name__
         yield name, UnreadTool(name, "it chooses tools by what the user says")
+
+
+_HARMLESS = frozenset({"image", "audio", "video", "document", "cache", "citable", "citation", "thinking"})
+_ROLES = {"chatbot": "assistant", "model": "assistant", "function": "tool"}
+_UNDERSTOOD = f"the blocks text, tool_call, {names(_HARMLESS)}"
+
+
+def read_output(data: Fields, place: str = "") -> Answer:
+    """The actions of an agent in a run: its calls, each with its result, and its last message.
+
+    Which of the calls were made at once is not known.
+    """
+    check_ignored(data, ("response", "tool_calls", "retry_messages", "raw", "structured_response"), place)
+    where = inside(place, "response")
+    response = read_message(required_fields(data.get("response"), where, "a message with blocks"), where).messages
+    messages: list[AnswerMessage] = []
+    for each, each_place in numbered(data.get("tool_calls"), inside(place, "tool_calls")):
+        made = required_fields(each, each_place, "a call, or what it gave")
+        call = call_from(made, each_place)
+        messages.append(AnswerMessage("assistant", calls=(call,)))
+        if (told := fields_of(made.get("tool_output"))) is not None:
+            messages.append(_result(call.id, told))
+    known = {call.id for message in messages for call in message.calls}
+    for message in response:
+        message.calls = tuple(call for call in message.calls if call.id not in known)
+    structured = data.get("structured_response")
+    text = None if structured is None else as_text(structured)
+    return Answer([*messages, *response], is_trail=True, is_new=True, text=text)
+
+
+def refuse_event(event: Any, _place: str = "") -> Answer:
+    """Raise AnswerError: what the last event of a workflow holds is the app's own."""
+    own = names(getattr(type(event), "model_fields", ())) or "result"
+    raise AnswerError(
+        f"the app returned the last event of a workflow, the {type(event).__name__}, whose fields are its own ({own}); "
+        "return what the answer is in them: text, messages with all calls, or the output of an agent"
+    )
+
+
+def _result(call_id: str | None, data: Fields) -> AnswerMessage:
+    blocks = [fields_of(each) or {} for each in data.get("blocks") or ()]
+    text = "".join(as_text(block.get("text")) for block in blocks) or as_text(field(data, "content", "raw_output"))
+    return result_of(call_id, {"error": text} if data.get("is_error") else text)
+
+
+def read_chat_response(data: Fields, place: str = "") -> Answer:
+    """The answer of a chat engine, and the outputs of the tools that it called."""
+    check_ignored(data, ("response", "sources", "source_nodes", "metadata"), place)
+    messages: list[AnswerMessage] = []
+    for number, (source, source_place) in enumerate(numbered(data.get("sources"), inside(place, "sources")), 1):
+        output = required_fields(source, source_place, "the output of a tool")
+        raw: Any = fields_of(output.get("raw_input")) or {}
+        call = call_of(output.get("tool_name"), raw.get("kwargs", raw), f"call_{number}")
+        messages += [AnswerMessage("assistant", calls=(call,)), _result(call.id, output)]
+    return Answer([*messages, AnswerMessage("assistant", as_text(data.get("response")))], is_trail=True, is_new=True)
+
+
+def read_llm_response(data: Fields, place: str = "") -> Answer:
+    """The reply of a model."""
+    where = inside(place, "message")
+    return read_message(required_fields(data.get("message"), where, "a message with blocks"), where)
+
+
+def read_message(data: Fields, place: str = "") -> Answer:
+    """The meaning of a message."""
+    more = fields_of(data.get("additional_kwargs")) or {}
+    if "blocks" not in data:
+        return Answer(messages_of(data, place))
+    named = word(data.get("role"))
+    role = _ROLES.get(named, named)
+    if role not in ("assistant", "user", "system", "developer", "tool"):
+        raise not_understood(place, kind_of(data), "the roles assistant, chatbot, developer, model, system, tool, user")
+    said, calls = "", list[RawCall]()
+    for block, block_place in numbered(data.get("blocks"), inside(place, "blocks")):
+        part = required_fields(block, block_place, _UNDERSTOOD)
+        kind = word(part.get("block_type"))
+        if kind == "text":
+            said += as_text(part.get("text"))
+        elif kind == "tool_call":
+            calls.append(call_from(part, block_place))
+        elif kind not in _HARMLESS:
+            raise not_understood(block_place, kind_of(part), _UNDERSTOOD)
+    if role == "tool":
+        return Answer([result_of(field(more, "tool_call_id", "name"), said)])
+    where = inside(place, "additional_kwargs")
+    known = {call.id for call in calls}
+    calls += [call for call in call_list(more.get("tool_calls"), f"{where}.tool_calls") if call.id not in known]
+    check_ignored(more, ("tool_calls",), where)
+    check_ignored(data, ("blocks", "additional_kwargs", "role"), place)
+    if calls and role != "assistant":
+        raise not_understood(place, f"a message of the {role} that holds calls", "calls of the assistant")
+    return Answer([AnswerMessage(role, said, tuple(calls))])

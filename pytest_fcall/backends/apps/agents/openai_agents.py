@@ -1,4 +1,4 @@
-"""Agents of openai-agents: `Runner.run`, with the conversation as items of the Responses API."""
+"""Agents of openai-agents: `Runner.run`, with the conversation as items of the Responses API; results, and items."""
 
 from __future__ import annotations
 
@@ -7,6 +7,20 @@ from typing import Any
 
 from pytest_fcall.backends.apps.agents.known import UnreadTool
 from pytest_fcall.backends.apps.agents.messages import HistoryMessage, read_history
+from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
+from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
+from pytest_fcall.backends.apps.answers.responses import read_item as read_response_item
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    as_text,
+    check_ignored,
+    field,
+    kind_of,
+    numbered,
+    required_fields,
+)
+from pytest_fcall.backends.openai.answer_fields import count
+from pytest_fcall.core import Usage
 from pytest_fcall.core.app import AppRequest
 
 _TITLE = "openai-agents"
@@ -82,3 +96,61 @@ def _agent_behind(found: Any) -> Any:
     """The agent of a Handoff, which refers to it weakly."""
     reference = getattr(found, "_agent_ref", None)
     return reference() if callable(reference) else None
+
+
+_UNDERSTOOD = "the items of a run, each with the `raw_item` that went to or came from the model"
+
+_ABOUT = frozenset(
+    {
+        *("raw_item", "type", "agent", "output", "tool_origin", "custom_data", "_agent_ref"),
+        *("source_agent", "target_agent", "_source_agent_ref", "_target_agent_ref"),
+    }
+)
+"""Of an item: what it holds, who it is from, and what a call gave."""
+_RUN = frozenset(
+    {
+        *("new_items", "input", "raw_responses", "context_wrapper", "final_output", "interruptions"),
+        *("tool_input_guardrail_results", "tool_output_guardrail_results", "current_agent", "trace", "run_loop_task"),
+    }
+)
+"""Of a run: its items, what else tells of them, and who was at work in a streamed one."""
+
+
+def read_result(data: Fields, place: str = "") -> Answer:
+    """The actions of an agent in a run."""
+    if data.get("is_complete") is False:
+        raise AnswerError(
+            "the app returned the result of a streamed run before its end: iterate over `stream_events()` to its end"
+        )
+    check_ignored({name: each for name, each in data.items() if not name.startswith("_")}, _RUN, place)
+    messages = [
+        message
+        for item, item_place in numbered(data.get("new_items"), inside(place, "new_items"))
+        for message in read_item(required_fields(item, item_place, _UNDERSTOOD), item_place).messages
+    ]
+    if not any(message.role == "assistant" for message in messages):
+        messages.append(AnswerMessage("assistant", as_text(data.get("final_output"))))
+    return Answer(messages, is_trail=True, is_new=True, text=as_text(data.get("final_output")) or None)
+
+
+def read_item(data: Fields, place: str = "") -> Answer:
+    """The meaning of an item of a run. Handing over to another agent is a call, as it is for the model."""
+    kind = data.get("type")
+    if kind == "tool_approval_item":  # the call itself is an item, too
+        return Answer([])
+    check_ignored(data, _ABOUT, place)
+    raw = required_fields(data.get("raw_item"), inside(place, "raw_item"), _UNDERSTOOD)
+    if raw.get("type") is None and "role" not in raw:
+        raise not_understood(inside(place, "raw_item"), kind_of(raw), _UNDERSTOOD)
+    return read_response_item(raw, inside(place, "raw_item"))
+
+
+def read_model_response(data: Fields, place: str = "") -> Answer:
+    """The reply of a model, as the library keeps it beside the items of a run."""
+    from pytest_fcall.backends.apps.answers.responses import read_response
+
+    check_ignored(data, ("output", "raw_usage"), place)
+    tokens = required_fields(data.get("usage"), inside(place, "usage"), "counts of tokens")
+    answer = read_response({"output": data.get("output")}, place)
+    answer.messages[0].usage = Usage(count(field(tokens, "input_tokens")), count(field(tokens, "output_tokens")))
+    return answer

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
 
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
-from pytest_fcall.backends.apps.answers.pydantic_ai import without_output_tool
 from pytest_fcall.backends.apps.answers.shapes import KNOWN, find_reader
-from pytest_fcall.backends.apps.answers.values import Fields, check_ignored, fields_of, kind_of, listed
+from pytest_fcall.backends.apps.answers.values import Fields, as_text, check_ignored, fields_of, kind_of, listed
 from pytest_fcall.core import Message
 
 
@@ -62,3 +63,34 @@ def _hidden(messages: Sequence[AnswerMessage]) -> set[str | None]:
 
 
 _RETURNED = "Returning structured response: "
+
+
+def without_output_tool(messages: list[AnswerMessage], own: AbstractSet[Any] = frozenset()) -> list[AnswerMessage]:
+    """The messages, where the calls of pydantic-ai's own tools for output have become text."""
+    hidden = {
+        call.id
+        for message in messages
+        for call in message.calls
+        if call.name in own or (_is_output_tool(call.name) and _is_processed(messages, call.id))
+    }
+    if not hidden:
+        return messages
+    kept = [each for each in messages if each.role != "tool" or each.call_id not in hidden]
+    for message in kept:
+        said = [as_text(call.arguments) for call in message.calls if call.id in hidden]
+        message.text += "".join(said)
+        message.calls, message.finish = tuple(call for call in message.calls if call.id not in hidden), None
+    return kept
+
+
+def _is_output_tool(name: object) -> bool:
+    return isinstance(name, str) and (name == _OUTPUT_TOOL or name.startswith(f"{_OUTPUT_TOOL}_"))
+
+
+def _is_processed(messages: list[AnswerMessage], call_id: str | None) -> bool:
+    return any(each.role == "tool" and each.call_id == call_id and each.text == _PROCESSED for each in messages)
+
+
+_OUTPUT_TOOL = "final_result"
+_PROCESSED = "Final result processed."
+"""The name of pydantic-ai's own tool for structured output, and its result. Together they show the origin."""

@@ -18,7 +18,7 @@ KNOWN = (
     "messages, items, events, steps and results of OpenAI, Anthropic, Gemini, LangChain, pydantic-ai, openai-agents, "
     "the AI SDK, smolagents, LlamaIndex, AutoGen, AG2 and its Classic, Google ADK, DSPy and CrewAI"
 )
-_ROOM = "pytest_fcall.backends.apps.answers"
+_ROOM = "pytest_fcall.backends.apps"
 
 
 def find_reader(data: Fields, value: object) -> Reader | None:
@@ -131,33 +131,33 @@ def _is_message(data: Fields) -> bool:
 
 
 _SHAPES: dict[str, Callable[[Fields], bool]] = {
-    "chat:read_completion": _is_completion,
-    "gemini:read_response": _has("candidates"),
-    "ag2_classic:read_chat": _has("chat_history", "summary", "cost"),
-    "openai_agents:read_result": _has("new_items", "raw_responses"),
-    "openai_agents:read_item": _has("raw_item"),
-    "openai_agents:read_model_response": _is_model_response,
-    "responses:read_response": _is_response,
-    "pydantic_ai:read_message": _is_pydantic_message,
-    "ai_sdk:read_ui_message": _is_ui_message,
-    "gemini:read_content": _is_content,
-    "llama_index:read_message": _has("role", "blocks"),
-    "llama_index:read_output": _has("response", "tool_calls", "current_agent_name"),
-    "llama_index:read_chat_response": _has("response", "sources", "source_nodes"),
-    "llama_index:read_llm_response": _has("message", "raw", "delta"),
-    "crewai:read_output": _is_crew_output,
-    "autogen:read_response": _has("chat_message", "inner_messages"),
-    "autogen:read_result": _has("finish_reason", "content", "usage", "cached"),
-    "autogen:read_message": _is_autogen_message,
-    "adk:read_event": _is_event,
-    "smolagents:read_result": _has("output", "state", "steps"),
-    "smolagents:read_step": _is_step,
-    "ai_sdk:read_result": _is_generated,
-    "dspy:read_prediction": _has("_store", "_completions"),
-    "langchain:read_message": _is_langchain_message,
-    "responses:read_item": _is_item,
-    "chat:read_enclosed": _is_enclosed,
-    "chat:read_message": _is_message,
+    "answers.chat:read_completion": _is_completion,
+    "answers.gemini:read_response": _has("candidates"),
+    "agents.ag2_classic:read_chat": _has("chat_history", "summary", "cost"),
+    "agents.openai_agents:read_result": _has("new_items", "raw_responses"),
+    "agents.openai_agents:read_item": _has("raw_item"),
+    "agents.openai_agents:read_model_response": _is_model_response,
+    "answers.responses:read_response": _is_response,
+    "agents.pydantic_ai:read_message": _is_pydantic_message,
+    "answers.ai_sdk:read_ui_message": _is_ui_message,
+    "answers.gemini:read_content": _is_content,
+    "agents.llama_index:read_message": _has("role", "blocks"),
+    "agents.llama_index:read_output": _has("response", "tool_calls", "current_agent_name"),
+    "agents.llama_index:read_chat_response": _has("response", "sources", "source_nodes"),
+    "agents.llama_index:read_llm_response": _has("message", "raw", "delta"),
+    "agents.crewai:read_output": _is_crew_output,
+    "agents.autogen:read_response": _has("chat_message", "inner_messages"),
+    "agents.autogen:read_result": _has("finish_reason", "content", "usage", "cached"),
+    "agents.autogen:read_message": _is_autogen_message,
+    "agents.google_adk:read_event": _is_event,
+    "agents.smolagents:read_result": _has("output", "state", "steps"),
+    "agents.smolagents:read_step": _is_step,
+    "answers.ai_sdk:read_result": _is_generated,
+    "agents.dspy:read_prediction": _has("_store", "_completions"),
+    "agents.langchain:read_message": _is_langchain_message,
+    "answers.responses:read_item": _is_item,
+    "answers.chat:read_enclosed": _is_enclosed,
+    "answers.chat:read_message": _is_message,
 }
 """In the order in which they are tried: a shape with more fields comes before one with less."""
 
@@ -179,9 +179,9 @@ def _is_last_event(value: object, _data: Fields) -> bool:
 
 
 _OBJECTS: dict[str, Callable[[object, Fields], bool]] = {
-    "pydantic_ai:read_result": _is_run,
-    "ag2:read_reply": _is_agent_reply,
-    "ag2:read_event": _is_agent_event,
-    "llama_index:refuse_event": _is_last_event,
+    "agents.pydantic_ai:read_result": _is_run,
+    "agents.ag2:read_reply": _is_agent_reply,
+    "agents.ag2:read_event": _is_agent_event,
+    "agents.llama_index:refuse_event": _is_last_event,
 }
 """Objects that show what they hold by methods, or what they are by their class."""
