@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.vllm_rows import VllmRows
+from pytest_fcall.backends.local.vllm import VllmRows
 from pytest_fcall.cli.record.ray_cluster import ActorPool, vllm_processor
 
 pytest.importorskip("torch")

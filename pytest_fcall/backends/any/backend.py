@@ -24,7 +24,6 @@ from pytest_fcall.backends.openai import settings as openai_settings
 from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.endpoint import WireRequest, wire_request
 from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings
-from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.backends.provider_failures import (
     ProviderFailure,
     Redactor,
@@ -32,6 +31,7 @@ from pytest_fcall.backends.provider_failures import (
     read_failure,
     reply_or_raise,
 )
+from pytest_fcall.backends.request_json import pretty_json
 from pytest_fcall.backends.settings import ModelEntry, Option, SettingsError
 from pytest_fcall.core import CaseRefused, Interface, Json, Model, ModelUnavailable, Reply, Request, Unanswered
 from pytest_fcall.core.backend import OfflineBody

@@ -1,4 +1,4 @@
-"""The module of an app: found without being imported, then imported."""
+"""The module of an app or an agent: found without being imported, then imported."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 from pytest_fcall.core import ModelUnavailable
 
 if TYPE_CHECKING:
+    from pytest_fcall.backends.apps.agents.known import UnreadTool
     from pytest_fcall.backends.apps.python import AppFunction
+    from pytest_fcall.core import Tool
     from pytest_fcall.core.extension import AgentKind
+
 
 _NO_AGENTS: Mapping[str, AgentKind] = MappingProxyType({})
 
@@ -105,6 +108,32 @@ def find_object(name: str, root: Path) -> object:
             text = f"python:{name}: {module_name} has no {path!r}{_meant_text(part, target)}"
             raise ModelUnavailable(text) from None
     return target
+
+
+def agent_tools(name: str, root: Path, source: str) -> tuple[list[Tool], list[UnreadTool]]:
+    """Import the agent `module:name`, and read its tools, and what it offers besides. Raises SchemaError."""
+    from pytest_fcall.backends.apps.agents.app import read_agent_tools
+    from pytest_fcall.backends.apps.agents.known import agent_kind, known_agents
+    from pytest_fcall.core.provider_variables import with_placeholder_keys
+    from pytest_fcall.schema.errors import SchemaError
+
+    if ":" not in name:
+        raise SchemaError(f"`agent` names an object as module:name, not {name!r}", hint="such as shop.agent:agent")
+    with with_placeholder_keys():
+        try:
+            agent = find_object(name, root)
+        except ModelUnavailable as error:
+            raise SchemaError(str(error).removeprefix(f"python:{name}: ")) from None
+        kind = agent_kind(agent)
+        if kind is None:
+            message = f"this is a {type(agent).__name__}, and no agent of {known_agents()}"
+            raise SchemaError(message, hint="name functions, or a list of them, by `python:`")
+        try:
+            return read_agent_tools(agent, kind, source)
+        except SchemaError:
+            raise
+        except Exception as error:  # the code of a framework
+            raise SchemaError(f"its tools cannot be read: {type(error).__name__}: {error}") from error
 
 
 def _meant_text(name: str, owner: object) -> str:

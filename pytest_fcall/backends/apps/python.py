@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from pytest_fcall.backends.apps.answers.answer import reply_of
-from pytest_fcall.backends.images import with_data_urls
+from pytest_fcall.backends.request_json import with_data_urls
 from pytest_fcall.core import Json, ModelUnavailable, Reply, Request, Tool
 from pytest_fcall.core.app import AppRequest
 
@@ -58,7 +58,7 @@ class PythonBackend:
 
     def prompt(self, request: Request) -> str:
         """The request as the app gets it."""
-        from pytest_fcall.backends.pretty_json import pretty_json
+        from pytest_fcall.backends.request_json import pretty_json
 
         return pretty_json(asdict(app_request(request, CopyableTools(request.tools))))
 

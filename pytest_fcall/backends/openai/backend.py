@@ -13,8 +13,8 @@ from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.endpoint import Endpoint, ServerAnswer, WireRequest, wire_request
 from pytest_fcall.backends.openai.responses import RESPONSES
 from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings, server_of
-from pytest_fcall.backends.pretty_json import pretty_json
 from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, reply_or_raise
+from pytest_fcall.backends.request_json import pretty_json
 from pytest_fcall.backends.settings import ModelEntry, SettingsError
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
 from pytest_fcall.core.backend import OfflineBody

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_fcall.backends.images import with_data_urls
 from pytest_fcall.backends.openai.answer_fields import (
     engine,
     finish,
@@ -17,6 +16,7 @@ from pytest_fcall.backends.openai.answer_fields import (
     usage,
 )
 from pytest_fcall.backends.openai.endpoint import Endpoint, WireRequest
+from pytest_fcall.backends.request_json import with_data_urls
 from pytest_fcall.core import Finish, Json, RawCall, Reply
 from pytest_fcall.schema.wire_tools import WireTools
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from pytest_fcall.backends.images import with_data_urls
 from pytest_fcall.backends.openai.answer_fields import (
     engine,
     first_calls,
@@ -18,6 +17,7 @@ from pytest_fcall.backends.openai.answer_fields import (
     usage,
 )
 from pytest_fcall.backends.openai.endpoint import Endpoint, WireRequest
+from pytest_fcall.backends.request_json import with_data_urls
 from pytest_fcall.core import Finish, Json, Message, RawCall, Reply
 from pytest_fcall.schema.wire_tools import WireTools
 

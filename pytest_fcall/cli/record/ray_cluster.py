@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_fcall.backends.cluster.answerer import Answerer
 from pytest_fcall.backends.cluster.coordinator import Coordinator, CoordinatorClient
-from pytest_fcall.backends.cluster.vllm_steps import RequestsToTokens, TokensToReplies, from_engine, to_engine
+from pytest_fcall.backends.local.vllm import RequestsToTokens, TokensToReplies, from_engine, to_engine
 from pytest_fcall.cli.ray_library import ClusterError, cluster_of, is_elsewhere, ray_errors
 from pytest_fcall.core.parquet import GROUP_ROWS
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.cluster.answerer import Assignment
-    from pytest_fcall.backends.local.vllm_rows import VllmRows
+    from pytest_fcall.backends.local.vllm import VllmRows
     from pytest_fcall.core import Json
     from pytest_fcall.session.settings import Settings
 

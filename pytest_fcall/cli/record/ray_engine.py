@@ -327,7 +327,7 @@ class RayEngine:
         assignment = self._assignment(plan, sent.requests, cluster)
         if not self._options.vllm:
             return cluster.answered(sent.name, sent.writer.written, assignment)
-        from pytest_fcall.backends.local.vllm_rows import VllmRows
+        from pytest_fcall.backends.local.vllm import VllmRows
         from pytest_fcall.cli.ray_library import ClusterError
 
         models = [asked.model for asked in assignment.models.values()]

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_fcall.backends.local.prompts import smollm2_prompt
 from pytest_fcall.backends.local.settings import read_sampling
-from pytest_fcall.backends.local.vllm_rows import VllmRows, sampling_parameters
+from pytest_fcall.backends.local.vllm import VllmRows, sampling_parameters
 from pytest_fcall.core import CaseRefused, Model, ModelUnavailable, Reply, Request, Tool, Usage
 
 OSLO = Request(

@@ -1,10 +1,13 @@
-"""Images that a case names by path, as the data URLs that chat APIs take."""
+"""Requests as JSON: images that a case names by path, as data URLs, and what is sent over several lines, for people."""
 
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from pytest_fcall.core import Json, Message
 from pytest_fcall.core.files import read_regular
@@ -24,3 +27,14 @@ def _inlined(part: Json) -> Json:
         return part
     data = base64.b64encode(read_regular(Path(str(image["path"])))).decode("ascii")
     return {"type": "image_url", "image_url": {"url": f"data:{image['media_type']};base64,{data}"}}
+
+
+def pretty_json(value: object) -> str:
+    """The value as indented JSON, with its keys in their own order."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=_to_json)
+
+
+def _to_json(value: object) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value.isoformat() if isinstance(value, datetime) else str(value)
