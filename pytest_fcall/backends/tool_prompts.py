@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from pytest_fcall.core import Call, Json, Message, Request, Tool
 
-CallWriter: TypeAlias = Callable[[Sequence[Call]], str]
+_CallWriter: TypeAlias = Callable[[Sequence[Call]], str]
 
 _XML_TYPES: Mapping[type, str] = {bool: "boolean", int: "integer", float: "float", str: "string", type(None): "null"}
 
@@ -24,32 +24,32 @@ class Style:
     instructions: Template
     """Takes `$tools`."""
     tools_as_text: Callable[[Sequence[Tool]], str]
-    calls_as_text: CallWriter
+    calls_as_text: _CallWriter
     """Writes the earlier calls of a conversation in the form that the instructions ask for."""
 
 
-def write_hermes(calls: Sequence[Call]) -> str:
+def _write_hermes(calls: Sequence[Call]) -> str:
     """One JSON object between `<tool_call>` tags for each call."""
     return "\n".join(f"<tool_call>\n{_json(_named(call))}\n</tool_call>" for call in calls)
 
 
-def write_json(calls: Sequence[Call]) -> str:
+def _write_json(calls: Sequence[Call]) -> str:
     """A JSON list of calls."""
     return _json([_named(call) for call in calls])
 
 
-def write_python(calls: Sequence[Call]) -> str:
+def _write_python(calls: Sequence[Call]) -> str:
     """A list of calls in Python."""
     return f"[{', '.join(_python_call(call) for call in calls)}]"
 
 
-def write_bfcl_json(calls: Sequence[Call]) -> str:
+def _write_bfcl_json(calls: Sequence[Call]) -> str:
     """A JSON list in a code fence, with the leaderboard's keys."""
     data: list[Json] = [{"function": call.name, "parameters": call.arguments} for call in calls]
     return f"```json\n{_json(data)}\n```"
 
 
-def write_verbose_xml(calls: Sequence[Call]) -> str:
+def _write_verbose_xml(calls: Sequence[Call]) -> str:
     """XML with the values in attributes."""
     from xml.sax.saxutils import quoteattr
 
@@ -59,7 +59,7 @@ def write_verbose_xml(calls: Sequence[Call]) -> str:
     return _xml(calls, "<params>", "</params>", parameter)
 
 
-def write_concise_xml(calls: Sequence[Call]) -> str:
+def _write_concise_xml(calls: Sequence[Call]) -> str:
     """XML with the values as text."""
     from xml.sax.saxutils import escape
 
@@ -69,7 +69,7 @@ def write_concise_xml(calls: Sequence[Call]) -> str:
     return _xml(calls, "", "", parameter)
 
 
-def in_tags(write: CallWriter) -> CallWriter:
+def _in_tags(write: _CallWriter) -> _CallWriter:
     """The same format between `<TOOLCALL>` tags."""
     return lambda calls: f"<TOOLCALL>{write(calls)}</TOOLCALL>"
 
@@ -137,11 +137,11 @@ def _tool_lines(tools: Sequence[Tool]) -> str:
     )
 
 
-OWN_STYLES: Final[Mapping[str, Style]] = MappingProxyType(
+_OWN_STYLES: Final[Mapping[str, Style]] = MappingProxyType(
     {
-        "hermes": Style(Template(_TOOL_LIST + _HERMES_INSTRUCTIONS), _tool_lines, write_hermes),
-        "json": Style(Template(_TOOL_LIST + _JSON_INSTRUCTIONS), _tool_lines, write_json),
-        "python": Style(Template(_TOOL_LIST + _PYTHON_INSTRUCTIONS), _tool_lines, write_python),
+        "hermes": Style(Template(_TOOL_LIST + _HERMES_INSTRUCTIONS), _tool_lines, _write_hermes),
+        "json": Style(Template(_TOOL_LIST + _JSON_INSTRUCTIONS), _tool_lines, _write_json),
+        "python": Style(Template(_TOOL_LIST + _PYTHON_INSTRUCTIONS), _tool_lines, _write_python),
     }
 )
 
@@ -154,28 +154,28 @@ _TYPES = "\nThe type of each parameter must be one of string, integer, float, bo
 _TURNS = """In each turn, go on calling functions until you have done all that the user asked for as well as you can. \
 When you make no more calls, the turn is over."""
 _TOOLS = "These are the functions, in JSON:\n$tools\n"
-_FORMATS: Mapping[str, tuple[str, CallWriter]] = MappingProxyType(
+_FORMATS: Mapping[str, tuple[str, _CallWriter]] = MappingProxyType(
     {
         "": (
             "[func_name1(params_name1=params_value1, params_name2=params_value2...), func_name2(params)]",
-            write_python,
+            _write_python,
         ),
         "_json": (
             '```json\n[{"function":"func_name1","parameters":{"param1":"value1","param2":"value2"...}},'
             '{"function":"func_name2","parameters":{"param":"value"}}]\n```',
-            write_bfcl_json,
+            _write_bfcl_json,
         ),
         "_verbose_xml": (
             '<functions><function name="func_name1"><params><param name="param1" value="value1" type="type1"/>'
             '<param name="param2" value="value2" type="type2"/>...</params></function><function name="func_name2">'
             '<params><param name="param3" value="value3" type="type3"/></params></function></functions>',
-            write_verbose_xml,
+            _write_verbose_xml,
         ),
         "_concise_xml": (
             '<functions><function name="func_name1"><param name="param1" type="type1">value1</param>'
             '<param name="param2" type="type2">value2</param>...</function><function name="func_name2">'
             '<param name="param3" type="type3">value</param></function></functions>',
-            write_concise_xml,
+            _write_concise_xml,
         ),
     }
 )
@@ -185,7 +185,7 @@ _SYNTAX: Mapping[str, str] = MappingProxyType({"Python": "Python 3", "Java": "Ja
 def _style(name: str, *, tags: bool = False, language: str = "Python") -> Style:
     form, write = _FORMATS[name]
     if tags:
-        form, write = f"<TOOLCALL>{form}</TOOLCALL>", in_tags(write)
+        form, write = f"<TOOLCALL>{form}</TOOLCALL>", _in_tags(write)
     types = _TYPES if name.endswith("xml") else ""
     instructions = Template(f"{_TASK}\n\n{_HOW}\n{form}{types}\n\n{_TURNS}\n\n{_TOOLS}")
     return Style(instructions, partial(_function_documents, language), write)
@@ -220,14 +220,14 @@ def _as_source_code(parameter: Json, language: str) -> Json:
     return {**rest, "type": "string", "description": description.lstrip()}
 
 
-BFCL_STYLES: Final[Mapping[str, Style]] = MappingProxyType(
+_BFCL_STYLES: Final[Mapping[str, Style]] = MappingProxyType(
     {f"bfcl{name}": _style(name) for name in _FORMATS}
     | {f"bfcl{name}_tagged": _style(name, tags=True) for name in _FORMATS}
     | {f"bfcl_{language.lower()}": _style("", language=language) for language in ("Java", "JavaScript")}
 )
 
 
-STYLES: Final[Mapping[str, Style]] = MappingProxyType({**OWN_STYLES, **BFCL_STYLES})
+STYLES: Final[Mapping[str, Style]] = MappingProxyType({**_OWN_STYLES, **_BFCL_STYLES})
 """By the names of the decoders that read the answers."""
 
 DEFAULT_STYLE: Final = "hermes"

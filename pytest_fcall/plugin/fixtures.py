@@ -70,7 +70,7 @@ def model_of_fixture(value: object, request: pytest.FixtureRequest) -> AskModel:
         kinds = registry_of(request.config).agents
         app = app_of(value, kinds)
         if app is None:
-            from pytest_fcall.backends.apps.agents.known import known_agents
+            from pytest_fcall.backends.apps.agents.agent import known_agents
 
             raise CaseError(
                 f"the fixture fc_model gave a {type(value).__name__}; it may give a function, KIND:NAME, a backend, "

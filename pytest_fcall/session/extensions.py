@@ -83,7 +83,7 @@ def _agent_kinds(added: Iterable[Mapping[str, AgentKind]]) -> Mapping[str, Agent
     """The kinds of agents of other packages, which few runs have."""
     if not any(given := [*added]):
         return {}
-    from pytest_fcall.backends.apps.agents.known import FRAMEWORKS
+    from pytest_fcall.backends.apps.agents.agent import FRAMEWORKS
 
     return merged_names("kind of agents", FRAMEWORKS, given)
 

@@ -9,7 +9,7 @@ import pytest
 
 import pytest_fcall.backends.apps.agents.langchain
 import pytest_fcall.backends.apps.answers.ai_sdk
-import pytest_fcall.backends.apps.answers.lists
+import pytest_fcall.backends.apps.answers.shapes
 import pytest_fcall.backends.apps.http  # noqa: F401
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, assert_errors

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.core import ModelUnavailable
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.apps.agents.known import UnreadTool
+    from pytest_fcall.backends.apps.agents.agent import UnreadTool
     from pytest_fcall.backends.apps.python import AppFunction
     from pytest_fcall.core import Tool
     from pytest_fcall.core.extension import AgentKind
@@ -70,7 +70,7 @@ def find_app(name: str, root: Path, agents: Mapping[str, AgentKind] = _NO_AGENTS
     found = find_object(name, root)
     app = app_of(found, agents)
     if app is None:
-        from pytest_fcall.backends.apps.agents.known import known_agents
+        from pytest_fcall.backends.apps.agents.agent import known_agents
 
         path, kind = name.partition(":")[2], type(found).__name__
         text = f"{path} is a {kind}, which cannot be called; name a function, or an agent of {known_agents(agents)}"
@@ -81,10 +81,10 @@ def find_app(name: str, root: Path, agents: Mapping[str, AgentKind] = _NO_AGENTS
 def app_of(thing: object, agents: Mapping[str, AgentKind] = _NO_AGENTS) -> AppFunction | None:
     """The app that this is: an agent, called as its framework wants it, or what can be called; None if it is none."""
     if not isinstance(thing, FunctionType):
-        from pytest_fcall.backends.apps.agents.known import agent_kind
+        from pytest_fcall.backends.apps.agents.agent import agent_kind
 
         if kind := agent_kind(thing, agents):
-            from pytest_fcall.backends.apps.agents.app import AgentApp
+            from pytest_fcall.backends.apps.agents.agent import AgentApp
 
             return AgentApp(thing, kind)
     return thing if callable(thing) else None
@@ -112,8 +112,7 @@ def find_object(name: str, root: Path) -> object:
 
 def agent_tools(name: str, root: Path, source: str) -> tuple[list[Tool], list[UnreadTool]]:
     """Import the agent `module:name`, and read its tools, and what it offers besides. Raises SchemaError."""
-    from pytest_fcall.backends.apps.agents.app import read_agent_tools
-    from pytest_fcall.backends.apps.agents.known import agent_kind, known_agents
+    from pytest_fcall.backends.apps.agents.agent import agent_kind, known_agents, read_agent_tools
     from pytest_fcall.core.provider_variables import with_placeholder_keys
     from pytest_fcall.schema.errors import SchemaError
 

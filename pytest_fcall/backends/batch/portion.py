@@ -1,4 +1,4 @@
-"""Portions of what is open, a batch each: how far each is, in files that outlive the process."""
+"""Portions of the open requests, a batch each: divided, and how far each is, in files that outlive the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers rows of a plan in one process of a cluster, and writes what comes of them into parts."""
+"""Answers rows of a plan in one process of a cluster, as it is assigned, and writes what comes of them into parts."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def package_version() -> str:
 
 
 _BEGIN: Final = "part-"
-COLUMNS: Final = ("digest", "reply", "error")
+_COLUMNS: Final = ("digest", "reply", "error")
 
 
 class PartRow(NamedTuple):
@@ -210,7 +210,7 @@ def write_part(folder: Folder, rows: Iterable[PartRow]) -> str:
 
     name = f"{_BEGIN}{uuid4().hex}{SUFFIX}"
     columns = zip(*rows, strict=True)
-    table = pa.table({title: pa.array(values, pa.string()) for title, values in zip(COLUMNS, columns, strict=True)})
+    table = pa.table({title: pa.array(values, pa.string()) for title, values in zip(_COLUMNS, columns, strict=True)})
     written = pa.BufferOutputStream()
     parquet.write_table(table, written)
     folder.write(name, written.getvalue().to_pybytes())
@@ -224,7 +224,7 @@ def read_part(folder: Folder, name: str) -> Iterator[PartRow]:
 
     try:
         with folder.open(name) as file, parquet.ParquetFile(file) as part:
-            for batch in part.iter_batches(columns=[*COLUMNS]):
+            for batch in part.iter_batches(columns=[*_COLUMNS]):
                 yield from (PartRow(**row) for row in batch.to_pylist())
     except (pa.ArrowException, TypeError) as error:
         raise ParquetError(f"{name}: it is no part of an answer: {str(error).splitlines()[0]:.200}") from None

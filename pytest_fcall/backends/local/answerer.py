@@ -1,4 +1,4 @@
-"""A loaded model that answers requests, and the protocols of its engine, its feeder and its prompts."""
+"""A loaded model that answers requests: prompts, what it generates, throughput, and the protocols of its engine."""
 
 from __future__ import annotations
 

@@ -28,7 +28,6 @@ from pytest_fcall.core.json_data import optional_field, optional_number
 MAKER: Final = "pytest_fcall.backends.local.assembly:make_answerer"
 DEFAULT_BATCH: Final = 16
 _DEFAULT_MAX_TOKENS = 512
-_DRAW_OPTIONS = ("temperature", "top_p", "top_k")
 
 
 def _positive_integer() -> Option:

@@ -1,4 +1,4 @@
-"""The messages between a shared process and its clients: access tokens, then frames of JSON."""
+"""What a shared process and its clients say: access tokens, then frames of JSON; and how the process admits clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import compare_digest
 from typing import TypeAlias
 
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Unanswered
@@ -147,7 +146,7 @@ class ClientConnections:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(EOFError, OSError):
-            if compare_digest(await reader.readexactly(TOKEN_LENGTH), self._tokens.client.encode()):
+            if secrets.compare_digest(await reader.readexactly(TOKEN_LENGTH), self._tokens.client.encode()):
                 writer.write(self._tokens.server.encode())
                 self._clients += 1
                 try:

@@ -1,4 +1,4 @@
-"""One request of an app, to whatever interface: read, named by its digest, and shown."""
+"""One request of an app, to whatever interface: read, named by its digest, shown, and signed again for AWS."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ _STRICT_JSON = json.JSONDecoder(parse_constant=_refuse)
 """`json.loads` would make a decoder for each request."""
 
 
-Headers = Sequence[tuple[str, str]]
+_Headers = Sequence[tuple[str, str]]
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _AUTHORIZATION = re.compile(
@@ -161,7 +161,7 @@ class UnknownSecret(LookupError):
     """The key that a request was signed with is not known here. The text says what to do."""
 
 
-def signed_for(url: str, method: str, headers: Headers, content: bytes, environment: Mapping[str, str]) -> Headers:
+def signed_for(url: str, method: str, headers: _Headers, content: bytes, environment: Mapping[str, str]) -> _Headers:
     """The headers with a signature for `url` instead of the app's own; as they are, if they have none.
 
     Raises UnknownSecret.

@@ -1,4 +1,4 @@
-"""The interface at a path, whether an HTTP answer to an app is whole, and the Reply in it."""
+"""The interface at a path, whether an HTTP answer to an app is whole, the Reply in it, and secrets that it hides."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def read_recordings(path: Path, model: Model | None = None) -> Recordings:
     a fault, too.
     """
     with gc_paused():
-        return RecordingsReader(path, bookkeeping_path(path), model).read()
+        return _RecordingsReader(path, bookkeeping_path(path), model).read()
 
 
 def _review(entry: Recording) -> Review:
@@ -186,7 +186,7 @@ class _File:
         self.faults.append(Fault(code, Location(str(self.path), line.number), message, source, hint))
 
 
-class RecordingsReader:
+class _RecordingsReader:
     """Reads the two files of a case file once: the one for review in `path`, and the bookkeeping in `beside`."""
 
     def __init__(self, path: Path, beside: Path, model: Model | None) -> None:

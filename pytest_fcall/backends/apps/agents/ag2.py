@@ -6,7 +6,7 @@ import base64
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from pytest_fcall.backends.apps.agents.known import UnreadTool, result_without_waiting
+from pytest_fcall.backends.apps.agents.agent import UnreadTool, result_without_waiting
 from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, result_of

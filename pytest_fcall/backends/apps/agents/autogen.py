@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fcall.backends.apps.agents.known import UnreadTool
+from pytest_fcall.backends.apps.agents.agent import UnreadTool
 from pytest_fcall.backends.apps.agents.messages import History, HistoryCall, HistoryMessage, read_history
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, call_list, call_of, result_of

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_fcall.backends.apps.agents.known import UnreadTool
+from pytest_fcall.backends.apps.agents.agent import UnreadTool
 from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
 from pytest_fcall.backends.apps.answers.errors import inside
 from pytest_fcall.backends.apps.answers.gemini import read_content

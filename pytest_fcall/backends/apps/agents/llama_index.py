@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_fcall.backends.apps.agents.known import UnreadTool
+from pytest_fcall.backends.apps.agents.agent import UnreadTool
 from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_fcall.backends.apps.agents.known import UnreadTool, result_without_waiting
+from pytest_fcall.backends.apps.agents.agent import UnreadTool, result_without_waiting
 from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
 from pytest_fcall.backends.apps.answers.lists import without_output_tool

@@ -125,12 +125,6 @@ def _is_foreign(part: object) -> bool:
     return isinstance(kind, str) and kind.startswith("tool-")
 
 
-def has_choices(data: Fields) -> bool:
-    """Whether it is a completion."""
-    choices = data.get("choices")
-    return isinstance(choices, (list, tuple)) and bool(choices)
-
-
 def read_enclosed(data: Fields, place: str = "") -> Answer:
     """The message that stands beside what is said about it, as Cohere, Ollama and Bedrock answer."""
     held, where = data, place

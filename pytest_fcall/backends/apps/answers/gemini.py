@@ -33,7 +33,6 @@ _HARMLESS = frozenset(
 )
 _READ = frozenset({*_CALLS, *_RESULTS, *_HOSTED, *_CODE, *_HARMLESS})
 _ABOUT = ("thought_signature", "thoughtSignature", "media_resolution", "mediaResolution", "video_metadata")
-PART_FIELDS = frozenset({*_READ, *_ABOUT})
 _UNDERSTOOD = "parts with text, function_call, function_response, executable_code, tool_call, inline_data or file_data"
 _ROLES = {
     "model": "assistant",

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_fcall.backends.apps.answers.common_call import common_call
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.values import Fields, as_json, as_text, fields_of, kind_of, plain
+from pytest_fcall.backends.apps.answers.values import Fields, as_json, as_text, fields_of, plain
 from pytest_fcall.core import Finish, Json, Message, RawCall, Reply, Usage
 from pytest_fcall.core.reply import total_usage
 
@@ -253,8 +253,3 @@ def call_list(value: object, place: str) -> tuple[RawCall, ...]:
             f"the app returned a message whose {place.rpartition('.')[2]} are a {type(value).__name__}, not a list"
         )
     return tuple([call_from(each, inside(place, number)) for number, each in enumerate(value)])
-
-
-def named_kind(value: object) -> str:
-    """The name of a value that is no call, for a message."""
-    return f"{value!r:.80}" if not isinstance(value, Mapping) and fields_of(value) is None else kind_of(value)

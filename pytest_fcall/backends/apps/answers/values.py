@@ -1,4 +1,4 @@
-"""Values that an app returned, read without knowing their classes: the fields of objects, and plain JSON."""
+"""Values that an app returned, read without knowing their classes, and what may stand in fields that nobody reads."""
 
 from __future__ import annotations
 

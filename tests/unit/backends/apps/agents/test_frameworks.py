@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.backends.apps.agents import ag2, ag2_classic, crewai, dspy, langchain, openai_agents, pydantic_ai
-from pytest_fcall.backends.apps.agents.known import UnreadTool, result_without_waiting
+from pytest_fcall.backends.apps.agents.agent import UnreadTool, result_without_waiting
 from pytest_fcall.backends.apps.agents.messages import read_history
 from pytest_fcall.core import CaseRefused
 from pytest_fcall.schema.errors import SchemaError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.apps.agents.known import FRAMEWORKS, agent_kind, known_agents
+from pytest_fcall.backends.apps.agents.agent import FRAMEWORKS, agent_kind, known_agents
 from pytest_fcall.core.app import AppRequest
 from tests.unit.backends.apps.agents.shapes import shaped
 
