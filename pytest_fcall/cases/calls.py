@@ -15,7 +15,7 @@ from pytest_fcall.cases.foreign_calls import add_fault_of_source, add_fault_of_w
 from pytest_fcall.cases.node_values import Entries, node_at
 from pytest_fcall.cases.patterns import pattern, patterns
 from pytest_fcall.cases.scope import Scope, check_tool_name
-from pytest_fcall.cases.yaml.tags import NULL, STR
+from pytest_fcall.cases.yaml.values import NULL, STR
 from pytest_fcall.core import CallPattern, ExpectedCall, Json, Operator, Pattern, StubResult
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.schema.tool_schema import ToolSchema

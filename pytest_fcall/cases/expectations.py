@@ -20,7 +20,7 @@ from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.scope import Extensions, Scope, Toolbox
-from pytest_fcall.cases.yaml.tags import STR
+from pytest_fcall.cases.yaml.values import STR
 from pytest_fcall.core import Expectation, ExpectedCall, Fault, Operator, Pattern, Tool
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def read_expectation(data: object, tools: Sequence[Tool] = (), *, comparators: I
 
     Raises ExpectationError with all faults.
     """
-    from pytest_fcall.cases.yaml.python_nodes import nodes_from_python
+    from pytest_fcall.cases.yaml.values import nodes_from_python
 
     faults = Faults(SourceFile("expected"))
     scope = Scope(

@@ -11,8 +11,7 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults
 from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
-from pytest_fcall.cases.yaml.tags import STR
+from pytest_fcall.cases.yaml.values import STR, mark_literal, write_flow, write_flow_key
 from pytest_fcall.core import Json
 from pytest_fcall.core.json_data import read_json
 

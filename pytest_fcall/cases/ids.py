@@ -9,7 +9,7 @@ from yaml import Node, ScalarNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, quoted
-from pytest_fcall.cases.yaml.tags import NULL
+from pytest_fcall.cases.yaml.values import NULL
 
 _LONGEST = 200
 _PYTEST_MARKS = frozenset(

@@ -12,7 +12,7 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import quoted
 from pytest_fcall.cases.files import find_file, read_bytes, read_data, read_string
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.yaml.tags import NULL
+from pytest_fcall.cases.yaml.values import NULL
 from pytest_fcall.core import Json, Message
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -69,7 +69,7 @@ class Messages:
         data = None if found is None else read_data(found, path, self._faults)
         if data is None:
             return None
-        from pytest_fcall.cases.yaml.python_nodes import nodes_from_python
+        from pytest_fcall.cases.yaml.values import nodes_from_python
 
         if isinstance(data, Mapping) and "messages" in data:
             data = data["messages"]

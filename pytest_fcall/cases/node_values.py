@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases.faults import Faults, one_of, quoted
-from pytest_fcall.cases.yaml.tags import BOOL, FLOAT, INT, MAP, MERGE, NULL, SCALAR_TAGS, SEQ, STR, short_tag
+from pytest_fcall.cases.yaml.values import BOOL, FLOAT, INT, MAP, MERGE, NULL, SCALAR_TAGS, SEQ, STR, short_tag
 from pytest_fcall.core import Json
 from pytest_fcall.schema.value_text import did_you_mean
 

@@ -20,7 +20,7 @@ from pytest_fcall.cases.node_values import one_or_many
 from pytest_fcall.cases.placeholders import read_clock
 from pytest_fcall.cases.rules import language, profile, strings
 from pytest_fcall.cases.scope import Scope, check_library, check_tool_name
-from pytest_fcall.cases.yaml.tags import STR
+from pytest_fcall.cases.yaml.values import STR
 from pytest_fcall.core import CallPattern, Condition, Json, Samples
 from pytest_fcall.core.case import Retrieval, RetrieverName
 from pytest_fcall.core.rate import is_rule

@@ -15,7 +15,7 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import one_of, quoted
 from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.scope import Scope, check_library
-from pytest_fcall.cases.yaml.tags import BOOL, STR
+from pytest_fcall.cases.yaml.values import BOOL, STR
 from pytest_fcall.core import OPERATORS, Json, OperandKind, Operator, OperatorSpec, Pattern, Strings
 from pytest_fcall.core.bounded_text import compiled_expression
 from pytest_fcall.core.operators import MOST_DIGITS, MOST_VOTES

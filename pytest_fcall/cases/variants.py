@@ -11,7 +11,7 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import one_of, quoted
 from pytest_fcall.cases.files import find_file, read_data
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.cases.yaml.tags import INT, NULL
+from pytest_fcall.cases.yaml.values import INT, NULL
 from pytest_fcall.core.variants import MOST_VARIANTS, RELATIONS, ParameterKind, RelationSpec, WantedRelation
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.value_text import did_you_mean

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcall.cases.case_file import read_case_text
-from pytest_fcall.cases.faults import UnreadableFile
-from pytest_fcall.cases.files import anywhere
-from pytest_fcall.cases.missing_expectations import (
+from pytest_fcall.cases.case_text import (
     ExpectationText,
     Gap,
     fill_gaps,
@@ -19,8 +17,10 @@ from pytest_fcall.cases.missing_expectations import (
     find_unfillable_cases,
     has_cases,
 )
-from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
+from pytest_fcall.cases.faults import UnreadableFile
+from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.yaml.reader import read_text
+from pytest_fcall.cases.yaml.values import mark_literal, write_flow, write_flow_key
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.core import Call, CallResult, Calls, ConversationSettings, FaultyCase, Reply, TranscriptTurn
 from pytest_fcall.core.files import replace_file

@@ -27,7 +27,7 @@ from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.schema.sources.lock_file import lock_path
-from pytest_fcall.schema.tool_rename import ToolRename
+from pytest_fcall.schema.tool_names import ToolRename
 from pytest_fcall.tracking.acceptance import DamagedBaseline, read_stanzas
 from pytest_fcall.tracking.baseline_file import SUFFIX
 from pytest_fcall.tracking.question_digests import EXPECTATION, expectation_digest, question_digests

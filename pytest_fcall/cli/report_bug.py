@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_fcall.cases.case_text import single_case_text
 from pytest_fcall.cases.faults import UnreadableFile
-from pytest_fcall.cases.single_case import single_case_text
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.safe_output import machine_secrets

@@ -43,7 +43,7 @@ def _is_named(path: Path, parent: pytest.Collector) -> bool:
     """Whether the command line names it. As with test modules, such a file may have any name."""
     if not parent.session.isinitpath(path):
         return False
-    from pytest_fcall.cases.lookalikes import looks_like_cases
+    from pytest_fcall.cases.file_names import looks_like_cases
 
     return looks_like_cases(path)
 

@@ -11,8 +11,7 @@ from typing import Final
 
 import pytest
 
-from pytest_fcall.cases.file_names import is_case_file_name
-from pytest_fcall.cases.lookalikes import how_to_collect, looks_like_cases
+from pytest_fcall.cases.file_names import how_to_collect, is_case_file_name, looks_like_cases
 from pytest_fcall.reporting.safe_text import safe_line
 
 _MOST_READ: Final = 200

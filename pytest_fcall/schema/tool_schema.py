@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import islice
@@ -14,7 +15,6 @@ from pytest_fcall.core import Json, Tool
 from pytest_fcall.core.digests import IdentityKey
 from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.json_copy import fit_for_json
 from pytest_fcall.schema.traversal import (
     Path,
     UndeclaredError,
@@ -32,6 +32,7 @@ from pytest_fcall.schema.validator import (
     compile_validator,
     validation_schema,
 )
+from pytest_fcall.schema.value_text import MAX_INTEGER_BITS, quoted_path, shown
 
 if TYPE_CHECKING:
     from pytest_fcall.schema.findings import Depths, Finding
@@ -43,6 +44,7 @@ _MOST_ARGUMENTS: Final = 1_000
 """Limits for schemas that refer to themselves."""
 _MOST_APPLICATIONS: Final = 10_000
 """The most schemas that are applied to one value; each may be tried, and each error is explained."""
+_DEEPEST_VALUE: Final = 50
 
 
 class Properties(NamedTuple):
@@ -98,7 +100,7 @@ class ToolSchema:
     def allows(self, arguments: Mapping[str, Json]) -> bool:
         """Whether there is no finding about the arguments of a call. Takes less time than to find one."""
         unfit: list[Finding] = []
-        fitted = fit_for_json(arguments, (), unfit)
+        fitted = _fit_for_json(arguments, (), unfit)
         return not unfit and self._validator.is_valid(fitted)
 
     def check_at(self, path: Sequence[str | int], value: Json) -> list[Finding]:
@@ -135,7 +137,7 @@ class ToolSchema:
         self, validator: Validator, value: Json, schema_path: Path = (), argument_path: Path = ()
     ) -> list[Finding]:
         unfit: list[Finding] = []
-        fitted = fit_for_json(value, argument_path, unfit)
+        fitted = _fit_for_json(value, argument_path, unfit)
         if not unfit and validator.is_valid(fitted):
             return []
         unfit_paths = {finding.path for finding in unfit}
@@ -247,3 +249,64 @@ def _is_null_named(schema: Mapping[str, Json]) -> bool:
         options = schema.get("enum")
         return isinstance(options, list) and None in options
     return kinds == "null" or "null" in _strings(kinds)
+
+
+def _fit_for_json(value: object, path: Path, unfit: list[Finding]) -> Json:
+    """A copy of `value` in dicts and lists. A part that is not a JSON value becomes null, with a finding in `unfit`."""
+    if type(value) is str and value.isascii():
+        return value  # the fast path: most arguments are such strings, or small integers
+    if type(value) is int and value.bit_length() <= MAX_INTEGER_BITS:
+        return value
+    match value:
+        case None | bool():
+            return value
+        case str() if value.isascii() or _is_text(value):
+            return str.__str__(value)
+        case int() if value.bit_length() <= MAX_INTEGER_BITS:
+            return int(value)
+        case float() if math.isfinite(value):
+            return float(value)
+        case dict() | Mapping() if len(path) < _DEEPEST_VALUE:
+            return {
+                str.__str__(key): _fit_for_json(item, (*path, key), unfit)
+                for key, item in value.items()
+                if _is_key(key, path, unfit)
+            }
+        case list() | Sequence() if len(path) < _DEEPEST_VALUE and not isinstance(value, str | bytes | bytearray):
+            return [_fit_for_json(item, (*path, index), unfit) for index, item in enumerate(value)]
+    unfit.append(_finding(value, path))
+    return None
+
+
+def _is_key(key: object, path: Path, unfit: list[Finding]) -> bool:
+    if isinstance(key, str) and (key.isascii() or _is_text(key)):
+        return True
+    from pytest_fcall.schema.findings import Finding
+
+    unfit.append(Finding("wrong_type", path, f"{quoted_path(path)} has the key {shown(key)}, which is not a string"))
+    return False
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _finding(value: object, path: Path) -> Finding:
+    from pytest_fcall.schema.findings import Finding
+
+    where = quoted_path(path)
+    match value:
+        case str():
+            return Finding("schema", path, f"{where} contains a lone surrogate, which is not a character", got=value)
+        case int():
+            return Finding("schema", path, f"{where} is a number of more than a thousand digits")
+        case float():
+            return Finding("wrong_type", path, f"{where} is {shown(value)}, which is not a JSON number")
+        case Mapping() | list() | tuple():
+            return Finding("schema", path, f"{where} is nested deeper than {_DEEPEST_VALUE} levels")
+        case _:
+            return Finding("wrong_type", path, f"{where} is {shown(value)}, which is not a JSON value")

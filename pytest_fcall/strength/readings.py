@@ -13,7 +13,7 @@ from itertools import count
 from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.cases.expectation_places import Part
-from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow
+from pytest_fcall.cases.yaml.values import mark_literal, write_flow
 from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, MatchRule, Operator, Pattern, Turn
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.matching.place import Path, is_list, is_number

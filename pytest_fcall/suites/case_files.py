@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from pytest_fcall.cases.yaml.flow_style import write_flow, write_flow_key
+from pytest_fcall.cases.yaml.values import write_flow, write_flow_key
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.operators import Operator, Pattern

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.faults import UnreadableFile
-from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
+from pytest_fcall.cases.yaml.values import mark_literal, write_flow, write_flow_key
 from pytest_fcall.core import FaultyCase, Json, Tool, catalogue_digest, digest
 from pytest_fcall.core.files import create_file, replace_file
 from pytest_fcall.reporting.safe_text import safe_line

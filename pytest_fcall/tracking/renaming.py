@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core import Call, Tool
-from pytest_fcall.schema.tool_rename import ToolRename
+from pytest_fcall.schema.tool_names import ToolRename
 from pytest_fcall.tracking.acceptance import read_stanzas, remove_cases
 from pytest_fcall.tracking.baseline_content import write_baseline
 from pytest_fcall.tracking.bookkeeping import measurement_path, read_measurement, write_measurement

@@ -12,7 +12,7 @@ from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import read_recordings, remove_recordings, write_recordings
 from pytest_fcall.core import Json, Model, RawCall, Request, Tool, digest, request_digest
 from pytest_fcall.core.app import AppSpans, RanTool
-from pytest_fcall.schema.tool_rename import ToolRename
+from pytest_fcall.schema.tool_names import ToolRename
 
 
 def renamed_recording(entry: Recording, model: str, rename: ToolRename) -> Recording | None:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import get_args
 
-from pytest_fcall.cases.attack_forms import FORMS
 from pytest_fcall.cases.editor.expectations import expectation_definitions, operator_definitions
 from pytest_fcall.cases.editor.json_schema import (
     Schema,
@@ -33,6 +32,7 @@ from pytest_fcall.cases.editor.json_schema import (
 from pytest_fcall.cases.editor.tools import tool_definitions
 from pytest_fcall.cases.expectations import APP_KEYS
 from pytest_fcall.cases.faulty_results import KINDS
+from pytest_fcall.cases.injections import FORMS
 from pytest_fcall.cases.messages import ROLES
 from pytest_fcall.core import Json
 from pytest_fcall.core.case import RetrieverName

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from yaml._yaml import CParser
 
-from pytest_fcall.cases.yaml.tags import BOOL, FLOAT, INT, MAP, MERGE, NULL, SEQ, STR
+from pytest_fcall.cases.yaml.values import BOOL, FLOAT, INT, MAP, MERGE, NULL, SEQ, STR
 
 Index: TypeAlias = "Node | int | None"
 

@@ -11,12 +11,11 @@ import yaml
 from yaml import Node
 
 from pytest_fcall.cases.faults import Mark, SourceFile, UnreadableFile, quoted
-from pytest_fcall.cases.yaml.tags import MAP, SCALAR_TAGS, SEQ, short_tag
+from pytest_fcall.cases.yaml.values import MAP, MAX_DEPTH, SCALAR_TAGS, SEQ, short_tag
 from pytest_fcall.core import Fault
 from pytest_fcall.core.files import MOST_BYTES, read_regular
 
 _LAYOUT = "look at the indentation here and in the lines above"
-MAX_DEPTH = 100
 MAX_NODES = 2_000_000
 """The most values that are held at a time, in about 600 MB: those of a case, where cases end the file, else of all."""
 MAX_ALIASED = 1_000_000

@@ -14,7 +14,7 @@ from typing import Final
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.files import anywhere
-from pytest_fcall.cases.yaml.flow_style import mark_literal, write_flow, write_flow_key
+from pytest_fcall.cases.yaml.values import mark_literal, write_flow, write_flow_key
 from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.draft.tasks import SYSTEM, Draft, Task, Unusable, drafts_in, tasks_of
 from pytest_fcall.cli.project import Project, open_project

@@ -19,8 +19,8 @@ from pytest_fcall.cases.case_file import CaseFile, read_case_file, read_case_tex
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.preamble import LockedSource, catalogue_sources, tool_sources
-from pytest_fcall.cases.yaml.flow_style import write_flow
 from pytest_fcall.cases.yaml.reader import read_yaml
+from pytest_fcall.cases.yaml.values import write_flow
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.core import Case, Fault, Json, Tool, canonical

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from pytest_fcall.cases.yaml.flow_style import write_flow
+from pytest_fcall.cases.yaml.values import write_flow
 from pytest_fcall.core import Json
 from pytest_fcall.schema.value_text import shown
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from pytest_fcall.core.values import Json
-from pytest_fcall.schema.other_names import other_names, with_other_names
+from pytest_fcall.schema.tool_names import other_names, with_other_names
 from pytest_fcall.suites.bfcl.categories import DISGUISED
 from pytest_fcall.suites.json_files import objects_field, string_field
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from pytest_fcall.cases.yaml.flow_style import mark_literal
+from pytest_fcall.cases.yaml.values import mark_literal
 from pytest_fcall.core import Json, Message, Tool
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of

@@ -15,7 +15,7 @@ from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.variants import Dice, Unfit, WantedRelation
-from pytest_fcall.schema.other_names import other_names, with_other_names, words_of
+from pytest_fcall.schema.tool_names import other_names, with_other_names, words_of
 from pytest_fcall.variants.case_parts import (
     all_tools,
     hidden_expectation,

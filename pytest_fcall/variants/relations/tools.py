@@ -10,7 +10,7 @@ from pytest_fcall.core.case import Case
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.variants import Dice, Unfit, WantedRelation
-from pytest_fcall.schema.other_names import words_of
+from pytest_fcall.schema.tool_names import words_of
 from pytest_fcall.variants.case_parts import all_tools, user_texts, with_tools
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases.attack_forms import FORMS
+from pytest_fcall.cases.injections import FORMS
 from pytest_fcall.core import Case
 from tests.unit.cases.reading import NOTHING, TOOLS, case, faults, read, with_cases
 

@@ -1,9 +1,9 @@
-"""Cases and turns without an expectation, and edits that write one into the file."""
+"""Texts of case files: with expectations where cases have none, and with a single case of another file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -12,12 +12,16 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from pytest_fcall.cases.expectations import APP_KEYS, CHECK_KEYS
 from pytest_fcall.cases.faults import SourceFile
 from pytest_fcall.cases.yaml.reader import read_yaml
+from pytest_fcall.cases.yaml.values import write_flow
+from pytest_fcall.core import Json, Tool
 
 _KEEPS_BREAKS: Final = re.compile(r"[|>][0-9]?\+")
 _MATRIX: Final = "all rows of its matrix share one `expect`; write it with the names that the matrix declares"
 
 ExpectationText: TypeAlias = str | Sequence[Sequence[str]]
 """An expectation: a word or a value in flow style, or the calls of each stage in flow style."""
+_LEFT_OUT: Final = frozenset({"tools", "cases", "suite", "path", "pick"})
+"""Keys of the file that are about other cases, or read other files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,27 @@ def fill_gaps(text: str, gaps: Sequence[Gap], expectations: Mapping[str, Expecta
             fill = _in_braces if gap.column is None else _in_lines
             text = fill(text, gap, expectations[gap.name], mark)
     return text
+
+
+def single_case_text(source: SourceFile, line: int, tools: Iterable[Tool]) -> str:
+    """The case that begins in this line, with what its file says of all cases. Raises ValueError without such a case.
+
+    The rows of a matrix begin in the same line; they stay together. Raises UnreadableFile for invalid YAML.
+    """
+    root = read_yaml(source)
+    entries = root.value if isinstance(root, MappingNode) else ()
+    case = next((each for each in _cases(root) if each.start_mark.line + 1 == line), None)
+    if case is None:
+        raise ValueError("the case does not stand in its file")
+    kept = [
+        source.text[key.start_mark.index : value.end_mark.index].rstrip()
+        for key, value in entries
+        if isinstance(key, ScalarNode) and key.value not in _LEFT_OUT
+    ]
+    margin = " " * max(case.start_mark.column - 2, 0)
+    own = source.text[case.start_mark.index : case.end_mark.index].rstrip()
+    lines = [*kept, *_tool_lines(tools), "cases:", f"{margin}- {own}"]
+    return "\n".join(lines) + "\n"
 
 
 def _cases(root: Node | None) -> Iterator[MappingNode]:
@@ -158,3 +183,13 @@ def _in_braces(text: str, gap: Gap, expectation: ExpectationText, mark: str) -> 
 def _flow(steps: Sequence[Sequence[str]]) -> str:
     first, *later = (", ".join(f"{{{call}}}" for call in calls) for calls in steps)
     return f"[{', '.join([first, *(f'{{then: [{calls}]}}' for calls in later)])}]"
+
+
+def _tool_lines(tools: Iterable[Tool]) -> Iterator[str]:
+    written = [f"  - {write_flow(_tool(tool))}" for tool in tools]
+    yield from ("tools:", *written) if written else ()
+
+
+def _tool(tool: Tool) -> dict[str, Json]:
+    about = {"description": tool.description} if tool.description else {}
+    return {"name": tool.name, **about, "parameters": tool.parameters}

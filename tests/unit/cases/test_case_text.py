@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fcall.cases.case_text import Gap, fill_gaps, find_gaps, find_unfillable_cases
 from pytest_fcall.cases.faults import SourceFile
-from pytest_fcall.cases.missing_expectations import Gap, fill_gaps, find_gaps, find_unfillable_cases
 
 CALLS = [['search: {to: "Oslo"}', "book: {}"]]
 STEPS = [["search: {}"], ["book: {}", "pay: {}"], ["mail: {}"]]
