@@ -71,13 +71,13 @@ def find_causes(
     rest = edits
     for guess in dict.fromkeys(each & edits for each in likely):
         if guess and guess < rest and (yield guess):
-            rest = yield from _add(causes, (yield from find_cause(guess, frozenset())), rest)
+            rest = yield from _add(causes, (yield from _find_cause(guess, frozenset())), rest)
             if causes.rest_passes is not False:
                 return causes
     while causes.rest_passes is False or not causes.found:
         failing = _smallest(rest, (trial for trial, fails in known.items() if fails))
         passing = _largest(failing, (trial for trial, fails in known.items() if fails is False))
-        rest = yield from _add(causes, (yield from find_cause(failing, passing)), rest)
+        rest = yield from _add(causes, (yield from _find_cause(failing, passing)), rest)
     return causes
 
 
@@ -98,7 +98,7 @@ def _largest(within: Trial, trials: Iterable[Trial]) -> Trial:
     return max((frozenset[int](), *(trial for trial in trials if trial < within)), key=len)
 
 
-def find_cause(failing: Trial, passing: Trial) -> Search[Cause]:
+def _find_cause(failing: Trial, passing: Trial) -> Search[Cause]:
     """Find a smallest set among edits with which the case fails; with some of them, `passing`, it passes."""
     row = [*sorted(passing), *sorted(failing - passing)]
     low, high = len(passing), len(row)

@@ -11,11 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.conversation.environments.context import EnvironmentContext, source_name
-from pytest_fcall.conversation.environments.recorded_results import (
+from pytest_fcall.conversation.environments.context import (
+    EnvironmentContext,
     ResultRecorder,
     ResultStore,
     StoredResults,
+    source_name,
 )
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed, EnvironmentSpec, EnvironmentUnavailable
 from pytest_fcall.core import CallResult, ConversationSettings, Environment, EnvironmentNeeds, Json, Tool, digest
@@ -129,7 +130,7 @@ class OfferedTools(EnvironmentWrapper):
         return await super().call(self._names[tool], arguments)
 
 
-class LazyEnvironment:
+class _LazyEnvironment:
     """An environment that is started by the first use. What `start` raises is raised there."""
 
     def __init__(self, start: Callable[[], Awaitable[Environment]]) -> None:
@@ -162,7 +163,7 @@ class CachedEnvironment(EnvironmentWrapper):
     """
 
     def __init__(self, name: str, start: Callable[[], Awaitable[Environment]], store: ResultStore) -> None:
-        super().__init__(LazyEnvironment(start))
+        super().__init__(_LazyEnvironment(start))
         self._results = StoredResults({"environment": name}, store)
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
@@ -187,7 +188,7 @@ class ReplayedEnvironment(EnvironmentWrapper):
     def __init__(
         self, identity: Mapping[str, Json], start: Callable[[], Awaitable[Environment]], store: ResultStore
     ) -> None:
-        super().__init__(LazyEnvironment(start))
+        super().__init__(_LazyEnvironment(start))
         self._identity = identity
         self._recorder = ResultRecorder(store, begin=store.conversation_key)
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote, urlencode
 
-from pytest_fcall.conversation.environments.context import EnvironmentContext, HostRefused, source_name
-from pytest_fcall.conversation.environments.recorded_results import ResultRecorder
+from pytest_fcall.conversation.environments.context import EnvironmentContext, HostRefused, ResultRecorder, source_name
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import Call, CallResult, ConversationSettings, Json, Tool
 from pytest_fcall.schema.errors import SchemaError
@@ -80,7 +79,7 @@ def open_http(settings: ConversationSettings, tools: Sequence[Tool], context: En
 
 
 def _check_sendable(tool: Tool, server: str) -> None:
-    if not is_sendable(tool):
+    if not _is_sendable(tool):
         raise EnvironmentFailed(
             f"`environment: http` sends requests, and the tool `{tool.name}` is not one: take it from an `openapi:` "
             "source, or give it a stub"
@@ -108,7 +107,7 @@ class NotSendable(ValueError):
     """A call cannot be sent as a request. The text says why; a model reads it."""
 
 
-def query_pairs(name: str, value: Json, style: ParameterStyle) -> QueryPairs:
+def _query_pairs(name: str, value: Json, style: ParameterStyle) -> QueryPairs:
     """An argument as pairs of a query; none for null."""
     if value is None:
         return []
@@ -128,7 +127,7 @@ def query_pairs(name: str, value: Json, style: ParameterStyle) -> QueryPairs:
     return [(name, _plain(value))]
 
 
-def header_text(value: Json, style: ParameterStyle) -> str:
+def _header_text(value: Json, style: ParameterStyle) -> str:
     """A value as text of a header, or of a path before it is encoded."""
     if style.get("media_type"):
         return _json(value)
@@ -140,9 +139,9 @@ def header_text(value: Json, style: ParameterStyle) -> str:
     return _plain(value)
 
 
-def path_part(value: Json, style: ParameterStyle) -> str:
+def _path_part(value: Json, style: ParameterStyle) -> str:
     """A value as one encoded part of a path. Raises NotSendable for values that would lead out of it, such as `..`."""
-    text = header_text(value, style)
+    text = _header_text(value, style)
     if text in {"", ".", ".."}:
         raise NotSendable(f"{text!r} cannot be a part of a path")
     return quote(text, safe="", errors="replace")
@@ -212,7 +211,7 @@ def http_request_of(call: Call, tool: Tool | None = None, server: str = "") -> H
     )
 
 
-def is_sendable(tool: Tool) -> bool:
+def _is_sendable(tool: Tool) -> bool:
     """Whether calls of the tool can be sent as requests."""
     return "openapi" in (tool.origin or {}) or any(form.fullmatch(source_name(tool)) for form in (_ROUTE, _REQUESTS))
 
@@ -236,11 +235,11 @@ def _of_operation(operation: Mapping[str, Json], call: Call, server: str) -> Htt
         wire = str(place.get("name", name))
         match place.get("in", "body"):
             case "path":
-                path[wire] = path_part(value, place)
+                path[wire] = _path_part(value, place)
             case "query":
-                query += query_pairs(wire, value, place)
+                query += _query_pairs(wire, value, place)
             case "header" if value is not None:
-                headers[wire] = header_text(value, place)
+                headers[wire] = _header_text(value, place)
             case "body" if kind and place.get("whole"):
                 return _request(method, _url(server, route, path, query), headers, value, str(kind))
             case "body" if kind:
@@ -252,10 +251,10 @@ def _of_operation(operation: Mapping[str, Json], call: Call, server: str) -> Htt
 
 def _of_route(method: str, route: str, call: Call, server: str) -> HttpRequest:
     names = set(_PLACEHOLDER.findall(route))
-    path = {name: path_part(value, {}) for name, value in call.arguments.items() if name in names}
+    path = {name: _path_part(value, {}) for name, value in call.arguments.items() if name in names}
     rest: dict[str, Json] = {name: value for name, value in call.arguments.items() if name not in names}
     if method in _IN_URL:
-        query = [pair for name, value in rest.items() for pair in query_pairs(name, value, {})]
+        query = [pair for name, value in rest.items() for pair in _query_pairs(name, value, {})]
         return _request(method, _url(server, route, path, query), {}, None, "")
     return _request(method, _url(server, route, path, []), {}, rest or None, "application/json")
 
@@ -264,9 +263,9 @@ def _of_requests(method: str, arguments: Mapping[str, Json]) -> HttpRequest:
     match {name: value for name, value in arguments.items() if value is not None and name not in _REQUESTS_OPTIONS}:
         case {"url": str(url), **rest} if rest.keys() <= {"params", "headers", "json", "data"}:
             query = [
-                pair for name, value in _mapping(rest.get("params")).items() for pair in query_pairs(name, value, {})
+                pair for name, value in _mapping(rest.get("params")).items() for pair in _query_pairs(name, value, {})
             ]
-            headers = {name: header_text(value, {}) for name, value in _mapping(rest.get("headers")).items()}
+            headers = {name: _header_text(value, {}) for name, value in _mapping(rest.get("headers")).items()}
             content, kind = (rest["data"], _FORM) if "data" in rest else (rest.get("json"), "application/json")
             return _request(method, _with_query(url, query), headers, content, kind)
     raise NotSendable("a request needs `url`, and can have `params`, `headers`, `json` or `data`; nothing else")
@@ -288,7 +287,7 @@ def _body(content: Json, kind: str) -> str:
     if plain == _FORM:
         if isinstance(content, str):
             return content
-        return urlencode([pair for name, value in _mapping(content).items() for pair in query_pairs(name, value, {})])
+        return urlencode([pair for name, value in _mapping(content).items() for pair in _query_pairs(name, value, {})])
     if plain.startswith("multipart/"):
         raise NotSendable(f"a body of type {plain} is not supported")
     if isinstance(content, str) and not (plain == "application/json" or plain.endswith("+json")):

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from pytest_fcall.conversation.environments.context import EnvironmentContext, source_name
-from pytest_fcall.conversation.environments.recorded_results import ResultRecorder, ResultStore
+from pytest_fcall.conversation.environments.context import EnvironmentContext, ResultRecorder, ResultStore, source_name
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import CallResult, Json, Tool, canonical
 from pytest_fcall.core.commands import install_command

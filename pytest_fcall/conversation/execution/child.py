@@ -48,21 +48,21 @@ def main() -> None:
         _write_answer(answers, 0, f'"error": {json.dumps(text)}')
         return
     try:
-        with kernel_time_limit(spec["start_seconds"]):
-            environment = LoadedEnvironment(spec["environment"], spec["setup"], spec["functions"])
+        with _kernel_time_limit(spec["start_seconds"]):
+            environment = _LoadedEnvironment(spec["environment"], spec["setup"], spec["functions"])
     except BaseException as error:  # code of the environment may raise anything, SystemExit too
         place = _error_place(error, root)
         _write_answer(answers, 0, f'"error": {json.dumps(_error_text(error) + (f" ({place})" if place else ""))}')
         return
     _write_answer(answers, 0, f'"value": {json.dumps(held)}')
     for number, line in enumerate(messages, 1):
-        with kernel_time_limit(seconds):
+        with _kernel_time_limit(seconds):
             answer = _answer(environment, json.loads(line), limit, root)
         _write_answer(answers, number, answer)
 
 
 @contextmanager
-def kernel_time_limit(seconds: float) -> Iterator[None]:
+def _kernel_time_limit(seconds: float) -> Iterator[None]:
     """Have the kernel end this process some time after `seconds`, in case the parent is gone. Not on Windows."""
     _set_alarm(seconds + _GRACE_SECONDS)
     yield
@@ -85,7 +85,7 @@ def _channel() -> tuple[BufferedReader, BufferedWriter]:
     return messages, answers
 
 
-def _answer(environment: LoadedEnvironment, message: dict[str, Any], limit: int, root: str) -> str:
+def _answer(environment: _LoadedEnvironment, message: dict[str, Any], limit: int, root: str) -> str:
     place = None
     try:
         if "state" in message:
@@ -134,7 +134,7 @@ class NoSuchName(LookupError):
     """A name does not exist or is not public. The text says so."""
 
 
-class LoadedEnvironment:
+class _LoadedEnvironment:
     """The object that a factory made, or a module, and plain functions."""
 
     def __init__(self, environment: str | None, setup: Mapping[str, Json], functions: Mapping[str, str]) -> None:
@@ -173,7 +173,7 @@ class LoadedEnvironment:
             if made is None:
                 raise NoSuchName("the factory returned None; return an object or a mapping of functions")
             return made
-        contents = ModuleContents(importlib.import_module(environment))
+        contents = _ModuleContents(importlib.import_module(environment))
         for name, value in setup.items():
             if name not in contents or callable(contents[name]):
                 raise NoSuchName(f"`setup`: `{environment}` has no public attribute `{name}`")
@@ -197,7 +197,7 @@ class LoadedEnvironment:
         return self._runner.run(_wait_for(value))
 
 
-class ModuleContents(Mapping[str, object]):
+class _ModuleContents(Mapping[str, object]):
     """The public functions that a module defines, and its public data, as they are at the time.
 
     Imported names are left out as far as possible: only data of built-in types, or of the module's own, counts.

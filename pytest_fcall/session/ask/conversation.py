@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.conversation.dialogue import ConversationContext, UserMessages
     from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment
-    from pytest_fcall.conversation.environments.recorded_results import StoredResults
+    from pytest_fcall.conversation.environments.context import StoredResults
     from pytest_fcall.core import ConversationSettings, Environment, Model, Transcript, User
     from pytest_fcall.session.ask.environments import EnvironmentSettings
     from pytest_fcall.session.ask.no_reply import NoReplies
@@ -182,7 +182,7 @@ class ConversationRunner:
     @contextmanager
     def _failures_of(self, conversation: Conversation, case: str) -> Iterator[None]:
         """End the test with a sentence where the conversation cannot be held. `case` names the case in it."""
-        from pytest_fcall.conversation.environments.recorded_results import ResultNotRecorded
+        from pytest_fcall.conversation.environments.context import ResultNotRecorded
         from pytest_fcall.conversation.execution.limits import EnvironmentFailed, EnvironmentUnavailable
 
         try:
@@ -275,7 +275,7 @@ class ConversationRunner:
         """Results of equal calls in any conversation, where nothing else stands behind the tools."""
         if settings.environment or settings.reuse_results != "always":
             return None
-        from pytest_fcall.conversation.environments.recorded_results import StoredResults
+        from pytest_fcall.conversation.environments.context import StoredResults
 
         return StoredResults(
             {"environment": None, "setup": settings.setup}, self.replies.recorded_results(conversation)

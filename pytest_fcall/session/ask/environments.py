@@ -13,8 +13,7 @@ from pytest_fcall.session.setting_values import choice, positive_number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_fcall.conversation.environments.context import EnvironmentContext, Hosts
-    from pytest_fcall.conversation.environments.recorded_results import ResultStore
+    from pytest_fcall.conversation.environments.context import EnvironmentContext, Hosts, ResultStore
     from pytest_fcall.conversation.execution.limits import Limits
 
 _PERMISSIONS = ("network", "programs")

@@ -29,7 +29,7 @@ HOW_TO_GET_IT: Final = (
     "get https://github.com/chenchen0103/ACEBench, and name its folder, or the one above it, with path: or "
     "--fc-suite-path"
 )
-FOLDERS: Final = ("", "ACEBench")
+_FOLDERS: Final = ("", "ACEBench")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Question:
 def find_questions(language: str, category: Category, path: Path | None) -> Path | None:
     """Return the file with the questions of a category; None without one."""
     name = f"data_all/data_{language}/data_{category.name}.json"
-    return None if path is None else find_file(path, name, FOLDERS)
+    return None if path is None else find_file(path, name, _FOLDERS)
 
 
 def count_questions(language: str, category: Category, path: Path | None) -> int | None:
@@ -131,7 +131,7 @@ class Prompt:
     """The prompt of a category in one language. Raises ValueError where it cannot be read."""
 
     def __init__(self, language: str, category: Category, path: Path) -> None:
-        file = find_file(path, f"model_inference/prompt_{language}.py", FOLDERS)
+        file = find_file(path, f"model_inference/prompt_{language}.py", _FOLDERS)
         if file is None:
             raise ValueError(f"no model_inference/prompt_{language}.py in {path}: {HOW_TO_GET_IT}")
         texts = module_literals(file)

@@ -55,7 +55,7 @@ class _Decoder(PythonDecoder):
         return {callee_name(node.func): {}}
 
 
-def decode_answer(category: Category, answer: object) -> Decoded:
+def _decode_answer(category: Category, answer: object) -> Decoded:
     """Return the calls in an answer. Raises Undecodable.
 
     The first bracket and all up to its end counts, wherever it stands; in dialogues all of the answer, without blanks.
@@ -87,10 +87,10 @@ def judge_answer(category: Category, functions: Any, truth: Any, answer: object)
         if category.kind == "problem":
             return _judge_problem(category, truth, answer)
         try:
-            calls = decode_answer(category, answer)
+            calls = _decode_answer(category, answer)
         except Undecodable as error:
             return objection(UNREADABLE, f"the answer cannot be read: {error}")
-        return judge_calls(functions, truth, calls)
+        return _judge_calls(functions, truth, calls)
     except Exception as crash:  # odd cases and values raise many kinds
         return _crashed(crash)
 
@@ -98,7 +98,7 @@ def judge_answer(category: Category, functions: Any, truth: Any, answer: object)
 def judge_decoded(functions: Any, truth: Any, calls: Decoded) -> Ruling:
     """Judge calls that have been read. Never raises."""
     try:
-        return judge_calls(functions, truth, calls)
+        return _judge_calls(functions, truth, calls)
     except Exception as crash:
         return _crashed(crash)
 
@@ -107,7 +107,7 @@ def _crashed(crash: Exception) -> Ruling:
     return objection(f"case_error:{type(crash).__name__}", "the original rule raises an error on this")
 
 
-def judge_calls(functions: Any, truth: Any, calls: Decoded) -> Ruling:
+def _judge_calls(functions: Any, truth: Any, calls: Decoded) -> Ruling:
     """Judge calls by the right ones, of which there may be several alternatives."""
     rulings = []
     for right in truth if isinstance(truth, list) else [truth]:
@@ -117,11 +117,16 @@ def judge_calls(functions: Any, truth: Any, calls: Decoded) -> Ruling:
     return rulings[0]
 
 
+def without_number(name: str) -> str:
+    """Return the name of a function without the number of its call."""
+    return _SUFFIX.sub("", name)
+
+
 def _judge_alternative(functions: Any, right: Mapping[str, Any], calls: Sequence[Mapping[Any, Any]]) -> Ruling:
     if len(calls) != len(right):
         return objection("wrong functions number", f"{len(calls)} calls were made, expected {len(right)}")
     # Several calls of one function have numbers at their names; names that end so of themselves are never found.
-    names = [_SUFFIX.sub("", name) for name in right]
+    names = [without_number(name) for name in right]
     made: Counter[object] = Counter(name for call in calls for name in call)
     wanted: Counter[object] = Counter(names)
     if made != wanted:
@@ -131,7 +136,7 @@ def _judge_alternative(functions: Any, right: Mapping[str, Any], calls: Sequence
         function = _described(functions, key)
         for call in calls:  # one call may stand for several right ones
             ruling = (
-                check_arguments(function, name, call[name], arguments)
+                _check_arguments(function, name, call[name], arguments)
                 if name in call
                 else objection("simple_function_checker:unclear", "another function was called")
             )
@@ -206,7 +211,7 @@ def _reached(milestones: Sequence[str], process: Sequence[str]) -> float:
     return reached / len(milestones) if milestones else 1.0
 
 
-def check_arguments(function: Any, called: str, given: Mapping[Any, Any], right: Any) -> Ruling:
+def _check_arguments(function: Any, called: str, given: Mapping[Any, Any], right: Any) -> Ruling:
     """Judge the arguments of a call by those of the right one."""
     parameters = function["parameters"]
     if given == {} or parameters == {}:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -33,13 +32,12 @@ from pytest_fcall.suites.acebench.files import (
     find_questions,
     read_questions,
 )
-from pytest_fcall.suites.acebench.rule import MARKS, UNREADABLE, judge_answer, judge_decoded
+from pytest_fcall.suites.acebench.rule import MARKS, UNREADABLE, judge_answer, judge_decoded, without_number
 from pytest_fcall.suites.acebench.scores import COLUMNS, Tallies, figures
 from pytest_fcall.suites.json_files import broken_case, required_path
 
 SETTINGS: Final[Mapping[str, Json]] = MappingProxyType({"temperature": 0.7, "max_tokens": 1200})
 """The settings that the original sends by default."""
-_SUFFIX: Final = re.compile(r"_\d+$")
 _KINDS: Final[Mapping[str, ReasonKind]] = MappingProxyType(
     {
         UNREADABLE: "malformed",
@@ -132,7 +130,7 @@ def case_of(category: Category, question: Question) -> Case:
         proposed_settings=SETTINGS,
         decoder="python",
         tools_in_messages=True,
-        judge=AceJudge(category, question),
+        judge=_AceJudge(category, question),
     )
 
 
@@ -159,7 +157,7 @@ def _right_calls(question: Question) -> list[list[Call]]:
     alternatives = question.truth if isinstance(question.truth, list) else [question.truth]
     return [
         [
-            Call(name if name in offered else _SUFFIX.sub("", name), arguments)
+            Call(name if name in offered else without_number(name), arguments)
             for name, arguments in (each.items() if isinstance(each, Mapping) else ())
             if isinstance(arguments, Mapping)
         ]
@@ -188,7 +186,7 @@ def _named_problem(category: Category, truth: Json) -> Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class AceJudge:
+class _AceJudge:
     """Judges the answers to one question."""
 
     category: Category

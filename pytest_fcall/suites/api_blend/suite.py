@@ -154,7 +154,7 @@ class _Reader:
             return broken_case(id_, entry.location, entry.fault)
         offered = self._all if not sample.offered else self._offered(sample)
         examples = [each for each in self._examples if each.text != sample.text][: self._shots]
-        prompt = instruction_text(self._set.notation, offered.names, offered.slots, examples, sample.text)
+        prompt = _instruction_text(self._set.notation, offered.names, offered.slots, examples, sample.text)
         return Case(
             id=id_,
             location=entry.location,
@@ -242,7 +242,7 @@ def _count(files: SetFiles) -> int:
     return sum(1 for _ in files.entries())
 
 
-def instruction_text(
+def _instruction_text(
     notation: Notation, apis: Sequence[str], slots: Sequence[str], examples: Sequence[Sample], question: str
 ) -> str:
     """Return a prompt: the APIs, the slots in one list, demonstrations, and the question.

@@ -65,7 +65,7 @@ class OriginalRule:
         return "correct" if found.domain == domain else "wrong"
 
     def _first(self, code: str) -> _KnownApi | None:
-        trees = read_sub_trees(self._parse(code.encode("utf-8", "replace")))
+        trees = _read_sub_trees(self._parse(code.encode("utf-8", "replace")))
         for known in self._known:
             call = trees.by_first_child.get(known.name, trees.last)
             if all(value in call for value in known.values):
@@ -81,17 +81,17 @@ def _known_api(api: Api, checked: ComparedArguments, parse: Parse) -> _KnownApi 
     if len(parts) < 2:
         return None
     values = tuple(value.lstrip(b"'").rstrip(b"'") for value in _values(parts[1].children, checked))
-    return _KnownApi(node_source(parts[0]), values, api.domain) if values else None
+    return _KnownApi(_node_source(parts[0]), values, api.domain) if values else None
 
 
 def _values(arguments: Sequence[Node], checked: ComparedArguments) -> Iterator[bytes]:
     for argument in arguments:
-        text = node_source(argument)
+        text = _node_source(argument)
         if text in {b"(", b")", b","} or (checked == "named" and b"repo_or_dir" not in text and b"model" not in text):
             continue
         named = argument.type == "keyword_argument" and len(argument.children) > 2
         is_value = checked != "model" or b"model=" in text or b"model =" in text
-        yield node_source(argument.children[2]) if named and is_value else text
+        yield _node_source(argument.children[2]) if named and is_value else text
 
 
 class Node(Protocol):
@@ -118,7 +118,7 @@ Parse: TypeAlias = Callable[[bytes], Node]
 
 
 @dataclass(frozen=True, slots=True)
-class SubTrees:
+class _SubTrees:
     """The sources of the sub-trees of a syntax tree."""
 
     by_first_child: Mapping[bytes, bytes]
@@ -127,7 +127,7 @@ class SubTrees:
     """The source of the sub-tree that was visited last."""
 
 
-def read_sub_trees(root: Node) -> SubTrees:
+def _read_sub_trees(root: Node) -> _SubTrees:
     """Visit the root and all nodes with children, parents first, and the last sibling first."""
     by_first_child: dict[bytes, bytes] = {}
     last, waiting = root, [root]
@@ -135,18 +135,18 @@ def read_sub_trees(root: Node) -> SubTrees:
         last = waiting.pop()
         children = last.children
         if children:
-            by_first_child.setdefault(node_source(children[0]), node_source(last))
+            by_first_child.setdefault(_node_source(children[0]), _node_source(last))
         # Newer grammars have a node for the content of a string; the original one has none.
         waiting.extend(child for child in children if child.type != "string_content" and child.children)
-    return SubTrees(by_first_child, node_source(last))
+    return _SubTrees(by_first_child, _node_source(last))
 
 
-def node_source(node: Node) -> bytes:
+def _node_source(node: Node) -> bytes:
     """Return the source of a node."""
     return node.text or b""
 
 
-ORIGINAL_PACKAGES: Mapping[str, str] = MappingProxyType({"tree-sitter": "0.20.1", "tree-sitter-languages": "1.9.1"})
+_ORIGINAL_PACKAGES: Mapping[str, str] = MappingProxyType({"tree-sitter": "0.20.1", "tree-sitter-languages": "1.9.1"})
 """The packages that parse broken text as the original does. Other versions differ in one answer of 200."""
 
 
@@ -170,21 +170,21 @@ def installed_parser() -> Parse:
     return lambda text: parser.parse(text).root_node
 
 
-def default_parser_folder() -> Path:
+def _default_parser_folder() -> Path:
     """Return the folder of this environment in which the original's parser is looked for."""
     return Path(sys.prefix) / "share" / "pytest-fcall" / "apibench-parser"
 
 
 def original_parser_folder() -> Path | None:
     """Return the folder of the original's parser in this environment; None without one."""
-    folder = default_parser_folder()
+    folder = _default_parser_folder()
     return folder if (folder / "tree_sitter_languages").is_dir() else None
 
 
 def install_command(folder: Path | None = None) -> str:
     """Return the command that installs the original's parser into a folder, by default where it is looked for."""
-    folder = folder or default_parser_folder()
-    packages = " ".join(f"{name}=={version}" for name, version in ORIGINAL_PACKAGES.items())
+    folder = folder or _default_parser_folder()
+    packages = " ".join(f"{name}=={version}" for name, version in _ORIGINAL_PACKAGES.items())
     return f"pip install --no-deps --target {folder} {packages}"
 
 

@@ -74,7 +74,7 @@ def document_finder(setting: str, files: HubFiles) -> FindDocument:
         return lambda _, __: None
     apis = files.apis
     if setting == "oracle":
-        return lambda question, right: apis[oracle_retriever(apis, right).top(question, 1)[0]] if apis else None
+        return lambda question, right: apis[_oracle_retriever(apis, right).top(question, 1)[0]] if apis else None
     if setting == "bm25":
         retriever = bm25_retriever(apis)
         return lambda question, _: apis[retriever.top(question, 1)[0]] if apis else None
@@ -89,7 +89,7 @@ def bm25_retriever(apis: Sequence[Api]) -> Retriever:
     return OkapiBm25([str(dict(api.document)) for api in apis], lambda text: text.split(" "))
 
 
-def oracle_retriever(apis: Sequence[Api], right: Api) -> Retriever:
+def _oracle_retriever(apis: Sequence[Api], right: Api) -> Retriever:
     """Return a retriever that finds the right API, if the data base has it."""
     return Oracle([index for index, api in enumerate(apis) if api.call == right.call][:1], len(apis))
 

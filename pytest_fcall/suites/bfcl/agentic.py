@@ -184,7 +184,7 @@ class AgenticReader:
         self._system: Message = {"role": "system", "content": answer_format_text(folder)}
         self._has_scenarios = category.shared_file_name == "memory"
         self._agency: _Agency = (
-            MemoryConversations(category.name, folder, prompt)
+            _MemoryConversations(category.name, folder, prompt)
             if self._has_scenarios
             else _SearchAgency(category, folder)
         )
@@ -217,7 +217,7 @@ class AgenticReader:
         return replace(case, turns=(Turn(prompted, answer=answer),), tools_in_messages=True, decoder="bfcl")
 
 
-class MemoryConversations:
+class _MemoryConversations:
     """The tools, instructions and earlier conversations of one kind of memory, by scenario.
 
     Raises ValueError if the prompts or documents of the package cannot be read.

@@ -17,18 +17,18 @@ Tallies: TypeAlias = Mapping[str, tuple[int, int]]
 
 SIMPLE: Final = ("simple_python", "simple_java", "simple_javascript")
 SEVERAL: Final = ("multiple", "parallel", "parallel_multiple")
-LIVE_SIZES: Final = {"live_simple": 258, "live_multiple": 1053, "live_parallel": 16, "live_parallel_multiple": 24}
+_LIVE_SIZES: Final = {"live_simple": 258, "live_multiple": 1053, "live_parallel": 16, "live_parallel_multiple": 24}
 """The sizes of the live categories, which weight a category that was not asked."""
 _WEIGHTS: Final = (10, 10, 10, 30, 40)
 _CATEGORIES_OF: Mapping[str, tuple[str, ...]] = {
     "non_live_ast": (*SIMPLE, *SEVERAL),
-    "live": tuple(LIVE_SIZES),
+    "live": tuple(_LIVE_SIZES),
     "irrelevance": ("irrelevance", "live_irrelevance"),
     "multi_turn": GROUPS["multi_turn"],
     "agentic": GROUPS["agentic"],
 }
-MAX_DELTA: Final = "format_max_delta"
-DEVIATION: Final = "format_std"
+_MAX_DELTA: Final = "format_max_delta"
+_DEVIATION: Final = "format_std"
 FALL: Final = "disguise_fall"
 """The name of the figure for how much worse a model is at questions in disguise."""
 _OVERALL = "overall"
@@ -49,7 +49,7 @@ _EXECUTED: Final = tuple(name for columns in _FIRST_COLUMNS.values() for name in
 
 FIGURES = (
     *_CATEGORIES_OF,
-    *(_OVERALL, MAX_DELTA, DEVIATION, FALL),
+    *(_OVERALL, _MAX_DELTA, _DEVIATION, FALL),
     *_FIRST_COLUMNS,
     *_FIRST_SUMMARIES,
     *("non_live", "relevance"),
@@ -99,7 +99,7 @@ def leaderboard_shares(tallies: Tallies) -> LeaderboardShares:
 
     simple = mean_of(SIMPLE)
     non_live = mean(simple, *(known[name] for name in SEVERAL))
-    live = mean_by_size(*(known[name] for name in LIVE_SIZES))
+    live = mean_by_size(*(known[name] for name in _LIVE_SIZES))
     irrelevance = mean_of(("irrelevance", "live_irrelevance"))
     multi_turn = mean_of(GROUPS["multi_turn"])
     web_search, memory = mean_of(GROUPS["web_search"]), mean_of(GROUPS["memory"])
@@ -117,7 +117,7 @@ def category_shares(tallies: Tallies) -> Mapping[str, Share]:
 
 def _share(category: str, tallies: Tallies) -> Share:
     right, asked = tallies.get(category, (0, 0))
-    return Share(right / asked, asked, True) if asked else Share(0, LIVE_SIZES.get(category, 0), False)
+    return Share(right / asked, asked, True) if asked else Share(0, _LIVE_SIZES.get(category, 0), False)
 
 
 def mean(*shares: Share) -> Share:
@@ -161,15 +161,15 @@ def version_figures(tallies: Tallies) -> list[Figure]:
     """
     asked = _asked(tallies)
     if asked == {*GROUPS["v2"]}:
-        return second_version_figures(tallies)
+        return _second_version_figures(tallies)
     if asked - {*_EXECUTED} == {*GROUPS["v3"]} and (asked.issuperset(_EXECUTED) or asked.isdisjoint(_EXECUTED)):
-        return third_version_figures(tallies)
+        return _third_version_figures(tallies)
     if is_first_version(tallies):
-        return first_version_figures(tallies)
+        return _first_version_figures(tallies)
     newer = leaderboard_figures(tallies)
     if asked.isdisjoint(_EXECUTED):
         return newer
-    return [*newer, *(each for each in first_version_figures(tallies) if each.name != _OVERALL)]
+    return [*newer, *(each for each in _first_version_figures(tallies) if each.name != _OVERALL)]
 
 
 def is_first_version(tallies: Tallies) -> bool:
@@ -182,7 +182,7 @@ def _asked(tallies: Tallies) -> set[str]:
     return {name for name, (_, number) in tallies.items() if number}
 
 
-def first_version_figures(tallies: Tallies) -> list[Figure]:
+def _first_version_figures(tallies: Tallies) -> list[Figure]:
     """Return the nine columns of the first version that these categories contribute to, their summaries, and its score.
 
     A column with a missing category is None. The overall accuracy is that of all answers together, and None with a
@@ -209,7 +209,7 @@ def first_version_figures(tallies: Tallies) -> list[Figure]:
     return [*columns, *summaries, Figure(_OVERALL, overall, note="version 1")]
 
 
-def second_version_figures(tallies: Tallies) -> list[Figure]:
+def _second_version_figures(tallies: Tallies) -> list[Figure]:
     """Return the columns of the second version, in each of which live and other questions count alike, and its score.
 
     All categories must have been asked. The overall accuracy is the mean of the ten columns.
@@ -227,7 +227,7 @@ def second_version_figures(tallies: Tallies) -> list[Figure]:
     ]
 
 
-def third_version_figures(tallies: Tallies) -> list[Figure]:
+def _third_version_figures(tallies: Tallies) -> list[Figure]:
     """Return the columns of the third version, with those of executed calls where they were asked, and its score.
 
     All categories must have been asked. The overall accuracy is the mean of live questions, others, and conversations.
@@ -331,7 +331,7 @@ def _format_figures(tallies: Tallies) -> list[Figure]:
         return []
     known = len(shares) == len(FORMATS)
     most, deviation = format_spread(shares)
-    return [Figure(MAX_DELTA, most if known else None), Figure(DEVIATION, deviation if known else None)]
+    return [Figure(_MAX_DELTA, most if known else None), Figure(_DEVIATION, deviation if known else None)]
 
 
 def format_scores_header(judged: Iterable[tuple[str, bool]]) -> dict[str, Json]:

@@ -151,7 +151,7 @@ class ResponseForm:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedResponse:
+class _RecordedResponse:
     """A right request, and the form of the response to it."""
 
     request: RestRequest
@@ -176,13 +176,13 @@ def right_form(row: Mapping[str, Json]) -> ResponseForm | None:
         return None
 
 
-def recorded_response(row: Mapping[str, Json]) -> RecordedResponse | None:
+def _recorded_response(row: Mapping[str, Json]) -> _RecordedResponse | None:
     """Return the right request of a row with its response; None where the data lacks either."""
     form, sources = right_form(row), row.get("sources")
     if form is None or not (isinstance(sources, list) and sources):
         return None
     try:
-        return RecordedResponse(request_of(str(sources[0])), form)
+        return _RecordedResponse(request_of(str(sources[0])), form)
     except NotSendable:
         return None
 
@@ -191,8 +191,8 @@ class RecordedResponses:
     """All recorded responses, by the address of their requests."""
 
     def __init__(self, rows: Iterable[Mapping[str, Json]]) -> None:
-        self._by_address: dict[str, list[RecordedResponse]] = {}
-        for each in filter(None, map(recorded_response, rows)):
+        self._by_address: dict[str, list[_RecordedResponse]] = {}
+        for each in filter(None, map(_recorded_response, rows)):
             self._by_address.setdefault(each.request.address, []).append(each)
 
     def form(self, request: RestRequest) -> ResponseForm | None:

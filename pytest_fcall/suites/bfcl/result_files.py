@@ -38,8 +38,8 @@ ResultRow: TypeAlias = Mapping[str, Json]
 ReadText: TypeAlias = Callable[[str], "str | None"]
 """Returns the text of a file in the folder, by its path; None if there is no such file."""
 
-TABLE_PATH: Final = "score/data_overall.csv"
-NATIVE_SUFFIX: Final = "-FC"
+_TABLE_PATH: Final = "score/data_overall.csv"
+_NATIVE_SUFFIX: Final = "-FC"
 """The end of the leaderboard's name for a model with native calls."""
 _SCORE_COLUMNS = ("id", "model_name", "test_category", "valid", "model_result_raw")
 """The columns that all rows of scores have."""
@@ -162,11 +162,11 @@ def score_table(
     unsorted = [*(_table_line(model, rows, costs.get(model)) for model, rows in models.items()), *earlier]
     lines = [{**line, "Rank": str(rank)} for rank, line in enumerate(sorted(unsorted, key=_overall, reverse=True), 1)]
     cells = [_COLUMNS, *([cell_text(line.get(column)) for column in _COLUMNS] for line in lines)]
-    return TABLE_PATH, "\n".join(map(",".join, cells)) + "\n"
+    return _TABLE_PATH, "\n".join(map(",".join, cells)) + "\n"
 
 
 def _official_model_name(model: str, rows: Sequence[ResultRow]) -> str:
-    return f"{model}{NATIVE_SUFFIX}" if all(row["native"] for row in rows) else model
+    return f"{model}{_NATIVE_SUFFIX}" if all(row["native"] for row in rows) else model
 
 
 def _path_stem(name: str, category: str) -> str:
@@ -257,7 +257,7 @@ def with_earlier_rows(model: str, rows: Sequence[ResultRow], read_text: ReadText
 def earlier_table_lines(models: Mapping[str, Sequence[ResultRow]], read_text: ReadText) -> list[Mapping[str, str]]:
     """Return the lines of the existing table for models that this run did not ask."""
     asked = {_official_model_name(model, rows) for model, rows in models.items()}
-    lines = csv.DictReader((read_text(TABLE_PATH) or "").splitlines(), restval=UNKNOWN)
+    lines = csv.DictReader((read_text(_TABLE_PATH) or "").splitlines(), restval=UNKNOWN)
     share = re.compile(r"[0-9.]+%")
     return [
         line
@@ -280,7 +280,7 @@ def _earlier_rows(name: str, read_text: ReadText) -> Iterator[ResultRow]:
             continue
         for number, result in enumerate(rows):
             id_ = str(result.get("id"))
-            row: dict[str, Json] = {"category": category, "native": name.endswith(NATIVE_SUFFIX), "result": result}
+            row: dict[str, Json] = {"category": category, "native": name.endswith(_NATIVE_SUFFIX), "result": result}
             if category == FORMAT_CATEGORY:
                 row["category"] = format_of(id_).category
             if id_ in wrong:

@@ -1,8 +1,9 @@
-"""The documents in prompts: how many, and rankings by embeddings, which are found once for all models."""
+"""The documents in prompts: how many, rankings by embeddings, which are found once for all models, and the prompts."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
@@ -10,11 +11,12 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.core.bounded_text import glob_matches
+from pytest_fcall.core.commands import install_command
 from pytest_fcall.core.files import replace_file
 from pytest_fcall.core.values import Json
-from pytest_fcall.retrieval import Embed, NoVectors, Retriever, Vector, plain_vectors
+from pytest_fcall.retrieval import Embed, NoVectors, OkapiBm25, Retriever, Vector, plain_vectors
 from pytest_fcall.suites.json_files import BrokenRow, is_strings, read_rows, text_field
-from pytest_fcall.suites.toolbench.files import TASKS, TaskFiles
+from pytest_fcall.suites.toolbench.files import TASKS, Task, TaskFiles
 
 Kind: TypeAlias = Literal["functions", "examples"]
 
@@ -23,6 +25,8 @@ RANKINGS_FILE: Final = "dense.jsonl"
 _MOST_RANKED: Final = 100
 _AT_ONCE: Final = 100
 """The number of texts in one call, which APIs limit."""
+_WORD: Final = re.compile(r"\b\w\w+\b")
+"""The words of documents and questions, as in the original's library, Haystack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +115,54 @@ class _Ranked:
         if not is_strings(names) or not {*names} <= self.places.keys() or len(names) < min(k, len(self.places)):
             raise BrokenRow(f"{RANKINGS_FILE} does not rank the {self.kind} of today for this question: write it anew")
         return [self.places[name] for name in names[:k]]
+
+
+class Prompts:
+    """Makes the prompts of one task; its documents are indexed once. `dense` are rankings by embeddings."""
+
+    def __init__(self, task: Task, files: TaskFiles, documents: Documents, dense: Rankings | None) -> None:
+        self._task = task
+        apis, examples = files.functions, files.examples
+        self._blocks = [
+            _block("API", apis, documents.apis, dense.retriever("functions", apis) if dense else None),
+            _block("examples", examples, documents.examples, dense.retriever("examples", examples) if dense else None),
+        ]
+
+    def prompt(self, query: str) -> str:
+        """Return the prompt of a question. Raises BrokenRow for one without a ranking."""
+        if self._task.kind == "scene":
+            return query
+        blocks = ("" if block is None else block.text_for(query) for block in self._blocks)
+        return "\n".join((*blocks, f"Task: {query}", "Action:", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A block of the best `k` documents for a question."""
+
+    title: str
+    k: int
+    texts: Sequence[str]
+    retriever: Retriever
+
+    def text_for(self, query: str) -> str:
+        best = (self.texts[place] for place in self.retriever.top(query, self.k))
+        return "\n".join((f"I have the following set of {self.title}:\n", *best, "-------------"))
+
+
+def _block(title: str, documents: Mapping[str, str], k: int, ranked: Retriever | None) -> _Block | None:
+    """A block by a ranking, or by BM25; None where there is nothing to put into it."""
+    if not k or not documents:
+        return None
+    # Of equally good documents, the original takes the last one first.
+    texts = [*documents.values()] if ranked else [*documents.values()][::-1]
+    return _Block(title, k, texts, ranked or _bm25(texts))
+
+
+def _bm25(documents: Sequence[str]) -> OkapiBm25:
+    try:
+        return OkapiBm25(documents, lambda text: _WORD.findall(text.lower()))
+    except ImportError as error:
+        raise ValueError(
+            f"the prompts of ToolBench need a library that cannot be imported ({error}): {install_command('retrieval')}"
+        ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from reprlib import repr as shown
@@ -28,9 +29,11 @@ from pytest_fcall.suites.toolbench.outcomes import (
     requested_call,
     response_body,
 )
-from pytest_fcall.suites.toolbench.prompt import clean_answer
 from pytest_fcall.suites.toolbench.virtual_home import KNOWN_ACTIONS, Actions, is_known_step, parse_step, step_lines
 
+STOP_TEXTS: Final = ("------", "Task:")
+"""The end of an answer. Models that go on begin another question."""
+_FENCED: Final = re.compile(r"\s*```[\w-]*\n(?P<inside>.*?)\n?```\s*", re.DOTALL)
 _NOT_RECORDED: Final = "no outcome is recorded for this answer, so it cannot be judged"
 Api = HomeSearch | Booking
 
@@ -43,7 +46,7 @@ _MOST_NAMED: Final = 3
 _Key = TypeVar("_Key", bound=Hashable)
 
 
-class OutcomeNotRecorded(Exception):
+class _OutcomeNotRecorded(Exception):
     """The outcome of an answer is not recorded."""
 
 
@@ -71,14 +74,14 @@ class ToolBenchJudge:
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:  # noqa: ARG002  the answer is text
         """Judge a reply. Under the original rules, a program in a fence is a crash."""
-        answer = clean_answer(reply.text, unfenced=case.rules.profile == "strict")
+        answer = _clean_answer(reply.text, unfenced=case.rules.profile == "strict")
         try:
             return _verdict_of(self.score(answer), self.labels, answer)
-        except OutcomeNotRecorded:
+        except _OutcomeNotRecorded:
             return Verdict(False, (Reason("wrong_answer", "answer", _NOT_RECORDED, self.labels[0], answer),))
 
     def score(self, answer: str) -> ToolBenchScore:
-        """Score an answer. Raises OutcomeNotRecorded."""
+        """Score an answer. Raises _OutcomeNotRecorded."""
         if self.task.kind in ("state", "steps"):
             return self._score_text(answer)
         if self.task.kind == "request":
@@ -105,7 +108,7 @@ class ToolBenchJudge:
         body = response_body(name, self._outcome(answer))
         if body is None:
             return replace(CRASHED, explanation="the service returned an error")
-        return score_state(body, [response_body(name, self._outcome(label)) or {} for label in self.labels])
+        return _score_state(body, [response_body(name, self._outcome(label)) or {} for label in self.labels])
 
     def _score_sheet(self, answer: str) -> ToolBenchScore:
         if answer in self.labels:
@@ -120,7 +123,7 @@ class ToolBenchJudge:
     def _outcome(self, answer: str) -> Mapping[str, Json]:
         outcome = self.carry_out(self.row, answer) if self.carry_out else None
         if outcome is None:
-            raise OutcomeNotRecorded
+            raise _OutcomeNotRecorded
         return outcome
 
 
@@ -132,7 +135,7 @@ def toolbench(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> st
         return "expected a text"
     listed = operand.get("labels")
     labels: Json = [each for each in listed if isinstance(each, str)] if isinstance(listed, list | tuple) else []
-    row: dict[str, Json] = {"task": task, "prediction": clean_answer(got, unfenced=True), "labels": labels}
+    row: dict[str, Json] = {"task": task, "prediction": _clean_answer(got, unfenced=True), "labels": labels}
     try:
         verdict = _verdict_of(score_row(row, KNOWN_ACTIONS), right_answers(row, "labels"), got)
     except BrokenRow as error:
@@ -211,13 +214,13 @@ def _scored_by_state(prediction: str | None, labels: Sequence[str], kind: type[A
     if prediction is None:
         return CRASHED
     try:
-        state = final_state(prediction, kind)
-    except ProgramCrashed as error:
+        state = _final_state(prediction, kind)
+    except _ProgramCrashed as error:
         return replace(CRASHED, explanation=str(error))
-    return score_state(state, expected)
+    return _score_state(state, expected)
 
 
-def score_state(state: Mapping[_Key, object], expected: Iterable[Mapping[_Key, object]]) -> ToolBenchScore:
+def _score_state(state: Mapping[_Key, object], expected: Iterable[Mapping[_Key, object]]) -> ToolBenchScore:
     """Score a state by the nearest of the expected ones."""
     best, nearest = max(((state_f1(state, each), each) for each in expected), key=lambda found: found[0].f1)
     explanation = _describe_differences(state, nearest)
@@ -240,17 +243,17 @@ def _differences(state: Mapping[_Key, object], expected: Mapping[_Key, object]) 
             yield f"`{key}` is {shown(state[key])}, expected {shown(expected[key])}"
 
 
-class ProgramCrashed(Exception):
+class _ProgramCrashed(Exception):
     """A program cannot be executed to its end. The text says why."""
 
 
-def final_state(program: str, kind: type[Api]) -> Mapping[str, object]:
-    """Execute a program on a new API, and return the criteria that it has set. Raises ProgramCrashed."""
+def _final_state(program: str, kind: type[Api]) -> Mapping[str, object]:
+    """Execute a program on a new API, and return the criteria that it has set. Raises _ProgramCrashed."""
     api = kind()
     try:
         run_program(program, lambda call: _call_api(api, call))
     except (MalformedProgram, CallRefused, TypeError) as error:  # Python raises TypeError for wrong arguments
-        raise ProgramCrashed(str(error)) from None
+        raise _ProgramCrashed(str(error)) from None
     return api.criteria
 
 
@@ -269,8 +272,8 @@ def _call_api(api: Api, call: ProgramCall) -> object:
 
 def _expected_state(label: str, kind: type[Api]) -> Mapping[str, object]:
     try:
-        return final_state(label, kind)
-    except ProgramCrashed as error:
+        return _final_state(label, kind)
+    except _ProgramCrashed as error:
         raise BrokenRow(f"a label cannot be executed: {error}") from None
 
 
@@ -292,3 +295,11 @@ def right_answers(row: Mapping[str, Json], key: str) -> list[str]:
     if not is_strings(labels) or not labels:
         raise BrokenRow(f"`{key}` must be a non-empty list of strings")
     return labels
+
+
+def _clean_answer(text: str, *, unfenced: bool) -> str:
+    """Return an answer up to its end; `unfenced` also removes the fence around a program."""
+    if unfenced and (fenced := _FENCED.fullmatch(text)):
+        text = fenced["inside"]
+    ends = [index for stop in STOP_TEXTS if (index := text.find(stop)) >= 0]
+    return text[: min(ends, default=len(text))].strip()

@@ -16,9 +16,9 @@ from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, broken_case, required_path, text_field
-from pytest_fcall.suites.toolbench.documents import RANKINGS_FILE, Documents, Rankings, read_rankings
+from pytest_fcall.suites.toolbench.documents import RANKINGS_FILE, Documents, Prompts, Rankings, read_rankings
 from pytest_fcall.suites.toolbench.files import HOW_TO_GET_IT, TASKS, Task, TaskFiles, task_versions
-from pytest_fcall.suites.toolbench.judge import ToolBenchJudge, right_answers
+from pytest_fcall.suites.toolbench.judge import STOP_TEXTS, ToolBenchJudge, right_answers
 from pytest_fcall.suites.toolbench.outcomes import (
     OUTCOMES_FILE,
     CarryOut,
@@ -26,7 +26,6 @@ from pytest_fcall.suites.toolbench.outcomes import (
     recorded_visits,
     requested_call,
 )
-from pytest_fcall.suites.toolbench.prompt import STOP_TEXTS, Prompts
 
 _DENSE: Final = "_dense"
 _SHOP_STEPS: Final = 25

@@ -1,10 +1,11 @@
-"""Exports of LangSmith: runs, one a line or in a list."""
+"""LangSmith: exports of runs, one a line or in a list, and examples of data sets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from pytest_fcall.core import Json, Message
+from pytest_fcall.traces.formats.dataset_cases import DatasetCase, case_name, expect_value, question_of
 from pytest_fcall.traces.formats.exchanges import request_messages
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_in
@@ -57,3 +58,24 @@ def _answer_messages(outputs: Mapping[str, Json]) -> tuple[Message, ...]:
         raise UnusableRecord("there is no answer")
     answer = messages_of(message or outputs)
     return tuple({**each, "role": "assistant"} for each in answer[:1])
+
+
+def matches_example(data: Mapping[str, Json]) -> bool:
+    """Whether it is an example. A run has a `run_type`, too."""
+    return "inputs" in data and "run_type" not in data and bool(data.keys() & {"outputs", "reference_outputs"})
+
+
+def read_example(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry]:
+    """The record of the example."""
+    case = DatasetCase(place, case_id=case_name(data, "name"))
+    try:
+        case.messages, further = question_of(parsed(data["inputs"]))
+        expect_value(case, first(data, "outputs", "reference_outputs"), "outputs")
+    except UnusableRecord as problem:
+        yield SkippedEntry(place, str(problem))
+        return
+    if further:
+        case.leave_out(f"the further inputs: {', '.join(further[:5])}", data)
+    if data.get("attachments"):
+        case.leave_out("its attachments", data)
+    yield from case.entries("LangSmith")

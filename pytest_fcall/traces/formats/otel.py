@@ -29,7 +29,7 @@ def matches(data: Mapping[str, Json]) -> bool:
 
 def read(data: Mapping[str, Json], place: str) -> Iterator[TraceEntry]:
     """A record for each span of a model request, or why there is none; the runs of tools that spans tell."""
-    spans = list(spans_of(data))
+    spans = list(_spans_of(data))
     for number, span in enumerate(spans, 1):
         where = place if len(spans) == 1 else f"{place}, span {number}"
         try:
@@ -43,7 +43,7 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[TraceEntry]:
             yield record
 
 
-def spans_of(data: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+def _spans_of(data: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
     """The spans of a batch, or the span itself. Log records are returned as events of the span that they belong to."""
     for resource in items(data.get("resourceSpans") or data.get("resource_spans")):
         for scope in _scopes(mapping(resource), "Spans"):
@@ -64,7 +64,7 @@ def _scopes(resource: Mapping[str, Json], kind: str) -> Iterator[Mapping[str, Js
         yield from (mapping(scope) for scope in items(resource.get(name)))
 
 
-def events_of(span: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
+def _events_of(span: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
     """The events of a span: their names, and their attributes with the fields of their bodies."""
     for each in items(span.get("events")):
         event = mapping(each)
@@ -93,7 +93,7 @@ def _gen_ai_record(span: Mapping[str, Json], attributes: Mapping[str, Json], pla
     """The record of a span with OpenTelemetry's own attributes or events, or with names that are derived from them."""
     request: tuple[Message, ...] = ()
     answer: tuple[Message, ...] = ()
-    for name, event in events_of(span):
+    for name, event in _events_of(span):
         if name == _DETAILS:
             attributes = {**event, **attributes}
         elif name == "gen_ai.choice":

@@ -16,7 +16,7 @@ from pytest_fcall.variants.case_parts import all_tools, user_texts, with_tools
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-USUAL_DISTRACTORS: Final = 5
+_USUAL_DISTRACTORS: Final = 5
 _LEAST_WORD: Final = 4
 """Shorter words say nothing about what a tool is for."""
 _OF_TOOL: Final = (
@@ -56,8 +56,8 @@ def distractors(case: Case, dice: Dice, wanted: WantedRelation) -> Case | Unfit:
         found = [tool for tool in found if not _is_about(tool, case)]
     if not found:
         return Unfit("there is no further tool")
-    count = wanted.options.get("tools", USUAL_DISTRACTORS)
-    most = count if isinstance(count, int) else USUAL_DISTRACTORS
+    count = wanted.options.get("tools", _USUAL_DISTRACTORS)
+    most = count if isinstance(count, int) else _USUAL_DISTRACTORS
     chosen = dice.order(found)
     if wanted.options.get("near"):
         words = _words([text for tool in own.values() for text in (tool.name, tool.description)])

@@ -29,7 +29,7 @@ from pytest_fcall.suites.json_files import BrokenRow, is_strings
 _ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.multi_turn.world:make"
 MOST_STEPS: Final = 21
 """The official limit is twenty, and is checked after one more step."""
-CHECKER: Final = "pytest_fcall.suites.bfcl.multi_turn.checker:make"
+_CHECKER: Final = "pytest_fcall.suites.bfcl.multi_turn.world:make_checker"
 _STATE_MISMATCH: Final = "instance_state_mismatch"
 
 
@@ -156,7 +156,7 @@ class CheckerProcess:
     """The checker in a process of its own. Each question gets new instances."""
 
     def __init__(self) -> None:
-        self._process = CallProcess(CHECKER, Limits(seconds=30.0, result=16 << 20))
+        self._process = CallProcess(_CHECKER, Limits(seconds=30.0, result=16 << 20))
 
     def ask(self, truth: ConversationTruth, turns: Sequence[Sequence[Sequence[str]]]) -> CallResult:
         """Check the calls of a model, as source, by turn and reply.

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.environments.context import EnvironmentContext, Hosts
+from pytest_fcall.conversation.environments.context import EnvironmentContext, Hosts, ResultNotRecorded, ResultStore
 from pytest_fcall.conversation.environments.environment import open_environment
-from pytest_fcall.conversation.environments.recorded_results import ResultNotRecorded, ResultStore
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentFailed, Limits
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool, Unanswered
 from pytest_fcall.schema.sources.openapi import tools_from_openapi

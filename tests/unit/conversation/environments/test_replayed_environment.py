@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from pytest_fcall.conversation.environments.context import ResultNotRecorded
 from pytest_fcall.conversation.environments.environment import ReplayedEnvironment
-from pytest_fcall.conversation.environments.recorded_results import ResultNotRecorded
 from pytest_fcall.core import CallResult, Json
 from tests.unit.conversation.environments.result_store import MemoryStore
 

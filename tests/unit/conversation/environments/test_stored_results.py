@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from pytest_fcall.conversation.environments.recorded_results import StoredResults
+from pytest_fcall.conversation.environments.context import StoredResults
 from pytest_fcall.conversation.tool_results import ToolResults
 from pytest_fcall.core import Call, CallResult, ConversationSettings, FollowedCall, Json
 from tests.unit.conversation.environments.result_store import MemoryStore
