@@ -260,6 +260,17 @@ def test_what_is_not_needed_any_more_is_forgotten(project: Path) -> None:
     record(project, "--prune", says="deleted: 2, kept: 2")
 
 
+def test_replies_of_cases_that_their_file_has_no_more_are_forgotten(project: Path) -> None:
+    (project / FILE).write_text("cases: [{id: a, prompt: Hi, expect: no_call}, {id: b, prompt: Hi, expect: no_call}]")
+    keep(project, entry("a"), entry("a~typos-1"), entry("b"), entry("b (bisect)"), entry("c"), entry("c (bisect)"))
+    keep(project, entry("test_plain"), file="tests/test_weather.py")
+    (project / "tests").mkdir(exist_ok=True)
+    (project / "tests" / "test_weather.py").touch()
+    record(project, "--prune", says="deleted: 2, kept: 5")
+    (project / FILE).write_text("cases: [")  # nobody knows what is in it
+    record(project, "--prune", says="deleted: 0, kept: 5")
+
+
 def test_what_no_run_has_used_for_long_is_forgotten(project: Path, exported: Path) -> None:
     unused, used = entry("a", recorded=OLD), entry("b", recorded=OLD)
     write_recordings(exported, Model("openai", "gpt-5.2"), [unused, used])

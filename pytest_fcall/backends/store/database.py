@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import Enum
@@ -30,6 +30,8 @@ class Selection(Enum):
     """Models and files, sorted; of a model or None, of a file or None."""
     REPLIES_OF_FILE = "replies of a file", (str, str, *_REPLY)
     """Case and digest, and the reply, sorted; of a model and file, after a case and digest, some at a time."""
+    CASES = "cases", (str, str)
+    """Files and cases that use replies."""
     LAST_USES = "last uses", (str, str)
     """Cases and digests, of a model and file."""
     STATS = "stats", (str, int, int, float | int, float | int)
@@ -46,6 +48,13 @@ Use: TypeAlias = tuple[str, str, str, str, int]
 
 class StoreError(Exception):
     """The store cannot be read or written. The text is one line for people."""
+
+
+class CaseOfFile(NamedTuple):
+    """A case that uses replies."""
+
+    file: str
+    case: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +128,7 @@ class Database(Protocol):
         """Have the replies of a file, or of one of its cases, belong to another one."""
         ...
 
-    def prune(self, wanted: Callable[[str], bool], before: float | None) -> int:
+    def prune(self, wanted: Callable[[str], bool], before: float | None, gone: Collection[CaseOfFile]) -> int:
         """Delete what `ReplyStore.prune` says, and return the number of replies."""
         ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
-from pytest_fcall.backends.store.database import Database, NewRows, Selection, StoreError, Use
+from pytest_fcall.backends.store.database import CaseOfFile, Database, NewRows, Selection, StoreError, Use
 from pytest_fcall.backends.store.rows import Row, Tools, from_row, rescue, storable, to_row
 from pytest_fcall.core import Fault, Location, Reply, Request
 from pytest_fcall.core.files import PRIVATE_FOLDER, make_private_folder
@@ -203,6 +203,10 @@ class ReplyStore:
                     break
                 before = last
 
+    def cases(self) -> list[CaseOfFile]:
+        """All that have replies."""
+        return [CaseOfFile(*row) for row in self._rows(Selection.CASES)]
+
     def last_uses(self, model: str, file: str) -> dict[str, set[str]]:
         """The digests that the last run of each case used, for the cases that ran with this store."""
         digests: dict[str, set[str]] = {}
@@ -228,18 +232,20 @@ class ReplyStore:
         """Have the replies of a file, or of one of its cases, belong to another one. Raises StoreError."""
         self._database.move(file, new_file, case, new_case)
 
-    def prune(self, wanted: Callable[[str], bool], before: float | None = None) -> int:
-        """Delete replies for files that are not `wanted`, and replies that no case needs; return how many.
+    def prune(
+        self, wanted: Callable[[str], bool], before: float | None = None, gone: Collection[CaseOfFile] = ()
+    ) -> int:
+        """Delete replies for files that are not `wanted`, for cases that are gone, and those that no case needs.
 
         A case needs the replies that its last run used or, with `before`, the replies that were recorded or used since
-        that time, in seconds since 1970. Raises StoreError.
+        that time, in seconds since 1970. Returns the number of deleted replies. Raises StoreError.
         """
         self._loaded.clear()
         if not self._database.exists:
             return 0
         if self._uses:
             self._database.put(NewRows(uses=self._noted_uses()))
-        return self._database.prune(wanted, before)
+        return self._database.prune(wanted, before, gone)
 
     def stats(self) -> list[ModelStats]:
         """The numbers of each model."""

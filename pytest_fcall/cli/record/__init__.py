@@ -98,7 +98,7 @@ def _run_on_store(parser: ArgumentParser, options: Namespace) -> int:
                 case "load":
                     load_replies(store, scope)
                 case "prune":
-                    prune_store(store, scope.root, None if options.older is None else store.now() - options.older)
+                    prune_store(store, scope, None if options.older is None else store.now() - options.older)
                 case _:
                     show_stats(store, scope)
         except StoreError as error:

@@ -18,7 +18,7 @@ from pytest_fcall.backends.recordings.file import (
     remove_recordings,
     write_recordings,
 )
-from pytest_fcall.backends.store import ReplyStore, is_rescued
+from pytest_fcall.backends.store import CaseOfFile, ReplyStore, is_rescued
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.files import anywhere
@@ -255,10 +255,20 @@ def _reply_count(number: int, new: int) -> str:
     return f"{'1 reply' if number == 1 else f'{number} replies'}, {new} new"
 
 
-def prune_store(store: ReplyStore, root: Path, before: float | None) -> None:
-    """Delete the replies that are no longer used, and those of files that are gone."""
-    deleted = store.prune(lambda file: (root / file).exists(), before)
+def prune_store(store: ReplyStore, scope: RecordScope, before: float | None) -> None:
+    """Delete the replies that are no longer used, and those of files and cases that are gone."""
+    cases: dict[str, list[str]] = {}
+    for file, case in store.cases():
+        cases.setdefault(file, []).append(case)
+    gone = [CaseOfFile(file, case) for file, named in cases.items() for case in _gone_cases(scope, file, named)]
+    deleted = store.prune(lambda file: (scope.root / file).exists(), before, gone)
     print(f"deleted: {deleted}, kept: {sum(stats.replies for stats in store.stats())}")
+
+
+def _gone_cases(scope: RecordScope, file: str, cases: Sequence[str]) -> Iterator[str]:
+    """Those that their file has no more, and those under which answers to versions of their questions are kept."""
+    gone = scope.gone(file, {case.removesuffix(BISECTED) for case in cases})
+    return (case for case in cases if case.removesuffix(BISECTED) in gone)
 
 
 def show_stats(store: ReplyStore, scope: RecordScope) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from pytest_fcall.backends.recordings.line import catalogue_line
 from pytest_fcall.backends.store.address import ServerAddress
-from pytest_fcall.backends.store.database import Claimed, NewRows, Selection, StoreError
+from pytest_fcall.backends.store.database import CaseOfFile, Claimed, NewRows, Selection, StoreError
 from pytest_fcall.backends.store.postgres import tables
 from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection, together
 from pytest_fcall.backends.store.postgres.gathered import Gathered, Outcome, StoreThread
@@ -150,7 +150,7 @@ class ServerDatabase:
 
         self._server.run(work)
 
-    def prune(self, wanted: Callable[[str], bool], before: float | None) -> int:
+    def prune(self, wanted: Callable[[str], bool], before: float | None, gone: Collection[CaseOfFile]) -> int:
         """Delete uses, and what nobody uses then."""
 
         def work(connection: Connection) -> int:
@@ -158,6 +158,7 @@ class ServerDatabase:
                 self._execute(connection, tables.LOCK_OUT_WRITERS)
                 files = [file for (file,) in self._execute(connection, tables.FILES_IN_USE)]
                 self._execute(connection, tables.FORGET_FILES, [file for file in files if not wanted(file)])
+                self._execute_many(connection, tables.FORGET_CASE, [*gone])
                 if before is None:
                     self._execute(connection, tables.FORGET_EARLIER_RUNS)
                 else:

@@ -73,6 +73,7 @@ SELECTIONS: Mapping[Selection, str] = MappingProxyType(
             WHERE u.model = %s AND u.file = %s AND (u.case_id, u.digest) > (%s, %s)
             ORDER BY u.case_id, u.digest LIMIT 500
         """,
+        Selection.CASES: "SELECT DISTINCT file, case_id FROM our.uses",
         Selection.LAST_USES: """
             SELECT u.case_id, u.digest FROM our.uses u WHERE u.model = %s AND u.file = %s AND u.run > 0 AND u.run = (
                 SELECT max(o.run) FROM our.uses o
@@ -117,6 +118,7 @@ MOVE_USES: Sequence[str] = (
 LOCK_OUT_WRITERS = "LOCK TABLE our.replies IN SHARE ROW EXCLUSIVE MODE"
 FILES_IN_USE = "SELECT DISTINCT file FROM our.uses"
 FORGET_FILES = "DELETE FROM our.uses WHERE file = ANY(%s)"
+FORGET_CASE = "DELETE FROM our.uses WHERE file = %s AND case_id = %s"
 FORGET_EARLIER_RUNS = """
     DELETE FROM our.uses WHERE run < (
         SELECT max(o.run) FROM our.uses o

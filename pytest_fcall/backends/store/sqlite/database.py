@@ -7,7 +7,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,7 @@ from typing import Any, Final
 from pytest_fcall.backends.processes.ledger import FileLedger, ledger_path
 from pytest_fcall.backends.processes.locks import lock
 from pytest_fcall.backends.recordings.line import catalogue_line
-from pytest_fcall.backends.store.database import Claimed, NewRows, Selection, StoreError
+from pytest_fcall.backends.store.database import CaseOfFile, Claimed, NewRows, Selection, StoreError
 from pytest_fcall.backends.store.rows import Tools, read_catalogue
 from pytest_fcall.backends.store.sqlite import tables
 from pytest_fcall.backends.store.sqlite.file import DatabaseFile, take_in
@@ -99,13 +99,14 @@ class FileDatabase:
         if self.exists:
             self._file.write(lambda connection: connection.execute(tables.MOVE_USES, names))
 
-    def prune(self, wanted: Callable[[str], bool], before: float | None) -> int:
+    def prune(self, wanted: Callable[[str], bool], before: float | None, gone: Collection[CaseOfFile]) -> int:
         """Delete uses, and what nobody uses then; give the room back to the disk."""
 
         def work(connection: sqlite3.Connection) -> int:
             files = connection.execute("SELECT DISTINCT file FROM uses").fetchall()
             unwanted = [(file,) for (file,) in files if not (isinstance(file, str) and wanted(file))]
             connection.executemany("DELETE FROM uses WHERE file = ?", unwanted)
+            connection.executemany(tables.FORGET_CASE, gone)
             if before is None:
                 connection.execute(tables.FORGET_EARLIER_RUNS)
             else:

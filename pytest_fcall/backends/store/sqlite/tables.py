@@ -102,6 +102,7 @@ SELECTIONS: Mapping[Selection, str] = MappingProxyType(
             SELECT u.case_id, u.digest, r.* FROM uses u JOIN replies r USING (digest)
             WHERE u.model = ? AND u.file = ? AND (u.case_id, u.digest) > (?, ?) ORDER BY u.case_id, u.digest LIMIT 500
         """,
+        Selection.CASES: "SELECT DISTINCT file, case_id FROM uses",
         Selection.LAST_USES: """
             SELECT u.case_id, u.digest FROM uses u WHERE u.model = ? AND u.file = ? AND u.run > 0 AND u.run = (
                 SELECT max(o.run) FROM uses o WHERE o.model = u.model AND o.file = u.file AND o.case_id = u.case_id
@@ -113,6 +114,7 @@ SELECTIONS: Mapping[Selection, str] = MappingProxyType(
         """,
     }
 )
+FORGET_CASE = "DELETE FROM uses WHERE file = ? AND case_id = ?"
 FORGET_EARLIER_RUNS = """
     DELETE FROM uses WHERE run < (
         SELECT max(o.run) FROM uses o WHERE o.model = uses.model AND o.file = uses.file AND o.case_id = uses.case_id

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
-from pytest_fcall.backends.store import ModelStats, NewReply, ReplyStore, StoreError, store_path
+from pytest_fcall.backends.store import CaseOfFile, ModelStats, NewReply, ReplyStore, StoreError, store_path
 from pytest_fcall.backends.store.address import StorePlace
 from pytest_fcall.core import Json, RawCall, Reply, Request, Tool
 from tests.unit.backends.recordings.test_file import recorded, replies
@@ -280,6 +280,14 @@ def test_replies_for_files_that_are_gone_are_forgotten(store: ReplyStore) -> Non
     put_replies(store, [entry(0), entry(9, tools=())], file="other.yaml")
     assert store.prune(lambda file: file != FILE) == 2
     assert [kept.entry for kept in store.replies()] == [entry(0), entry(9, tools=())]
+
+
+def test_replies_to_cases_that_are_gone_are_forgotten_unless_another_uses_them(store: ReplyStore) -> None:
+    put_replies(store, [entry("a"), entry("b"), entry("c")])
+    store.put(MODEL, "other.yaml", entry("b"))
+    assert sorted(store.cases()) == [(FILE, "a"), (FILE, "b"), (FILE, "c"), ("other.yaml", "b")]
+    assert store.prune(lambda _: True, None, [CaseOfFile(FILE, "a"), CaseOfFile(FILE, "b")]) == 1
+    assert {kept.entry.digest for kept in store.replies()} == {entry("b").digest, entry("c").digest}
 
 
 def test_what_was_neither_recorded_nor_used_since_then_is_forgotten(store: ReplyStore) -> None:
