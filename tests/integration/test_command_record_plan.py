@@ -157,6 +157,11 @@ Broken = Callable[[list[dict[str, Any]]], Iterable[Row]]
         (lambda rows: [*rows, {"reply": {}}], "`digest` (or `custom_id`) must name the request", 1),
         (lambda rows: [rows[1], rows[2], {**rows[0], "reply": {"text": 3}}], "`text`", 1),
         (
+            lambda rows: [rows[1], rows[2], {**rows[0], "reply": [{"text": "Hi"}]}],
+            'but an object, such as {"text": "Hello."} or {"tool_calls": [{"name":',
+            1,
+        ),
+        (
             lambda rows: [rows[1], rows[2], {"digest": rows[0]["digest"], "error": {"message": "out of memory"}}],
             "replies.jsonl:3: no reply: an error of what answered: out of memory",
             10,

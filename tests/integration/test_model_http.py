@@ -247,6 +247,20 @@ def test_an_app_that_fails_at_a_message_is_told_with_what_it_logged_meanwhile(ap
     result.stdout.no_fnmatch_line("*sound so far*")
 
 
+def test_an_app_that_does_not_answer_in_time_is_told_with_what_it_logged_meanwhile(
+    apps: Apps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_fcall.backends.dispatch.sender.FIRST_WAIT", 0.01)
+    slow_app = APP.replace("async def", "import asyncio\n\nprint('sound so far', flush=True)\n\n\nasync def", 1)
+    waits = "    print('waiting for the database', flush=True)\n    await asyncio.sleep(99)\n"
+    apps.shop.file("app.py", slow_app.replace("    headers = ", f"{waits}    headers = ", 1))
+    apps.passes_on("", "timeout = 0.5")
+    apps.shop.cases(weather_in(["Paris"]))
+    result = apps.run()
+    assert_errors(result, "http:shop: *did not answer within 0.5 s*; end of its log: *waiting for the database*")
+    result.stdout.no_fnmatch_line("*sound so far*")
+
+
 def test_an_app_that_is_never_well_is_given_up_and_what_it_says_is_told(apps: Apps) -> None:
     apps.passes_on("", 'health = "/up"', "serve_timeout = 1")
     apps.shop.cases(weather_in(["Paris"]))

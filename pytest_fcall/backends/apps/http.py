@@ -238,7 +238,13 @@ class HttpBackend:
         server = self._shared_server
         logged = server.log_size if server else 0
         started = time.perf_counter()
-        status, content = await self._post(url, body)
+        try:
+            status, content = await self._post(url, body)
+        except Unanswered as error:
+            if not (log := await server.logged(logged) if server else ""):
+                raise
+            text = f"{error}; {self._redactor.redacted(log)}"
+            raise Unanswered(text, unreachable=error.unreachable) from None
         if status >= HTTPStatus.BAD_REQUEST:
             log = await server.logged(logged) if server and status >= HTTPStatus.INTERNAL_SERVER_ERROR else ""
             raise self._failure(status, content, log)

@@ -20,6 +20,7 @@ from pytest_fcall.core.storage import folder_and_name, is_address, open_address,
 from pytest_fcall.session.ask.types import Question
 from pytest_fcall.suites.json_files import decompressed, open_lines, read_lines
 
+_REPLY_EXAMPLE = '{"text": "Hello."} or {"tool_calls": [{"name": "get_weather", "arguments": {"city": "Oslo"}}]}'
 _FORMS = "`reply`, `response` or `error`"
 
 
@@ -100,7 +101,10 @@ async def reply_in(row: ReplyRow, question: Question) -> Reply:
     if given == ["error"]:
         raise NoReply(f"an error of what answered: {_error_text(row.data['error'])}")
     if given == ["reply"]:
-        return reply_from_data(row.data["reply"])
+        reply = row.data["reply"]
+        if not isinstance(reply, Mapping):
+            raise DamagedData(f"`reply` must not be {json.dumps(reply):.60} but an object, such as {_REPLY_EXAMPLE}")
+        return reply_from_data(reply)
     if given == ["response"]:
         return await _reply_in_response(as_mapping(row.data["response"], "`response`"), question)
     raise DamagedData(f"a row needs {_FORMS}, and one of them alone")
