@@ -93,7 +93,7 @@ def read_rankings(folder: Path) -> Rankings:
     """Read the rankings of a task. Raises OSError, or ValueError with the way to make them."""
     path = folder / RANKINGS_FILE
     if not path.is_file():
-        raise ValueError(f"no {path}: write it with pytest_fcall.suites.toolbench.dense.write_rankings")
+        raise ValueError(f"no {path}: write it with pytest_fcall.suites.toolbench.documents.write_rankings")
     rows = {}
     for row in read_rows(path):
         try:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -121,8 +122,9 @@ def test_documents_by_embeddings_are_found_once_by_the_scalar_product(tmp_path: 
     own = write(tmp_path, "the_cat_api", {"prompt": "Vote up", "completion": [CATS]})
     documents(own / "functions", "cats", "vote", "upvote, or vote down", "upload")
     documents(own / "examples", "a cat", "vote!")
-    with pytest.raises(ValueError, match=r"no .*dense.jsonl: write it with .*\.write_rankings"):
+    with pytest.raises(ValueError, match=r"no .*dense.jsonl: write it with .*\.write_rankings") as refused:
         list(ToolBenchSuite().cases("the_cat_api_dense", tmp_path))
+    assert resolve_name(str(refused.value).rpartition(" ")[2]) is write_rankings
     assert write_rankings(own, embed).parent == own
     assert [part.name for part in ToolBenchSuite().about(tmp_path).parts] == ["the_cat_api_v0", "the_cat_api_v0_dense"]
     (case,) = ToolBenchSuite(documents={"*": Documents(2, 1)}).cases("the_cat_api_v0_dense", tmp_path)
