@@ -93,7 +93,7 @@ def _answer(environment: _LoadedEnvironment, message: dict[str, Any], limit: int
         else:
             value = environment.call(message["call"], message["arguments"])
         return f'"value": {json_text(value, limit)}'
-    except NoSuchName as error:
+    except _NoSuchName as error:
         text = str(error)
     except NotPlain as error:
         text = f"the result cannot be returned: {error}"
@@ -104,7 +104,7 @@ def _answer(environment: _LoadedEnvironment, message: dict[str, Any], limit: int
 
 def _error_text(error: BaseException) -> str:
     """The type and the text of an exception; the type alone where its `__str__` fails."""
-    if isinstance(error, NoSuchName):
+    if isinstance(error, _NoSuchName):
         return str(error)
     name = type(error).__name__
     try:
@@ -130,7 +130,7 @@ def _write_answer(answers: BufferedWriter, number: int, answer: str) -> None:
     answers.flush()
 
 
-class NoSuchName(LookupError):
+class _NoSuchName(LookupError):
     """A name does not exist or is not public. The text says so."""
 
 
@@ -146,7 +146,7 @@ class _LoadedEnvironment:
         """Call the function or method of this name, and await its result. Raises what the function raises."""
         function = self._functions[tool] if tool in self._functions else self._member(tool)
         if not callable(function):
-            raise NoSuchName(f"`{tool}` is not a function")
+            raise _NoSuchName(f"`{tool}` is not a function")
         return self._awaited(function(**arguments))
 
     def state(self, names: Sequence[str] | None) -> dict[str, object]:
@@ -156,11 +156,11 @@ class _LoadedEnvironment:
     def _attribute(self, name: str) -> object:
         try:
             return _follow_path(self._object, name)
-        except NoSuchName as error:
+        except _NoSuchName as error:
             from difflib import get_close_matches
 
             meant = get_close_matches(name, self._attribute_names(), 1) if len(name) <= _LONGEST_NAME else []
-            raise NoSuchName(f"{error}; did you mean `{meant[0]}`?" if meant else str(error)) from None
+            raise _NoSuchName(f"{error}; did you mean `{meant[0]}`?" if meant else str(error)) from None
 
     def _attribute_names(self) -> list[str]:
         if isinstance(self._object, Mapping):
@@ -171,12 +171,12 @@ class _LoadedEnvironment:
         if ":" in environment:
             made = self._awaited(_import_target(environment)(**setup))
             if made is None:
-                raise NoSuchName("the factory returned None; return an object or a mapping of functions")
+                raise _NoSuchName("the factory returned None; return an object or a mapping of functions")
             return made
         contents = _ModuleContents(importlib.import_module(environment))
         for name, value in setup.items():
             if name not in contents or callable(contents[name]):
-                raise NoSuchName(f"`setup`: `{environment}` has no public attribute `{name}`")
+                raise _NoSuchName(f"`setup`: `{environment}` has no public attribute `{name}`")
             contents.put(name, value)
         return contents
 
@@ -243,7 +243,7 @@ def _import_function(target: str) -> object:
         return listed
     owner = _import_target(start) if ":" in start else None
     if isinstance(owner, type) and _is_method(owner, last):
-        raise NoSuchName(f"`{target}` is a method, and there is no object to call it on; name `environment: {start}`")
+        raise _NoSuchName(f"`{target}` is a method, and there is no object to call it on; name `environment: {start}`")
     return _import_target(target)
 
 
@@ -262,11 +262,11 @@ def _follow_path(start: object, path: str) -> object:
     value = start
     for name in path.split("."):
         if not name.isidentifier() or name.startswith("_"):
-            raise NoSuchName(f"`{path}` is not a public name")
+            raise _NoSuchName(f"`{path}` is not a public name")
         try:
             value = value[name] if isinstance(value, Mapping) else getattr(value, name)
         except (AttributeError, KeyError):
-            raise NoSuchName(f"there is no `{path}`") from None
+            raise _NoSuchName(f"there is no `{path}`") from None
     return value
 
 

@@ -12,8 +12,7 @@ from typing import Final
 from pytest_fcall.core.case import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
-from pytest_fcall.suites.api_blend.data_sets import DataSet, Sample
-from pytest_fcall.suites.api_blend.formats import read_api_bank_dialogue, read_samples
+from pytest_fcall.suites.api_blend.data_sets import DataSet, Sample, read_api_bank_dialogue, read_samples
 from pytest_fcall.suites.json_files import BrokenRow, open_lines, read_json_text, read_lines
 
 HOW_TO_GET_IT: Final = (
