@@ -15,7 +15,7 @@ from typing import Any, cast
 from pytest_fcall.bisection.search import Causes, Fails, Trial, find_causes
 from pytest_fcall.bisection.version import Difference, Version
 from pytest_fcall.core import Case, Location, Reply, Request, Turn, Verdict
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Answer
 from pytest_fcall.session.bisection.bisection import Bisection

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.noisy_models import HABITS, Conclusion, Habit, Project, accept_by_habit, accepted_project, rates_of
 from benchmarks.variants import print_variants
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.significance import RatePair, p_value_worse
 
 _LEVEL = 0.05

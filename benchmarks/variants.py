@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.flips import VariedCase, flips_of
 
 

@@ -23,7 +23,7 @@ from pytest_fcall.cases.scope import Scope, check_library, check_tool_name
 from pytest_fcall.cases.yaml.values import STR
 from pytest_fcall.core import CallPattern, Condition, Json, Samples
 from pytest_fcall.core.case import Retrieval, RetrieverName
-from pytest_fcall.core.rate import is_rule
+from pytest_fcall.core.verdict import is_rule
 from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:

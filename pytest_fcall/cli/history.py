@@ -12,7 +12,7 @@ from pathlib import Path
 from pytest_fcall.cli.command_parser import command_parser, percentage, whole_number
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.core.bounded_text import glob_matches
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.answer_lines import is_asked, origin_text
 from pytest_fcall.reporting.history import HistoricRun, Series, history_lines, last_outcome_lines
 from pytest_fcall.reporting.results import Result

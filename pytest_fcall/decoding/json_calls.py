@@ -12,10 +12,9 @@ from functools import partial
 from pytest_fcall.core.reply import Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.call_collector import CallCollector
 from pytest_fcall.decoding.json_shapes import message_parts, read_call
+from pytest_fcall.decoding.model_text import FENCE, CallCollector, markdown_pieces, split_thinking
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
-from pytest_fcall.decoding.text_parts import FENCE, markdown_pieces, split_thinking
 
 _BLOCKS = frozenset({"", "json", "jsonl", "tool_call", "tool_calls", "tool_code", "text", "plaintext"})
 

@@ -17,8 +17,8 @@ from pytest_fcall.core.reply import Call, Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.argument_values import named_arguments, tools_by_name
-from pytest_fcall.decoding.call_collector import CallCollector
 from pytest_fcall.decoding.call_marks import LIST_OF_CALLS, NAME
+from pytest_fcall.decoding.model_text import FENCE, CallCollector, MarkdownPiece, markdown_pieces, split_thinking
 from pytest_fcall.decoding.python_source import (
     NotPython,
     expression_end,
@@ -27,7 +27,6 @@ from pytest_fcall.decoding.python_source import (
     repeated_dict_keys,
     statements,
 )
-from pytest_fcall.decoding.text_parts import FENCE, MarkdownPiece, markdown_pieces, split_thinking
 from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
 ReadArgument: TypeAlias = Callable[[ast.expr], Json]

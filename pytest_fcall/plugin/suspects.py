@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from pytest_fcall.backends.recordings.entry import BISECTED
 from pytest_fcall.bisection.version import Difference, LaterTurn, Version
 from pytest_fcall.core import Case, FaultyCase, Request
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.session.bisection.accepted_version import (
     NoAcceptedVersion,

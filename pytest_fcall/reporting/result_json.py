@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from pytest_fcall.core import Json, Outcome, Usage, canonical
-from pytest_fcall.core.rate import MOST_ANSWERS
+from pytest_fcall.core.verdict import MOST_ANSWERS
 from pytest_fcall.reporting.results import (
     AppUsage,
     JudgeUsage,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pytest_fcall.core.rate import Rate
+    from pytest_fcall.core.verdict import Rate
     from pytest_fcall.session.judge.variants import CaseVariants
     from pytest_fcall.session.session import Session
     from pytest_fcall.tracking.baseline_content import Baseline

@@ -21,7 +21,7 @@ from pytest_fcall.core.json_data import (
     read_own_json,
     required_field,
 )
-from pytest_fcall.core.rate import MOST_ANSWERS, Rate
+from pytest_fcall.core.verdict import MOST_ANSWERS, Rate
 from pytest_fcall.tracking.measurement import NOTHING, Key, Measured
 from pytest_fcall.tracking.question_digests import EXPECTATION, PROMPT
 from pytest_fcall.tracking.stanza import StanzaFields, unreviewed_from_json

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from math import exp, lgamma, log, log1p
 from typing import Final
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 
 RATES: Final = (0.0001, 0.001, 0.02, *(step / 20 for step in range(1, 20)), 0.98, 0.995, 0.9995)
 """The rates that a case may have. None is 0 or 1: nothing that was never seen is impossible.

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final, TypeAlias
 
 from pytest_fcall.core import Call, Case, Outcome, Verdict
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.constrained_arguments import constrained_calls
 from pytest_fcall.tracking.differences import call_differences, same_calls

@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import exp, fsum, lgamma, log
 from typing import Final, NamedTuple
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.significance import RatePair
 
 _LARGEST: Final = 600.0

@@ -16,7 +16,7 @@ from functools import lru_cache
 from math import comb, fsum, prod
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.significance import SIGNIFICANCE_LEVEL, adjust_by_holm
 
 FlipWord: TypeAlias = Literal["fragile", "not above the noise", "too few to say"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from pytest_fcall.core import Call, Json, digest
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.question_digests import EXPECTATION, PROMPT
 from pytest_fcall.tracking.stanza import Stanza
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import log
 from typing import Final, NamedTuple, TypeAlias
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.drop_evidence import FALLS, RISES, evidence_of
 from pytest_fcall.tracking.significance import RatePair
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import comb, fsum, sqrt
 from typing import TypeVar
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 
 Name = TypeVar("Name")
 

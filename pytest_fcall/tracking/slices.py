@@ -10,7 +10,7 @@ from math import log, prod, sqrt
 from statistics import NormalDist
 from typing import Final, Literal, TypeAlias
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.significance import RatePair, adjust_by_holm, p_value_worse
 
 _MOSTLY: Final = 0.5

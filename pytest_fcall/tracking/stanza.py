@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from pytest_fcall.core import Call, Calls, Json, Reply, Request
 from pytest_fcall.core.json_data import as_mapping, optional_field, optional_strings, required_field
-from pytest_fcall.core.rate import MOST_ANSWERS, Rate
+from pytest_fcall.core.verdict import MOST_ANSWERS, Rate
 from pytest_fcall.tracking.question_digests import TOOL_PREFIX, tools_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Call
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.acceptance import Acceptance, accept, remove_cases
 from pytest_fcall.tracking.baseline_content import Baseline
 from pytest_fcall.tracking.baseline_file import read_baseline

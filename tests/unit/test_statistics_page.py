@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.number_text import interval_text
 from pytest_fcall.tracking.significance import RatePair, difference_interval, p_value_different, p_value_worse
 

@@ -1,4 +1,8 @@
-"""Calls written in Python, as the official decoder reads them."""
+"""Calls written in Python, as the official decoder reads them.
+
+It keeps only arguments given by name, and gives variables as their names. Operators between literals it passes to
+`eval`. Here they are computed within limits; names, calls and formatting between operators are undecodable.
+"""
 
 from __future__ import annotations
 

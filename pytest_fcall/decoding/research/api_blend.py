@@ -1,4 +1,10 @@
-"""The decoders of API-BLEND's notations."""
+"""The decoders of API-BLEND's notations.
+
+* SeqATIS and SeqSNIPS: `[{"API": "flight", "Parameters": {"city": ["Oslo"]}}]`, where values are lists
+* SeqTopV2: `SEND_MESSAGE(CONTENT_EXACT, RECIPIENT = "Joy"), CREATE_REMINDER(DATE_TIME = "tonight")`
+* SeqSGD and SeqMultiWOZ: `FindHotel(city = Oslo ; stars = 4) [SEP] ReserveHotel(hotel = Bristol)`
+* SeqToolQA: `LoadDB[DBName=flights], FilterDB[Origin=OSL, Dest=CPH], PythonInterpreter(abs(a - b))`
+"""
 
 from __future__ import annotations
 
@@ -13,10 +19,9 @@ from pytest_fcall.core.reply import Call, Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.argument_values import ReadValue, named_arguments, schemas_of, tools_by_name, value_by_schema
-from pytest_fcall.decoding.call_collector import CallCollector, ReadCall
 from pytest_fcall.decoding.json_calls import json_value_in
+from pytest_fcall.decoding.model_text import CallCollector, ReadCall, split_thinking
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, parse_json
-from pytest_fcall.decoding.text_parts import split_thinking
 from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
 _NAME = r"[^\W\d][\w.:-]*+"
@@ -152,10 +157,7 @@ def _typed(value: Json, schema: Mapping[str, Json] | None) -> ReadValue:
 
 
 def atis(text: str, _tools: Sequence[Tool] = ()) -> Calls:
-    """Read SeqATIS and SeqSNIPS: `[{"API": "flight", "Parameters": {"city": ["Oslo"]}}]`, where values are lists.
-
-    Text that is not JSON and has no key `API` is prose.
-    """
+    """Read the calls of SeqATIS and SeqSNIPS. Text that is not JSON and has no key `API` is prose."""
     collector = CallCollector()
     try:
         value = json_value_in(text, collector)

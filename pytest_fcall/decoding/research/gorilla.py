@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from pytest_fcall.core.reply import Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.decoding.argument_values import tools_by_name
-from pytest_fcall.decoding.call_collector import CallCollector
 from pytest_fcall.decoding.call_marks import OPENFUNCTIONS
+from pytest_fcall.decoding.model_text import CallCollector, split_thinking
 from pytest_fcall.decoding.python_calls import call_nodes, collect_calls, collect_only_calls
 from pytest_fcall.decoding.python_source import NotPython, expression_end
-from pytest_fcall.decoding.text_parts import split_thinking
 from pytest_fcall.decoding.unreadable import shortened
 
 

@@ -10,10 +10,9 @@ from typing import Any
 from pytest_fcall.core.reply import Call, Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.call_collector import CallCollector, ReadCall
 from pytest_fcall.decoding.json_calls import json_value_in
+from pytest_fcall.decoding.model_text import CallCollector, ReadCall, split_thinking
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value
-from pytest_fcall.decoding.text_parts import split_thinking
 from pytest_fcall.decoding.unreadable import shortened
 
 _KEY = re.compile(r"""["']arguments["']""")

@@ -13,8 +13,8 @@ from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.argument_values import ReadValue, UntypedReading, schemas_of, value_by_schema
-from pytest_fcall.decoding.call_collector import ReadCall
 from pytest_fcall.decoding.json_shapes import read_call
+from pytest_fcall.decoding.model_text import ReadCall
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, parse_json
 from pytest_fcall.decoding.tagged.family import Attempt, failed_attempt, json_end
 from pytest_fcall.decoding.unreadable import Unreadable, repeated_key_notes, shortened

@@ -11,9 +11,8 @@ from typing import Literal, NoReturn, Protocol, TypeAlias
 from pytest_fcall.core.reply import Calls
 from pytest_fcall.core.request import Tool
 from pytest_fcall.decoding.argument_values import tools_by_name
-from pytest_fcall.decoding.call_collector import CallCollector, ReadCall
 from pytest_fcall.decoding.call_marks import find_mark
-from pytest_fcall.decoding.text_parts import END_TOKENS
+from pytest_fcall.decoding.model_text import END_TOKENS, CallCollector, ReadCall
 from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
 _OPENING_BRACKET = r'[\[{](?=\s*+["{}\[\]])'

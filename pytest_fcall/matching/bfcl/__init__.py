@@ -4,7 +4,6 @@ Its defects are reproduced, as scores can only be compared if all count alike. C
 """
 
 from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
-from pytest_fcall.matching.bfcl.official_case import OfficialCase
-from pytest_fcall.matching.bfcl.ruling import Ruling
+from pytest_fcall.matching.bfcl.official_case import OfficialCase, Ruling
 
 __all__ = ["OfficialCase", "Ruling", "check_answer", "check_undecodable"]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from pytest_fcall.core.expectation import Language
 from pytest_fcall.matching.bfcl.java import java_value
 from pytest_fcall.matching.bfcl.javascript import javascript_value
-from pytest_fcall.matching.bfcl.ruling import Objection, Ruling, objection, short_repr
+from pytest_fcall.matching.bfcl.official_case import Objection, Ruling, objection, short_repr
 
 _DROPPED = " ,./-_*^"
 _LISTS = (list, str)

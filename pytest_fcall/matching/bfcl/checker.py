@@ -7,8 +7,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 from pytest_fcall.core.expectation import Language
 from pytest_fcall.matching.bfcl.arguments import EXACT_TYPES, check_argument
-from pytest_fcall.matching.bfcl.official_case import OfficialCase
-from pytest_fcall.matching.bfcl.ruling import VALID, Objection, Ruling, objection, short_repr
+from pytest_fcall.matching.bfcl.official_case import VALID, Objection, OfficialCase, Ruling, objection, short_repr
 
 
 def check_call(case: OfficialCase, function: Any, call: Mapping[Any, Any], answers: Mapping[str, Any]) -> Objection:

@@ -1,11 +1,11 @@
-"""Cases in the form of the official checker: functions, ground truth, category."""
+"""Cases in the form of the official checker, functions, ground truth and category, and its rulings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from pytest_fcall.core.expectation import Expectation, Language
 from pytest_fcall.core.operators import Operator, Pattern
@@ -110,3 +110,38 @@ def _value(pattern: Pattern, level: int) -> Any:
         case list() | tuple():
             return [_value(item, level if isinstance(item, Mapping) else 0) for item in pattern]
     return pattern
+
+
+class Ruling(NamedTuple):
+    """Valid or not, the official name of the error, and our sentences about it.
+
+    Where the official checker raises an exception, `error_type` is `case_error:` with its name. The last fields locate
+    the error: the argument, the pairs of expected and made calls before it, and for an expected call without a match
+    the rejected calls by index.
+    """
+
+    valid: bool
+    error_type: str | None = None
+    errors: tuple[str, ...] = ()
+    argument: str | None = None
+    pairs: tuple[tuple[int, int], ...] = ()
+    rejected: tuple[tuple[int, Ruling], ...] = ()
+
+
+Objection: TypeAlias = Ruling | None
+"""A ruling with an error, or None."""
+
+VALID = Ruling(True)
+
+_LONGEST = 200
+
+
+def objection(error_type: str, *errors: str, argument: object = None) -> Ruling:
+    """A ruling with an error."""
+    return Ruling(False, error_type, errors, argument if isinstance(argument, str) else None)
+
+
+def short_repr(value: object) -> str:
+    """The beginning of the `repr` of a value, which is written in full: where it fails, the official checker does."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.matching.bfcl.ruling import VALID, Objection, Ruling, objection, short_repr
+from pytest_fcall.matching.bfcl.official_case import VALID, Objection, Ruling, objection, short_repr
 
 ResultRule: TypeAlias = Literal["exact_match", "real_time_match", "structural_match"]
 

@@ -11,8 +11,7 @@ from pytest_fcall.core.reply import Calls
 from pytest_fcall.core.values import path_text
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
-from pytest_fcall.matching.bfcl.official_case import official_case
-from pytest_fcall.matching.bfcl.ruling import Ruling
+from pytest_fcall.matching.bfcl.official_case import Ruling, official_case
 from pytest_fcall.matching.context import MatchContext
 
 _WHOLE_ANSWER_KINDS: Mapping[str, ReasonKind] = MappingProxyType(

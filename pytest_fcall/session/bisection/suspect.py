@@ -10,7 +10,7 @@ from pytest_fcall.bisection.search import AnswerTest, ErrorBudget, Fails, OneAns
 from pytest_fcall.bisection.version import Difference, Version
 from pytest_fcall.core import Case
 from pytest_fcall.core.case import uses_judge
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.session.judge.samples import sample_request
 from pytest_fcall.session.outcomes import CaseEnded
 

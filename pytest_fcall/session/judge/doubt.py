@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_fcall.core import Model, Outcome
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.rate import Rate
+    from pytest_fcall.core.verdict import Rate
     from pytest_fcall.session.judge.baselines import Baselines
     from pytest_fcall.session.settings import Settings
     from pytest_fcall.tracking.case_rates import CaseRates

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import fsum
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.fragility import FlipRow, ModelFlips, RelationChange, flip_lines
 from pytest_fcall.reporting.results import Result, VariantResults
 from pytest_fcall.reporting.run_table import models_of, of_model

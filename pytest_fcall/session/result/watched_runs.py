@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pytest_fcall.core import Json
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.night_watch import ChangedCase, NightChange, Shift, WatchedModel
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.history.run_history import key_of

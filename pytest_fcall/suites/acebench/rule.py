@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from pytest_fcall.decoding.bfcl.official_form import Undecodable
 from pytest_fcall.decoding.bfcl.python_calls import Decoded, PythonDecoder, callee_name
-from pytest_fcall.matching.bfcl.ruling import VALID, Objection, Ruling, objection, short_repr
+from pytest_fcall.matching.bfcl.official_case import VALID, Objection, Ruling, objection, short_repr
 from pytest_fcall.suites.acebench.categories import Category
 
 UNREADABLE: Final = "wrong_output_format"

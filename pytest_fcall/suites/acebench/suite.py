@@ -17,7 +17,7 @@ from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.matching.bfcl.ruling import Ruling
+from pytest_fcall.matching.bfcl.official_case import Ruling
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.schema.errors import SchemaError

@@ -11,8 +11,8 @@ from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.decoding.bfcl import Undecodable
+from pytest_fcall.matching.bfcl.official_case import Ruling
 from pytest_fcall.matching.bfcl.results import ExpectedResult, ResultRule, check_results
-from pytest_fcall.matching.bfcl.ruling import Ruling
 from pytest_fcall.suites.bfcl.answers import Answer, read_call_sources
 from pytest_fcall.suites.bfcl.call_process import CallProcess
 from pytest_fcall.suites.bfcl.executable_functions import FUNCTIONS

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.research.curl import read_curl
+from pytest_fcall.decoding.research.toolbench import read_curl
 from pytest_fcall.decoding.unreadable import Unreadable
 from pytest_fcall.suites.json_files import BrokenRow, read_rows
 

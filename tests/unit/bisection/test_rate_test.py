@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.bisection.search import ERROR, ErrorBudget, OneAnswer, RateTest, fewest_answers
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.case_rates import CaseRates
 
 STEADY = RateTest(CaseRates.estimated([Rate(9, 9)] * 50), Rate(20, 20), Rate(0, 10))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.core.rate import Rate, passes, required_share
+from pytest_fcall.core.verdict import Rate, passes, required_share
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.history import HistoricRun, Series, history_lines
 
 PAGE = Path(__file__).parents[3] / "docs/reference/commands-runs.md"

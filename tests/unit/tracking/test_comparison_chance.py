@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcall.core import Call, Outcome
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.comparison import ChanceTest, Comparison, Known
 from pytest_fcall.tracking.measurement import Evidence, Key, Measured, way_of

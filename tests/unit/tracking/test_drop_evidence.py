@@ -5,7 +5,7 @@ from math import comb, exp, isclose, prod
 
 import pytest
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.drop_evidence import FALLS, RISES, Change, evidence_of, log_factor, most_changed
 from pytest_fcall.tracking.significance import RatePair
 

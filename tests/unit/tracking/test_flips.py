@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.flips import VariedCase, flips_of, least_p_value, noise_of, p_value_flips
 
 FLIPPED = VariedCase(True, Rate(2, 2), Rate(0, 1))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Call, Json, Outcome
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.result_json import result_to_json, results_to_json
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.tracking.history import MOST_RUNS, History, verdicts_of

@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.flips import FlipWord, RelationFlips
 from pytest_fcall.tracking.gate_figures import GroupFigures, GroupScore, figure_named
 from pytest_fcall.tracking.gates import GateVerdict, parse_gates

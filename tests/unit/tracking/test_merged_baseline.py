@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Model
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.baseline_content import Baseline, write_baseline
 from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
 from pytest_fcall.tracking.bookkeeping import (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import nights as simulation
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.night_watch import (
     LOOKS,
     MOST_KEPT,

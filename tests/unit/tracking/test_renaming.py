@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Json, Model, Request, Tool
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.schema.tool_names import ToolRename
 from pytest_fcall.tracking.acceptance import read_stanzas
 from pytest_fcall.tracking.baseline_content import write_baseline

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.significance import RatePair, p_value_worse
 from pytest_fcall.tracking.slices import Slice, SliceTests, visible_drop
 

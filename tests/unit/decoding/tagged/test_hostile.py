@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Tool
 from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.model_text import END_TOKENS
 from pytest_fcall.decoding.tagged.families import FAMILIES
 from pytest_fcall.decoding.tagged.family import json_end
-from pytest_fcall.decoding.text_parts import END_TOKENS
 from tests.unit.decoding.tagged.encoders import ENCODERS
 from tests.unit.decoding.tagged.test_round_trip import calls
 

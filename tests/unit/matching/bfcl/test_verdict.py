@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Call, Calls, Expectation, Json, Reply, Rules, Tool
-from pytest_fcall.matching.bfcl.official_case import official_tool
-from pytest_fcall.matching.bfcl.ruling import Ruling
+from pytest_fcall.matching.bfcl.official_case import Ruling, official_tool
 from pytest_fcall.matching.bfcl.verdict import verdict_of
 from tests.unit.matching.language import findings, judged
 

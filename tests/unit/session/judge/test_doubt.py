@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Model, Outcome
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.session.judge.doubt import FALSE_ALARMS, LEAST_BUDGET, Doubt
 from pytest_fcall.session.outcomes import SettingError

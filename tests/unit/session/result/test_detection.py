@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from benchmarks.noisy_models import rates_of
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.session.result.detection import Design, Detection, KnownCase, approximate_p_value
 from pytest_fcall.tracking.significance import RatePair, p_value_worse, weigh_alike, weigh_by_steadiness
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.core.rate import Rate
+from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.result.model_change import first_answers, rate_pair, worse_level, worse_models
 from pytest_fcall.tracking.significance import RatePair
