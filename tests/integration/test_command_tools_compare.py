@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -27,6 +28,12 @@ cases:
   - {id: all, prompt: Give me everything., expect: [list_orders: {}]}
   - {id: thanks, prompt: Bye!, expect: no_call}
   - {id: later, skip: a draft, prompt: Hm?, expect: no_call}
+"""
+API = """\
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+servers: [{url: "https://shop.example"}]
+paths: {/bill: {get: {operationId: show_bill, description: The bill.}}}
 """
 AGENT = """\
 import re
@@ -203,6 +210,27 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_asked(
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert not (shop / ".fcall" / "replies.db").exists()
+
+
+def test_a_file_stands_for_the_one_of_its_kind_of_its_name_or_with_a_lock_file_as_well(shop: Path) -> None:
+    def comparable(given: str) -> bool:
+        done = fcall(shop, "tools", "compare", f"--to={given}", MODEL)
+        return done.stdout.startswith("~ search_orders: its description changed\n")
+
+    (shop / "api.yaml").write_text(API)
+    (shop / "shop.tools.yaml").write_text(f"{VAGUE}  - openapi: api.yaml\n")
+    (shop / "new.tools.yaml").write_text(f"{CLEAR}  - openapi: api.yaml\n")
+    assert comparable("new.tools.yaml")
+    (shop / "more.tools.yaml").write_text("tools: [{name: wait}]")
+    (shop / "more.fc.yaml").write_text("include: more.tools.yaml\ncases: [{id: hi, prompt: Hi!, expect: no_call}]\n")
+    assert "write NAMED=new.tools.yaml" in fcall(shop, "tools", "compare", "--to=new.tools.yaml", MODEL).stderr
+    (shop / "old").mkdir()
+    (shop / "old" / "api.yaml").write_text(API)
+    shutil.copy(shop / "new.tools.yaml", shop / "old" / "shop.tools.yaml")
+    assert comparable("old/shop.tools.yaml")
+    for catalogue in ("shop", "new"):
+        (shop / f"{catalogue}.tools.yaml.lock.json").write_text('{"version": 1, "sources": {}}')
+    assert comparable("new.tools.yaml")
 
 
 @pytest.mark.usefixtures("shop")

@@ -36,8 +36,8 @@ examples:
 
 Runs the case files as they are twice, with one version of their tools and with the other, and pairs the answers. Only
 what stands under `tools:`, in files that it names and in lock files differs. A version is git:REVISION, live, today, a
-FILE that stands for the only file of its kind that has tools, or NAMED=FILE. No file of the project is changed, and
-neither run is kept; replies are recorded as ever, and recorded ones are used.
+FILE that stands for the only file of its kind or name that has tools, or NAMED=FILE. No file of the project is
+changed, and neither run is kept; replies are recorded as ever, and recorded ones are used.
 
 exit status: 0 not significantly worse; 1 a model is significantly worse with the second version (p at most 0.05);
 2 wrong command line, or nothing to compare; 10 not judged: a case has no answer on one of the sides.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ TODAY = "today"
 TASK, NOTES, RESULTS = "task.json", "notes.json", "run.json"
 """The files by which the process that runs the cases is told what to do, and tells what it found."""
 _LOCK_SUFFIX = ".lock.json"
+_OPENAPI = re.compile(rb"^(openapi|swagger)\s*:|\A\s*\{\s*\"(openapi|swagger)\"", re.MULTILINE)
 
 
 class NoSide(ValueError):
@@ -115,12 +117,21 @@ def _given_file(name: str, project: Project) -> Iterator[tuple[str, str]]:
 
 
 def _alike(path: Path, known: list[Path]) -> list[Path]:
-    """The files with tools of the same kind: lock files, other JSON, YAML."""
-    return [each for each in known if _kind(each) == _kind(path)]
+    """The files with tools of the same kind; of several the only one of the same name, or with a lock file as well."""
+    alike = [each for each in known if _kind(each) == _kind(path)]
+    by_name = [each for each in alike if each.name == path.name]
+    by_lock = [each for each in alike if catalogue_lock_path(each).is_file() == catalogue_lock_path(path).is_file()]
+    return next((found for found in (alike, by_name, by_lock) if len(found) == 1), alike)
 
 
 def _kind(path: Path) -> str:
-    return _LOCK_SUFFIX if path.name.endswith(_LOCK_SUFFIX) else path.suffix.replace(".yml", ".yaml")
+    """Lock files, OpenAPI documents, other JSON, other YAML."""
+    if path.name.endswith(_LOCK_SUFFIX):
+        return _LOCK_SUFFIX
+    with suppress(OSError):
+        if _OPENAPI.search(path.read_bytes()):
+            return "openapi"
+    return path.suffix.replace(".yml", ".yaml")
 
 
 def _tool_files(project: Project) -> list[Path]:
