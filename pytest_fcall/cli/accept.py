@@ -1,7 +1,8 @@
-"""`fcall accept`: verdicts of a run become the baseline, without asking a model."""
+"""`fcall accept`: verdicts of a run become the baseline, without asking a model; after a merge, one of two answers."""
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,6 @@ from typing import TypeAlias
 
 from pytest_fcall.cli.accept_by_hand import Change, chosen_by_hand
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.merged_baselines import mend_baselines
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.core import Json, Model, Outcome
@@ -30,14 +30,14 @@ from pytest_fcall.tracking.acceptance import (
     needs_choice,
     read_stanzas,
 )
-from pytest_fcall.tracking.baseline_file import baseline_path
+from pytest_fcall.tracking.baseline_file import SUFFIX, baseline_path
 from pytest_fcall.tracking.bookkeeping import measurement_path
 from pytest_fcall.tracking.history import History
-from pytest_fcall.tracking.merged_baseline import Side
+from pytest_fcall.tracking.merged_baseline import Mended, Side, mend_baseline
 from pytest_fcall.tracking.run_file import runs_folder
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza
 
-JudgedResult: TypeAlias = tuple[Result, Stanza]
+_JudgedResult: TypeAlias = tuple[Result, Stanza]
 
 _RIGHT = "right, and no known failure"
 _WRONG = "wrong; use --failing to accept a known failure"
@@ -63,6 +63,7 @@ examples:
 CASE is an id, a node id or a case file; `*` matches any characters. The baseline is in __fcall__/MODEL/ beside the case
 file. Commit it: later runs are compared with it.
 """
+_LONGEST_SHOWN = 100
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -72,7 +73,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.side:
         if options.only or options.failing or options.because or options.interactive:
             parser.error(f"--{options.side} is about what is accepted already, and takes nothing but cases")
-        return mend_baselines(root_of([Path.cwd()]), options.side, options.names)
+        return _mend_baselines(root_of([Path.cwd()]), options.side, options.names)
     if bool(options.failing) != bool(options.because):
         parser.error("--failing and --because must be given together")
     files = [name for name in options.names if name.endswith(".json")]
@@ -80,7 +81,7 @@ def run(arguments: Sequence[str]) -> int:
     if len(files) > 1:
         parser.error(f"only one run can be accepted at a time, not {' and '.join(files)}")
     (opened,) = open_runs(parser, files, least=1)
-    acceptor = VerdictAcceptor(root_of([Path.cwd()]), opened)
+    acceptor = _VerdictAcceptor(root_of([Path.cwd()]), opened)
     only_failing = options.failing and not (names or options.only)
     valid = [] if only_failing else acceptor.valid_verdicts(names, options.only)
     failing = acceptor.failing_verdicts(options.failing)
@@ -127,7 +128,7 @@ def _outcomes(text: str) -> tuple[Outcome, ...]:
     return tuple(map(Outcome, words))
 
 
-class VerdictAcceptor:
+class _VerdictAcceptor:
     """Selects verdicts of one run and writes them into baselines. Problems are printed and counted."""
 
     def __init__(self, root: Path, run: Run) -> None:
@@ -139,7 +140,7 @@ class VerdictAcceptor:
         self._accepted = lru_cache(_accepted)
         self.problems = 0
 
-    def valid_verdicts(self, names: Sequence[str], outcomes: Sequence[Outcome] | None) -> list[JudgedResult]:
+    def valid_verdicts(self, names: Sequence[str], outcomes: Sequence[Outcome] | None) -> list[_JudgedResult]:
         """The right answers to the named cases, or to all; `outcomes`, if given, restricts them."""
         verdicts = list(self._verdicts(names))
         self._tell_of_others(names, verdicts, valid=True)
@@ -149,7 +150,7 @@ class VerdictAcceptor:
         right = [each for each in verdicts if each[1].valid and not each[0].has_forbidden_call]
         return [each for each in right if outcomes is None or each[0].outcome in outcomes]
 
-    def failing_verdicts(self, names: Sequence[str]) -> list[JudgedResult]:
+    def failing_verdicts(self, names: Sequence[str]) -> list[_JudgedResult]:
         """The wrong answers to the named cases, which become known failures."""
         verdicts = list(self._verdicts(names)) if names else []
         self._tell_of_others(names, verdicts, valid=False)
@@ -158,7 +159,7 @@ class VerdictAcceptor:
                 self._report(f"{result.nodeid}: a forbidden call cannot be accepted")
         return [each for each in verdicts if not each[1].valid and not each[1].has_forbidden_call]
 
-    def _tell_of_others(self, names: Sequence[str], verdicts: Sequence[JudgedResult], *, valid: bool) -> None:
+    def _tell_of_others(self, names: Sequence[str], verdicts: Sequence[_JudgedResult], *, valid: bool) -> None:
         """Print how many of the named answers are of the other kind. A name that stands for no others is a problem."""
         others = {result.nodeid for result, stanza in verdicts if stanza.valid is not valid}
         told: set[str] = set()
@@ -172,7 +173,7 @@ class VerdictAcceptor:
             what = "wrong (--failing accepts known failures)" if valid else "right already"
             print(f"left out: {plural_text(len(left_out), 'case')}, {what}")
 
-    def changes(self, verdicts: Sequence[JudgedResult]) -> tuple[list[Change], list[JudgedResult]]:
+    def changes(self, verdicts: Sequence[_JudgedResult]) -> tuple[list[Change], list[_JudgedResult]]:
         """The verdicts that need a choice, and those whose answer is the accepted one to another question."""
         changes, same_answers = [], []
         for result, stanza in verdicts:
@@ -185,7 +186,7 @@ class VerdictAcceptor:
                 same_answers.append((result, stanza))
         return changes, same_answers
 
-    def accept(self, verdicts: Sequence[JudgedResult], because: str | None = None) -> None:
+    def accept(self, verdicts: Sequence[_JudgedResult], because: str | None = None) -> None:
         """Write verdicts, and print what changed in each file."""
         baselines: dict[Path, list[Stanza]] = {}
         for result, stanza in verdicts:
@@ -208,7 +209,7 @@ class VerdictAcceptor:
                     name = safe_line(relative_path(measurement_path(path), self._root))
                     print(f"{name}: {plural_text(measured, 'case')} measured (bookkeeping, which needs no review)")
 
-    def _verdicts(self, names: Sequence[str]) -> Iterator[JudgedResult]:
+    def _verdicts(self, names: Sequence[str]) -> Iterator[_JudgedResult]:
         """The verdicts of the cases that one of the names matches, or of all. Reports names without a case."""
         used = set()
         for result in self._results:
@@ -279,3 +280,69 @@ def _acceptance_of(run: Run) -> Acceptance:
     }
     known = {name: value for name, value in fields.items() if isinstance(value, str | bool)}
     return Acceptance(datetime.now(UTC).date().isoformat(), {"date": run.file.started[:10], **known})
+
+
+def _mend_baselines(root: Path, side: Side, names: Sequence[str]) -> int:
+    """Choose between the answers of a merge in all baselines of the project; 1 where something is left to do.
+
+    `names` are cases and case files to choose for; without any, the choice is made for all.
+    """
+    problems = done = 0
+    used: set[str] = set()
+    for path in _baselines(root):
+        name = safe_line(relative_path(path, root))
+        file = relative_path(path.parents[2] / path.name.removesuffix(SUFFIX), root)
+
+        def is_meant(case: str, file: str = file) -> bool:
+            matching = [
+                each for each in names if any(glob_matches(each, text) for text in (case, file, f"{file}::{case}"))
+            ]
+            used.update(matching)
+            return bool(matching) or not names
+
+        try:
+            mended = mend_baseline(path, side, is_meant)
+        except OSError as error:
+            print(f"fcall accept: {name}: {error.strerror}", file=sys.stderr)
+            problems += 1
+            continue
+        lines = list(_mended_lines(mended, side))
+        done += bool(lines)
+        print(*(f"{name}: {line}" for line in lines), sep="\n", end="\n" if lines else "")
+        problems += bool(mended.undecided or mended.torn or mended.left_out)
+    for name in dict.fromkeys(names):
+        if name not in used:
+            print(f"fcall accept: {safe_line(name)}: no baseline has a choice to make for it", file=sys.stderr)
+            problems += 1
+    if not (problems or done):
+        print("no baseline needs a choice")
+    return 1 if problems else 0
+
+
+def _mended_lines(mended: Mended, side: Side) -> Iterator[str]:
+    if mended.chosen:
+        yield f"{side} of {plural_text(len(mended.chosen), 'case')}: {_case_list(mended.chosen)}"
+    if mended.undecided:
+        yield f"still two answers to {_case_list(mended.undecided)}; choose with --ours CASE or --theirs CASE"
+    for case in mended.torn:
+        yield (
+            f"{safe_line(case)}: the answer is not whole in the file, since the merge mixed the two; "
+            "choose the other, or run pytest and accept the answer anew"
+        )
+    for line in mended.left_out:
+        shown = line.text if len(line.text) <= _LONGEST_SHOWN else f"{line.text[:_LONGEST_SHOWN]}…"
+        yield f"line {line.number} left out: {safe_line(shown)}"
+    if mended.is_changed and not (mended.chosen or mended.undecided or mended.torn or mended.left_out):
+        yield "cleaned; nothing had to be chosen"
+
+
+def _case_list(cases: Sequence[str]) -> str:
+    return ", ".join(map(safe_line, cases))
+
+
+def _baselines(root: Path) -> Iterator[Path]:
+    for parent, folders, _ in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if Path(parent).name == "__fcall__":
+            folders.clear()
+            yield from sorted(Path(parent).glob(f"*/*{SUFFIX}"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_fcall.cli.command_parser import command_parser, percentage, whole_number
 from pytest_fcall.cli.project import root_of
@@ -15,6 +17,7 @@ from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.answer_lines import is_asked, origin_text
 from pytest_fcall.reporting.history import HistoricRun, Series, history_lines, last_outcome_lines
+from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.outcomes import SettingError
@@ -23,6 +26,9 @@ from pytest_fcall.session.result.kept_runs import RunFiles, find_runs
 from pytest_fcall.session.result.report_files import ReportFile, usable_report, write_portions
 from pytest_fcall.tracking.run_file import run_paths
 from pytest_fcall.tracking.significance import SIGNIFICANCE_LEVEL
+
+if TYPE_CHECKING:
+    from pytest_fcall.reporting.night_watch import WatchedModel
 
 _MOST_SHOWN = 20
 _MOST_WATCHED = 1000
@@ -55,10 +61,8 @@ def run(arguments: Sequence[str]) -> int:
         for line in found.left_out:
             print(f"fcall history: {safe_line(line)}", file=sys.stderr)
     if options.watch:
-        from pytest_fcall.cli.history_watch import watch
-
         level = options.level or SIGNIFICANCE_LEVEL
-        return watch(parser, found, root, options.model, level, acknowledge=options.acknowledge, as_json=options.json)
+        return _watch(parser, found, root, options.model, level, acknowledge=options.acknowledge, as_json=options.json)
     runs = [_of_models(each, options.model) for each in found.runs]
     if not any(result.answered for each in runs for result in each.results.results):
         where = "there" if options.paths else "recorded: run pytest first"
@@ -73,6 +77,55 @@ def run(arguments: Sequence[str]) -> int:
     lines = history_lines(series, [*map(_historic, found.runs)], width, sys.stdout.encoding)
     print(*lines, *last_outcome_lines(runs[-1].results.results), sep="\n")
     return 0
+
+
+def _watch(
+    parser: ArgumentParser, found: RunFiles, root: Path, glob: str, level: float, *, acknowledge: bool, as_json: bool
+) -> int:
+    """Judge the new nights; 1 where one raises an alarm, 10 where there is none to judge."""
+    from pytest_fcall.session.result.watched_runs import nights_of, watched_models
+    from pytest_fcall.tracking.night_watch import acknowledged
+    from pytest_fcall.tracking.watch_file import WatchFileError, read_watches, watch_path, write_watches
+
+    path = watch_path(root)
+    try:
+        watches = read_watches(path)
+    except WatchFileError as error:
+        parser.error(safe_line(str(error)))
+    nights = nights_of(found.runs)
+    chosen = {model: each for model, each in nights.by_model.items() if glob_matches(glob, model)}
+    models, after, told = watched_models(found.runs, chosen, watches, level)
+    last = max((each.last for model, each in watches.items() if glob_matches(glob, model)), default="")
+    unjudged = sum(run > last for run in nights.unjudged)
+    if unjudged:
+        told = [*told, f"{plural_text(unjudged, 'run')} without a new answer not judged: replays are no evidence"]
+    for line in (*nights.left_out, *told):
+        print(f"fcall history: {safe_line(line)}", file=sys.stderr)
+    if not models:
+        print("fcall history: no run with an answer that a model gave is there: nothing to watch", file=sys.stderr)
+        return 1
+    if acknowledge:
+        after |= {each.model: acknowledged(after[each.model]) for each in models}
+    _print_watch(models, as_json=as_json)
+    if after != watches:
+        write_watches(path, after)
+    if acknowledge:
+        for each in models:
+            line = f"acknowledged: the watch over {safe_line(each.model)} begins anew with the next night"
+            print(line, file=sys.stderr)
+        return 0
+    if any(each.is_new_alarm for each in models):
+        return 1
+    return 0 if any(each.new for each in models) else 10
+
+
+def _print_watch(models: Sequence[WatchedModel], *, as_json: bool) -> None:
+    from pytest_fcall.reporting.night_watch import watch_lines, watch_to_json
+
+    if as_json:
+        print(json.dumps(watch_to_json(models), indent=2))
+        return
+    print(*watch_lines(models, shutil.get_terminal_size((100, 24)).columns, sys.stdout.encoding), sep="\n")
 
 
 def _write_page(path: Path, found: RunFiles, *, by_category: bool) -> None:

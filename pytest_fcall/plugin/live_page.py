@@ -19,7 +19,7 @@ from pytest_fcall.plugin.progress import LIVE_PAGE
 from pytest_fcall.plugin.redaction import shown, tell, usage_error
 from pytest_fcall.plugin.run_reports import reports_of
 from pytest_fcall.plugin.session import session_of
-from pytest_fcall.reporting.reports.live.run_progress import Requests, RunProgress
+from pytest_fcall.reporting.reports.live.page import Requests, RunProgress
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.result.report_files import LIVE, write_portions
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from pytest_fcall.reporting.history import Change, KeptRun, RunHistory
 from pytest_fcall.reporting.reports.history.page import write
-from pytest_fcall.reporting.reports.history.run_history import Change, KeptRun, RunHistory
 from pytest_fcall.reporting.results import Result
 from tests.browser.conftest import Looking
 from tests.unit.reporting.reports.examples import HOSTILE, result

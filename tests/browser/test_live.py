@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from pytest_fcall.reporting.reports.live.page import LiveWriter
-from pytest_fcall.reporting.reports.live.run_progress import Requests, RunProgress
+from pytest_fcall.reporting.reports.live.page import LiveWriter, Requests, RunProgress
 from tests.browser.conftest import Looking
 from tests.unit.reporting.reports.examples import HOSTILE, result
 

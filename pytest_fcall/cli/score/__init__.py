@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import Final, TextIO
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
-from pytest_fcall.cli.score.processes import WorkFailed, map_in_order
 from pytest_fcall.cli.score.rows import (
     JudgedRow,
     RowJudge,
@@ -25,6 +24,7 @@ from pytest_fcall.cli.score.rows import (
     row_files,
 )
 from pytest_fcall.cli.score.summary import SuiteSummary, Summary, add_csv_option, check_writable, write_tables
+from pytest_fcall.cli.score.workers import WorkFailed, map_in_order
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_width
 
@@ -201,7 +201,7 @@ def _judged_batches(options: Namespace, judge: RowJudge) -> Iterator[Sequence[Ju
     """The rows of all batches, judged, in their order: whoever judges them changes nothing."""
     batches = batches_for(judge, options.rows, options.json_columns)
     if options.engine == "ray":
-        from pytest_fcall.cli.score.ray_judging import judge_on_cluster
+        from pytest_fcall.cli.score.workers import judge_on_cluster
 
         return judge_on_cluster(judge, batches, options.address)
     return map_in_order(partial(judge_batch, judge), batches, options.processes)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, cast
 import pytest
 
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin, run_pytest_offline
-from pytest_fcall.cli.score.processes import WorkFailed
+from pytest_fcall.cli.score.workers import WorkFailed
 from pytest_fcall.core import Case, FaultyCase, Model
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.case import judge_fault

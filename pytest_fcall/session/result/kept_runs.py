@@ -14,8 +14,8 @@ from pytest_fcall.core import Json
 from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.core.json_data import read_json
 from pytest_fcall.reporting.answer_lines import is_asked, origin_text
+from pytest_fcall.reporting.history import Change, KeptRun, RunHistory, key_of
 from pytest_fcall.reporting.number_text import plural_text
-from pytest_fcall.reporting.reports.history.run_history import Change, KeptRun, RunHistory, key_of
 from pytest_fcall.session.result.kept_run import Run, load_run
 from pytest_fcall.tracking.run_changes import RunChanges
 from pytest_fcall.tracking.run_file import RunFileError

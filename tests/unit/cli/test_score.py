@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from pytest_fcall.cli.score.processes import map_in_order
+from pytest_fcall.cli.score.workers import map_in_order
 
 # Under xdist there are threads here; the command itself has none when it forks.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

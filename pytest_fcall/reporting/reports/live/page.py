@@ -1,9 +1,10 @@
-"""Writes the page. One writer serves all pages of a run, so that its template is read once."""
+"""The page of a run that goes on. One writer serves all pages of a run, so that its template is read once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -17,7 +18,6 @@ from pytest_fcall.reporting.number_text import (
     seconds_text,
 )
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile
-from pytest_fcall.reporting.reports.live.run_progress import RunProgress
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
 from pytest_fcall.reporting.safe_text import safe_line
@@ -28,16 +28,43 @@ _MOST_RUNNING: Final = 10
 _MOST_KINDS: Final = 10
 
 
-class ModelRow(NamedTuple):
-    """The figures of a model so far."""
+class Requests(NamedTuple):
+    """The requests to models, of all processes of the run."""
 
-    model: str
-    right: str
-    accuracy: str
-    interval: str
-    errors: str
-    cost: str
-    p50: str
+    in_flight: int = 0
+    """Those that are being answered right now."""
+    done: int = 0
+    failed: int = 0
+    retried: int = 0
+    """Those that were sent again."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """A run at one moment."""
+
+    written: float
+    """The moment, in seconds since 1970."""
+    seconds: float
+    """The time that tests have run by now."""
+    done: int
+    """The number of tests that have ended, plain tests included."""
+    total: int | None = None
+    """The number of tests; None where it is not known yet."""
+    ended: bool = False
+    results: Sequence[Result] = ()
+    running: Sequence[tuple[str, float]] = ()
+    """The tests that are at work, and since how many seconds, longest first."""
+    requests: Requests = field(default_factory=Requests)
+    errors: Mapping[str, int] = field(default_factory=dict)
+    """The faults besides wrong answers, in a line each, with their number."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The projection of how long it will still take: as if the other tests took as long as those that ended."""
+        if self.ended or not self.total or not self.done:
+            return None
+        return self.seconds * max(self.total - self.done, 0) / self.done
 
 
 class LiveWriter:
@@ -72,6 +99,18 @@ class LiveWriter:
         )
 
 
+class _ModelRow(NamedTuple):
+    """The figures of a model so far."""
+
+    model: str
+    right: str
+    accuracy: str
+    interval: str
+    errors: str
+    cost: str
+    p50: str
+
+
 def _share(state: RunProgress) -> str:
     return f"{100 * state.done // state.total} %" if state.total else plural_text(state.done, "test")
 
@@ -96,9 +135,9 @@ def _counts(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     yield f"{found.skipped:,} skipped", "other"
 
 
-def _model_row(model: str, results: Sequence[Result]) -> ModelRow:
+def _model_row(model: str, results: Sequence[Result]) -> _ModelRow:
     found = statistics_of(results)
-    return ModelRow(
+    return _ModelRow(
         safe_line(model or "no model"),
         right=f"{found.right:,}/{found.answered:,}",
         accuracy=accuracy_text(found.right, found.answered) if found.answered else "",

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_fcall.reporting.history import Change, KeptRun, RunHistory
 from pytest_fcall.reporting.reports.history.page import data_of, write
-from pytest_fcall.reporting.reports.history.run_history import Change, KeptRun, RunHistory
 from pytest_fcall.reporting.results import Result
 from tests.unit.reporting.reports.examples import HOSTILE, reports, result, texts
 from tests.unit.reporting.reports.test_page import Elements

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcall.reporting.number_text import duration_text
-from pytest_fcall.reporting.reports.live.page import LiveWriter
-from pytest_fcall.reporting.reports.live.run_progress import Requests, RunProgress
+from pytest_fcall.reporting.reports.live.page import LiveWriter, Requests, RunProgress
 from tests.unit.reporting.reports.examples import HOSTILE, reports, result, texts
 from tests.unit.reporting.reports.test_page import Elements
 
