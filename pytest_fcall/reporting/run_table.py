@@ -16,7 +16,7 @@ from pytest_fcall.reporting.number_text import (
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import Statistics, statistics_of
-from pytest_fcall.reporting.terminal import Marks, column_count, cut_end, cut_middle, pad, table_lines
+from pytest_fcall.reporting.terminal import Marks, column_count, common_start, cut_end, cut_middle, pad, table_lines
 
 _TITLES = ("right", "accuracy", "95 %", "errors", "cost", "p50", "p95", "max", "tokens", "tok/s")
 _MOST_GROUPS = 5
@@ -157,7 +157,7 @@ def _case_line(cells: Sequence[str], widths: Sequence[int], marks: Marks) -> str
 def _cell_texts(cells: Sequence[Cell | None], room: int, marks: Marks) -> Iterator[str]:
     """The cells of a row. Where one does not fit and all begin alike, they are shown from where they differ."""
     texts = [cell.text for cell in cells if cell]
-    common = _common_start(texts) if len(texts) > 1 else 0
+    common = common_start(texts) if len(texts) > 1 else 0
     is_cut = common > _LEAST_CUT and max(map(column_count, texts)) > room - 2
     for cell in cells:
         if cell is None:
@@ -165,10 +165,3 @@ def _cell_texts(cells: Sequence[Cell | None], room: int, marks: Marks) -> Iterat
             continue
         mark = " " if cell.right is None else marks.right if cell.right else marks.wrong
         yield f"{mark} {marks.cut + cell.text[common - _KEPT :] if is_cut else cell.text}"
-
-
-def _common_start(texts: Sequence[str]) -> int:
-    """The number of characters that all texts begin with: the first and the last in order differ the earliest."""
-    first, last = min(texts), max(texts)
-    different = (place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
-    return next(different, min(len(first), len(last)))

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pytest_fcall.core import Call
 from pytest_fcall.core.bounded_text import normal_form
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.terminal import UNICODE, Marks, column_count, cut_end, cut_middle, pad
+from pytest_fcall.reporting.terminal import UNICODE, Marks, column_count, common_start, cut_end, cut_middle, pad
 from pytest_fcall.reporting.value_text import PYTHON, call_text, value_text
 
 
@@ -48,17 +48,11 @@ def _line(row: Row, label: int, left: int, right: int, cut: str) -> str:
 
 
 def _fitted(row: Row, left: int, right: int, cut: str) -> tuple[str, str]:
-    common = _common(row.left, row.right)
+    common = common_start((row.left, row.right))
     if common <= min(left, right) // 2 or (column_count(row.left) <= left and column_count(row.right) <= right):
         return cut_middle(row.left, left, cut), cut_middle(row.right, right, cut)
     start = common - min(left, right) // 3
     return cut_end(cut + row.left[start:], left, cut), cut_end(cut + row.right[start:], right, cut)
-
-
-def _common(left: str, right: str) -> int:
-    """The number of characters that both texts begin with."""
-    different = (place for place, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
-    return next(different, min(len(left), len(right)))
 
 
 def _ascii(text: str) -> str:

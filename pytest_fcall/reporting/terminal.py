@@ -54,6 +54,13 @@ def column_count(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_character_columns, text))
 
 
+def common_start(texts: Sequence[str]) -> int:
+    """The number of characters that all texts begin with: the first and the last in order differ the earliest."""
+    first, last = min(texts), max(texts)
+    different = (place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    return next(different, min(len(first), len(last)))
+
+
 def pad(text: str, width: int) -> str:
     """Fill up with spaces on the right."""
     return text + " " * (width - column_count(text))
