@@ -38,3 +38,10 @@ def _to_json(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def json_default(value: object) -> Json:
+    """What `json.dumps` does not know: mappings that are no dicts, as requests hold them. Raises TypeError."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a value of type {type(value).__name__} is not JSON")

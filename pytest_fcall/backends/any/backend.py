@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from pytest_fcall.backends.any.provider import GOOGLE, Provider, provider_of
-from pytest_fcall.backends.failure_kinds import LOST_BY_REDIRECT, NOT_SENT, TOO_LONG
 from pytest_fcall.backends.http_answers import RedirectError, TooLong, UnreadableBody
 from pytest_fcall.backends.known_secrets import secrets_of_request
 from pytest_fcall.backends.openai import settings as openai_settings
@@ -25,6 +24,9 @@ from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.endpoint import WireRequest, wire_request
 from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings
 from pytest_fcall.backends.provider_failures import (
+    LOST_BY_REDIRECT,
+    NOT_SENT,
+    TOO_LONG,
     ProviderFailure,
     Redactor,
     long_secrets,

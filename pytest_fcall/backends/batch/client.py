@@ -16,7 +16,6 @@ from aiohttp import ClientError, ClientResponse
 from yarl import URL
 
 from pytest_fcall.backends.batch_server import BatchServer
-from pytest_fcall.backends.failure_kinds import NO_CONNECTION
 from pytest_fcall.backends.http_answers import (
     ACCEPTED_ENCODINGS,
     MOST_REDIRECTS,
@@ -29,8 +28,8 @@ from pytest_fcall.backends.http_answers import (
     redirect_target,
     whole_body,
 )
-from pytest_fcall.backends.openai.connections import Connections, UnusableProxy, connection_failure, joined_headers
-from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, read_failure
+from pytest_fcall.backends.openai.client import Connections, UnusableProxy, connection_failure, joined_headers
+from pytest_fcall.backends.provider_failures import NO_CONNECTION, ProviderFailure, Redactor, read_failure
 from pytest_fcall.core import Json
 from pytest_fcall.core.files import open_private
 

@@ -17,6 +17,7 @@ from pytest_fcall.backends.batch.service import LIMITS, BatchLimits, BatchServic
 from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
 from pytest_fcall.backends.known_secrets import sounds_secret
 from pytest_fcall.backends.processes.locks import locked
+from pytest_fcall.backends.request_json import json_default
 from pytest_fcall.core import Json, digest
 from pytest_fcall.core.backend import OfflineBody
 from pytest_fcall.core.files import (
@@ -355,10 +356,4 @@ class _Draft:
 
 
 def _line(service: BatchService, request: BatchRequest) -> bytes:
-    return json.dumps(service.line(request.digest, request.offline), default=_plain).encode()
-
-
-def _plain(value: object) -> Json:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"a value of type {type(value).__name__} is not JSON")
+    return json.dumps(service.line(request.digest, request.offline), default=json_default).encode()

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.interface import Interface, messages_of_body
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, items, mapping, text
 from pytest_fcall.backends.openai.chat import read_reply
-from pytest_fcall.core import Json, Message, Reply
+from pytest_fcall.core import Json, Reply
 from pytest_fcall.schema.wire_tools import tools_for_wire
 
 _END_OF_STREAM = re.compile(rb'^data: ?\[DONE\]|"finish_reason" ?: ?"\w', re.MULTILINE)
-
-
-def _messages(body: Body) -> Iterator[Message]:
-    for message in items(body.get("messages")):
-        yield mapping(message)
 
 
 def _reply(body: Body) -> Reply | None:
@@ -93,7 +88,7 @@ def _stream_fault(stream: Stream) -> str:
 
 CHAT_INTERFACE = Interface(
     "openai:",
-    _messages,
+    messages_of_body,
     frozenset({"messages"}),
     _reply,
     _join_stream,

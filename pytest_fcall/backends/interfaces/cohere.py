@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.interface import Interface, messages_of_body
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text, text_and_refusal
-from pytest_fcall.core import Json, Message, RawCall, Reply, Usage
+from pytest_fcall.core import Json, RawCall, Reply, Usage
 
 _END_OF_STREAM = re.compile(rb'"message-end"|^data: ?\[DONE\]', re.MULTILINE)
 _FAILED = ("ERROR", "TIMEOUT")
-
-
-def _messages(body: Body) -> Iterator[Message]:
-    for message in items(body.get("messages")):
-        yield mapping(message)
 
 
 def _reply(body: Body) -> Reply | None:
@@ -115,7 +110,7 @@ def _stream_fault(stream: Stream) -> str:
 
 COHERE_INTERFACE = Interface(
     "any:cohere/",
-    _messages,
+    messages_of_body,
     frozenset({"messages"}),
     _reply,
     _join_stream,

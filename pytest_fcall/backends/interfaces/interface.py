@@ -23,6 +23,12 @@ _MAX_TEXT = 4_000
 _SHOWN_DATA = 40
 
 
+def messages_of_body(body: Body) -> Iterator[Message]:
+    """The messages of a request that has them as most interfaces do."""
+    for message in items(body.get("messages")):
+        yield mapping(message)
+
+
 @dataclass(frozen=True, slots=True)
 class Interface:
     """The functions that read the bodies of an interface. They accept any body."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.interface import Interface, messages_of_body
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text
 from pytest_fcall.core import Finish, Json, Message, RawCall, Reply, Usage
@@ -13,11 +13,6 @@ from pytest_fcall.core import Finish, Json, Message, RawCall, Reply, Usage
 _END_OF_STREAM = re.compile(rb'"done" ?: ?true')
 _LOADED = ("load", "unload")
 """Reasons of an answer to a request without a message, which only loads the model."""
-
-
-def _chat_messages(body: Body) -> Iterator[Message]:
-    for message in items(body.get("messages")):
-        yield mapping(message)
 
 
 def _prompt_messages(body: Body) -> Iterator[Message]:
@@ -105,7 +100,7 @@ def _stream_fault(_stream: Stream) -> str:
 
 OLLAMA_CHAT_INTERFACE = Interface(
     "any:ollama/",
-    _chat_messages,
+    messages_of_body,
     frozenset({"messages"}),
     _chat_reply,
     _join_chat,

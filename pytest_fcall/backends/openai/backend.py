@@ -14,7 +14,7 @@ from pytest_fcall.backends.openai.endpoint import Endpoint, ServerAnswer, WireRe
 from pytest_fcall.backends.openai.responses import RESPONSES
 from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings, server_of
 from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, reply_or_raise
-from pytest_fcall.backends.request_json import pretty_json
+from pytest_fcall.backends.request_json import json_default, pretty_json
 from pytest_fcall.backends.settings import ModelEntry, SettingsError
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
 from pytest_fcall.core.backend import OfflineBody
@@ -194,10 +194,4 @@ def _tools_text(tools: IdentityKey[Json]) -> str:
 
 
 def _json_text(value: Json) -> str:
-    return json.dumps(value, allow_nan=False, default=_json_default)
-
-
-def _json_default(value: object) -> object:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"a value of type {type(value).__name__} is not JSON")
+    return json.dumps(value, allow_nan=False, default=json_default)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import suppress
+import os
+import ssl
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from http import HTTPStatus
+from io import BytesIO
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from aiohttp import ClientError
+import aiohttp
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp.http_exceptions import ContentEncodingError
+from multidict import CIMultiDict
 from yarl import URL
 
-from pytest_fcall.backends.failure_kinds import LOST_BY_REDIRECT, TOO_LONG, UNUSABLE_PROXY
 from pytest_fcall.backends.http_answers import (
     ACCEPTED_ENCODINGS,
     MOST_REDIRECTS,
@@ -22,9 +30,15 @@ from pytest_fcall.backends.http_answers import (
     redirect_target,
     whole_body,
 )
-from pytest_fcall.backends.openai.connections import Connections, UnusableProxy, connection_failure, joined_headers
 from pytest_fcall.backends.openai.endpoint import ServerAnswer
-from pytest_fcall.backends.provider_failures import ProviderFailure
+from pytest_fcall.backends.openai.environment_proxy import EnvironmentProxy, environment_proxy
+from pytest_fcall.backends.provider_failures import (
+    LOST_BY_REDIRECT,
+    NO_CONNECTION,
+    TOO_LONG,
+    UNUSABLE_PROXY,
+    ProviderFailure,
+)
 
 _PLAIN_HEADERS: Mapping[str, str] = {
     "Accept": "application/json",
@@ -32,6 +46,13 @@ _PLAIN_HEADERS: Mapping[str, str] = {
     "Content-Type": "application/json",
 }
 """The headers of every request."""
+CONNECT_SECONDS = 15.0
+"""The time limit for a connection; the answer has that of the request."""
+BROKEN_COMPRESSION = ProviderFailure("the answer is compressed and cannot be decompressed")
+_IDLE_SECONDS = 5.0
+"""Many servers close connections that have been idle for longer."""
+_LARGE = 2**20
+"""Bytes above which a body is sent in pieces, so that other requests do not wait."""
 
 
 class Client:
@@ -135,3 +156,127 @@ class _HttpRequest:
 
 def _lost(reason: str) -> ProviderFailure:
     return ProviderFailure(reason, codes=frozenset({LOST_BY_REDIRECT}))
+
+
+class UnusableProxy(Exception):
+    """The environment names no HTTP proxy where it names one."""
+
+
+Sent = bytes | AsyncIterator[bytes] | None
+
+
+class Connections:
+    """Connections to the server of this address. No redirect is followed, and no body decompressed."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        # The session has no headers of its own: aiohttp would send those to proxies, too.
+        self._session = ClientSession(
+            connector=TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS),
+            timeout=ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+            cookie_jar=DummyCookieJar(),
+            auto_decompress=False,
+        )
+
+    @asynccontextmanager
+    async def exchange(
+        self, method: str, url: URL, headers: Mapping[str, str], body: Sent
+    ) -> AsyncIterator[ClientResponse]:
+        """Send a request, and give the answer.
+
+        Raises UnusableProxy, and what aiohttp raises.
+        """
+        try:
+            proxy = self._proxy
+        except ValueError as error:
+            raise UnusableProxy(str(error)) from None
+        if proxy and url.scheme == "http":  # the server's request is the proxy's, too
+            headers = joined_headers(headers, proxy.headers)
+        is_encrypted = "https" in (url.scheme, proxy and proxy.scheme)
+        async with self._session.request(
+            method,
+            url,
+            data=BytesIO(body) if isinstance(body, bytes) and len(body) >= _LARGE else body,
+            headers=headers,
+            allow_redirects=False,
+            proxy=proxy.url if proxy else None,
+            proxy_headers=proxy.headers if proxy else None,
+            ssl=self._trusted_certificates if is_encrypted else True,
+        ) as response:
+            yield response
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._session.close()
+
+    @cached_property
+    def _proxy(self) -> EnvironmentProxy | None:
+        """The proxy for the server. Raises ValueError if the environment names none that can be used."""
+        return environment_proxy(str(URL(self._url).origin()))
+
+    @cached_property
+    def _trusted_certificates(self) -> ssl.SSLContext:
+        """The certificates that the variables `SSL_CERT_FILE` and `SSL_CERT_DIR` name, else the system's."""
+        if sys.platform in ("darwin", "win32") and not {"SSL_CERT_FILE", "SSL_CERT_DIR"} & os.environ.keys():
+            from truststore import SSLContext as SystemContext
+
+            return SystemContext(ssl.PROTOCOL_TLS_CLIENT)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_default_certs()
+        return context
+
+
+def joined_headers(*headers: Mapping[str, str]) -> CIMultiDict[str]:
+    """The headers of all; one takes the place of those before it that differ in nothing but capitals."""
+    joined: CIMultiDict[str] = CIMultiDict()
+    for each in headers:
+        joined.update(CIMultiDict(each))
+    return joined
+
+
+def connection_failure(error: BaseException) -> ProviderFailure:
+    """Describe why there is no whole answer. Libraries wrap each other's errors; the innermost known one counts."""
+    match error:
+        case aiohttp.ClientProxyConnectionError():
+            reason = "" if isinstance(error.os_error, ConnectionRefusedError) else error.os_error.strerror
+            return _no_connection(f"no connection to the proxy: {reason or 'it refuses'}")
+        case aiohttp.ClientHttpProxyError(status=HTTPStatus.PROXY_AUTHENTICATION_REQUIRED):
+            return ProviderFailure(error.message, error.status)
+        case aiohttp.ClientHttpProxyError():
+            return ProviderFailure(f"the proxy does not connect to the server (HTTP {error.status})")
+    return _innermost_failure(error) or ProviderFailure(f"the connection failed ({type(error).__name__})")
+
+
+def _innermost_failure(error: BaseException) -> ProviderFailure | None:
+    for cause in reversed([*_causes(error)]):
+        match cause:
+            case ssl.SSLCertVerificationError():
+                return ProviderFailure(cause.verify_message, codes=frozenset({"untrusted_certificate"}))
+            case ContentEncodingError():
+                return BROKEN_COMPRESSION
+            case aiohttp.ClientPayloadError():
+                return ProviderFailure("the answer broke off in the middle", billable=True)
+            case aiohttp.ServerDisconnectedError() | ConnectionResetError() | BrokenPipeError():
+                return ProviderFailure("the server closed the connection before it answered")
+            case ConnectionRefusedError():
+                return _no_connection("the connection was refused: is the server running?")
+            case TimeoutError():
+                return _no_connection(f"no connection within {CONNECT_SECONDS:g} s")
+            case aiohttp.ClientConnectorError():
+                return _no_connection(f"no connection: {cause.os_error.strerror or 'the server was not found'}")
+            case aiohttp.ClientResponseError():
+                return ProviderFailure("the answer is not HTTP")
+    return None
+
+
+def _no_connection(text: str) -> ProviderFailure:
+    return ProviderFailure(text, codes=frozenset({NO_CONNECTION}))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error, and what it was raised from, from the outside in."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__

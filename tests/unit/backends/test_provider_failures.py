@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.failure_kinds import FAILURE_KINDS, Blame
 from pytest_fcall.backends.provider_failures import (
+    FAILURE_KINDS,
+    Blame,
     ProviderFailure,
     Redactor,
     long_secrets,

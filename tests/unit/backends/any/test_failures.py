@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from pytest_fcall.backends.any.backend import failure_of
-from pytest_fcall.backends.failure_kinds import Blame
+from pytest_fcall.backends.provider_failures import Blame
 
 
 @pytest.fixture(scope="module")

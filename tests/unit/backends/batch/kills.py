@@ -11,7 +11,7 @@ from unittest.mock import patch
 from aiohttp import ClientResponse
 from yarl import URL
 
-from pytest_fcall.backends.openai.connections import Connections, Sent
+from pytest_fcall.backends.openai.client import Connections, Sent
 from pytest_fcall.backends.store import ReplyStore
 from pytest_fcall.core import files
 

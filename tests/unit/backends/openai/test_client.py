@@ -11,7 +11,7 @@ import pytest
 import truststore
 
 from pytest_fcall.backends import http_answers
-from pytest_fcall.backends.openai import connections
+from pytest_fcall.backends.openai import client
 from pytest_fcall.core import CaseRefused, ModelUnavailable
 from tests.servers import LOOPBACK_CERTIFICATE, Answer, Server
 from tests.unit.backends.openai.asking import ask, request, thread
@@ -69,7 +69,7 @@ def test_certificates_are_the_systems_where_openssl_does_not_know_them(
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.delenv("SSL_CERT_DIR", raising=False)
     monkeypatch.setattr(truststore, "SSLContext", context)
-    monkeypatch.setattr(connections, "sys", SimpleNamespace(platform=system))
+    monkeypatch.setattr(client, "sys", SimpleNamespace(platform=system))
     with Server(certificate=LOOPBACK_CERTIFICATE) as server, pytest.raises(ModelUnavailable, match="is not trusted"):
         ask(server, request())
     assert used == [ssl.PROTOCOL_TLS_CLIENT]
