@@ -17,8 +17,8 @@ from pytest_fcall.backends.store.address import ServerAddress
 from pytest_fcall.backends.store.database import CaseOfFile, Claimed, NewRows, Selection, StoreError
 from pytest_fcall.backends.store.postgres import tables
 from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection, together
-from pytest_fcall.backends.store.postgres.gathered import Gathered, Outcome, StoreThread
 from pytest_fcall.backends.store.postgres.ledger import ServerLedger
+from pytest_fcall.backends.store.postgres.store_thread import Gathered, Outcome, StoreThread
 from pytest_fcall.backends.store.rows import (
     CatalogueRow,
     Tools,

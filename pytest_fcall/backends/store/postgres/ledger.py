@@ -13,7 +13,7 @@ from pytest_fcall.backends.processes.ledger import LedgerError
 from pytest_fcall.backends.store.database import StoreError
 from pytest_fcall.backends.store.postgres import tables
 from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection, begin, rolled_back
-from pytest_fcall.backends.store.postgres.gathered import Gathered, Outcome, StoreThread
+from pytest_fcall.backends.store.postgres.store_thread import Gathered, Outcome, StoreThread
 
 _FRESH: Final = 1.0
 """Seconds for which a text is not read again."""

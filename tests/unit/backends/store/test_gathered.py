@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from pytest_fcall.backends.store.postgres.gathered import Gathered, Outcome, StoreThread
+from pytest_fcall.backends.store.postgres.store_thread import Gathered, Outcome, StoreThread
 
 _PATIENCE = 20
 
