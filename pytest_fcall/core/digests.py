@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
+from pytest_fcall.core.json_data import JsonEncoder
 from pytest_fcall.core.request import Request, Tool
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, Message
 
 T = TypeVar("T")
 
-_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+_CANONICAL: Final = JsonEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def canonical(value: Json) -> str:
@@ -35,15 +35,28 @@ def request_digest(model: str, request: Request) -> str:
     It does not depend on the process, the version of Python or the order of keys. The clock is left out, since the
     messages have what depends on it, and so are paths of images, which have the digest of the content beside them.
     """
-    return digest(
-        {
-            "model": model,
-            "messages": [without_paths(message) for message in request.messages],
-            "tools": catalogue_digest(request.tools),
-            "settings": request.settings,
-            "sample": request.sample,
-        }
+    settings = canonical(request.settings) if request.settings else "{}"
+    parts = (
+        f'{{"messages":{canonical_messages(request.messages)},"model":{canonical(model)},"sample":{request.sample}',
+        f',"settings":{settings},"tools":"{catalogue_digest(request.tools)}"}}',
     )
+    return hashlib.sha256("".join(parts).encode("ascii")).hexdigest()
+
+
+def canonical_messages(messages: Sequence[Message]) -> str:
+    """Give the canonical text of messages without paths. Several digests of one request cover them."""
+    if type(messages) is not tuple:  # of a hook, which may put other messages into the same list
+        return _messages_text(messages)
+    return _kept_messages_text(IdentityKey(messages))
+
+
+@lru_cache(maxsize=16)
+def _kept_messages_text(messages: IdentityKey[tuple[Message, ...]]) -> str:
+    return _messages_text(messages.value)
+
+
+def _messages_text(messages: Sequence[Message]) -> str:
+    return canonical([without_paths(message) for message in messages])
 
 
 def request_texts(request: Request) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""JSON from files, processes and servers: read with one kind of error, its fields by their types, and readable text."""
+"""JSON from files, processes and servers, read with one kind of error and its fields by their types; and JSON written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from pytest_fcall.core.values import Json
 
@@ -27,7 +27,46 @@ _UNREADABLE = (
     "[\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-_READABLE: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
+
+
+class JsonEncoder:
+    """Encodes as `json.JSONEncoder` does, which looks for a value inside itself before each list and each object.
+
+    That takes a fifth of its time, so here it looks only where the nesting has no end.
+    """
+
+    __slots__ = ("_careful", "_quick")
+
+    def __init__(
+        self,
+        *,
+        sort_keys: bool = False,
+        ensure_ascii: bool = True,
+        allow_nan: bool = True,
+        separators: tuple[str, str] | None = None,
+        default: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self._quick, self._careful = (
+            json.JSONEncoder(
+                check_circular=check_circular,
+                sort_keys=sort_keys,
+                ensure_ascii=ensure_ascii,
+                allow_nan=allow_nan,
+                separators=separators,
+                default=default,
+            )
+            for check_circular in (False, True)
+        )
+
+    def encode(self, value: Any) -> str:
+        """The JSON text of a value. Raises TypeError, ValueError and RecursionError where there is none."""
+        try:
+            return self._quick.encode(value)
+        except RecursionError:
+            return self._careful.encode(value)
+
+
+_READABLE: Final = JsonEncoder(sort_keys=True, ensure_ascii=False)
 
 
 class NotJsonNumber(ValueError):

@@ -103,9 +103,12 @@ def pytest_runtest_makereport(
         _add_missing_reply(item, call, report)
     elif report.when == "call" and (remark := session_of(item.config).replies.test_remarks.get(item.nodeid)):
         attach(report, CaseReport(None, remark=remark))
-    redact_report(item.config, report, is_ours=isinstance(item, CaseItem))
-    if attached := case_report(report):
-        attach(report, redacted_case(item.config, attached))
+    attached = case_report(report)
+    if attached or report.longrepr is not None or report.sections or report.user_properties:
+        secrets = secrets_of(item.config)
+        redact_report(secrets, report, is_ours=isinstance(item, CaseItem))
+        if attached:
+            attach(report, redacted_case(secrets, attached))
     return report
 
 

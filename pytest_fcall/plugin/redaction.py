@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fcall.core.provider_variables import raw_environment
 from pytest_fcall.core.secrets import Secrets, looks_secret
 from pytest_fcall.reporting.safe_text import laid_out
 
@@ -20,40 +21,53 @@ if TYPE_CHECKING:
 
     from pytest_fcall.plugin.report import CaseReport
 
-_SECRETS = pytest.StashKey[Secrets]()
-_VARIABLES = pytest.StashKey[dict[object, object]]()
-"""The environment in which secrets were looked for last."""
+_SECRETS = pytest.StashKey["RunSecrets"]()
 _LINES = ("fc_model", "fc_judge", "fc_http_headers", "fc_allow_hosts")
 """Settings of the configuration that may hold an address or a header."""
 
 
 def secrets_of(config: pytest.Config) -> Secrets:
     """The secrets of the run, as far as they are known: what comes into the environment later is added."""
-    secrets = config.stash.get(_SECRETS, None)
-    if secrets is None:
+    known = config.stash.get(_SECRETS, None)
+    if known is None:
+        known = config.stash[_SECRETS] = RunSecrets(config)
+    return known.now()
+
+
+class RunSecrets:
+    """The secrets of a run, and the environment in which they were looked for last."""
+
+    def __init__(self, config: pytest.Config) -> None:
         from pytest_fcall.backends.known_secrets import secrets_of_arguments, secrets_of_project, secrets_of_text
 
-        secrets = config.stash[_SECRETS] = Secrets()
-        secrets.add(secrets_of_arguments(map(str, config.invocation_params.args)))
-        secrets.add(secrets_of_project(config.rootpath, os.environ))
+        self._secrets = Secrets()
+        self._secrets.add(secrets_of_arguments(map(str, config.invocation_params.args)))
+        self._secrets.add(secrets_of_project(config.rootpath, os.environ))
         for name in _LINES:
             written = config.getini(name)
             for line in [written] if isinstance(written, str) else written:
-                secrets.add(secrets_of_text(str(line)))
+                self._secrets.add(secrets_of_text(str(line)))
         if store := str(config.getini("fc_store") or ""):
             from pytest_fcall.backends.store.address import passwords_of
 
-            secrets.add(filter(looks_secret, passwords_of(store)))
-    # Comparing what is there already costs a microsecond, and decoding the environment fifty.
-    variables = dict(getattr(os.environ, "_data", os.environ))
-    for changing in (b"PYTEST_CURRENT_TEST", "PYTEST_CURRENT_TEST"):
-        variables.pop(changing, None)
-    if variables != config.stash.get(_VARIABLES, None):
-        from pytest_fcall.backends.known_secrets import secrets_of_environment
+            self._secrets.add(filter(looks_secret, passwords_of(store)))
+        self._environment, key = raw_environment()
+        self._seen: dict[Any, Any] = {}
+        self._changing = key("PYTEST_CURRENT_TEST")
 
-        config.stash[_VARIABLES] = variables
-        secrets.add(secrets_of_environment(os.environ))
-    return secrets
+    def now(self) -> Secrets:
+        """The secrets, with those that have come into the environment."""
+        environment, changing = self._environment, self._changing
+        if changing in environment:  # pytest sets it three times a test
+            self._seen[changing] = environment[changing]
+        else:
+            self._seen.pop(changing, None)
+        if self._seen != environment:
+            from pytest_fcall.backends.known_secrets import secrets_of_environment
+
+            self._seen = dict(environment)
+            self._secrets.add(secrets_of_environment(os.environ))
+        return self._secrets
 
 
 def shown(config: pytest.Config, text: str) -> str:
@@ -78,27 +92,25 @@ def redacted_failure(config: pytest.Config, shown_failure: Any) -> Any:
     return _changed(shown_failure, lambda text: laid_out(secrets.redacted(text)))
 
 
-def redact_report(config: pytest.Config, report: pytest.TestReport, *, is_ours: bool) -> None:
+def redact_report(secrets: Secrets, report: pytest.TestReport, *, is_ours: bool) -> None:
     """Leave secrets out of a report; of one that `is_ours`, no text is a command to the terminal either."""
-    if report.longrepr is None and not report.sections and not report.user_properties:
-        return  # as most of the three of a case that passes
-    secrets = secrets_of(config)
     if is_ours and report.longrepr is not None:
-        report.longrepr = redacted_failure(config, report.longrepr)
+        report.longrepr = _changed(report.longrepr, lambda text: laid_out(secrets.redacted(text)))
     elif secrets and report.longrepr is not None and secrets.may_be_in(str(report.longrepr)):
         report.longrepr = _changed(report.longrepr, secrets.redacted)
-    if secrets:
+    if secrets and report.sections:
         report.sections = [(title, secrets.redacted(text)) for title, text in report.sections]
-    if secrets or is_ours:
+    texts = "".join([value for _, value in report.user_properties if isinstance(value, str)])
+    is_plain = texts.isascii() and texts.isprintable()  # as most are: then they are not looked at one by one
+    if secrets.may_be_in(texts) or (is_ours and not is_plain):
         clean = secrets.redacted if not is_ours else lambda text: laid_out(secrets.redacted(text))
         report.user_properties = [
             (name, clean(value) if isinstance(value, str) else value) for name, value in report.user_properties
         ]
 
 
-def redacted_case(config: pytest.Config, attached: CaseReport) -> CaseReport:
+def redacted_case(secrets: Secrets, attached: CaseReport) -> CaseReport:
     """The part of a report that this plugin adds, without secrets."""
-    secrets = secrets_of(config)
     if not secrets or not secrets.may_be_in(_texts(attached)):
         return attached
     from pytest_fcall.reporting.result_json import result_from_json, result_to_json

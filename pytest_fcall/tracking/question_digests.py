@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
 from typing import Any, Final
 
-from pytest_fcall.core import Case, Json, Request, Tool, digest
-from pytest_fcall.core.digests import IdentityKey, without_paths
+from pytest_fcall.core import Case, Json, Message, Request, Tool, digest
+from pytest_fcall.core.digests import IdentityKey, canonical_messages
+from pytest_fcall.core.json_data import JsonEncoder
 from pytest_fcall.schema.value_text import shown
 
 _LENGTH = 8
@@ -40,13 +40,19 @@ def question_digests(request: Request) -> dict[str, str]:
 
     `tools` is that of their order. A tool has the digest of its description, followed by that of its parameters.
     """
-    system: list[Json] = []
-    others: list[Json] = []
-    for message in request.messages:
-        (system if message.get("role") in _SYSTEM_ROLES else others).append(without_paths(message))
-    parts: dict[str, Json] = {SYSTEM: system, PROMPT: others, SETTINGS: dict(request.settings)}
-    digests = {name: _short_digest(value) for name, value in parts.items() if value}
+    messages, digests = request.messages, dict[str, str]()
+    if system := [each for each in messages if each.get("role") in _SYSTEM_ROLES]:
+        digests[SYSTEM] = _digest_of_messages(system)
+        messages = tuple(each for each in messages if each.get("role") not in _SYSTEM_ROLES)
+    if messages:
+        digests[PROMPT] = _digest_of_messages(messages)
+    if request.settings:
+        digests[SETTINGS] = _short_digest(request.settings)
     return digests | _tool_digests(IdentityKey(request.tools))
+
+
+def _digest_of_messages(messages: Sequence[Message]) -> str:
+    return sha256(canonical_messages(messages).encode("ascii")).hexdigest()[:_LENGTH]
 
 
 def system_prompt(request: Request) -> str:
@@ -84,7 +90,7 @@ def _fields_of(value: Any) -> Json:
     return [type(value).__name__, *[getattr(value, name) for name in value.__match_args__]]
 
 
-_EXPECTED: Final = json.JSONEncoder(sort_keys=True, default=_fields_of)
+_EXPECTED: Final = JsonEncoder(sort_keys=True, default=_fields_of)
 
 
 def question_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:

@@ -7,7 +7,6 @@ newest runs only. Tools have lines of their own, without a node id, so that case
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -26,7 +25,7 @@ from pytest_fcall.core.files import (
     read_regular,
     replace_file,
 )
-from pytest_fcall.core.json_data import as_mapping, read_json
+from pytest_fcall.core.json_data import JsonEncoder, as_mapping, read_json
 
 _SUFFIX: Final = ".accounts.jsonl.gz"
 _MOST_KEPT: Final = 20
@@ -35,7 +34,7 @@ _MOST_BYTES: Final = 100_000_000
 """Accounts beyond this size are removed, but for those of the last run."""
 _FASTEST: Final = 1
 
-_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=json_of_object)
+_ENCODER: Final = JsonEncoder(separators=(",", ":"), default=json_of_object)
 
 
 def accounts_path(run: Path) -> Path:

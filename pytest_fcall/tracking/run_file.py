@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from pytest_fcall.core.files import (
     replace_file,
 )
 from pytest_fcall.core.json_data import (
+    JsonEncoder,
     LaterVersion,
     as_mapping,
     check_version,
@@ -33,7 +33,7 @@ from pytest_fcall.core.json_data import (
 VERSION = 1
 """Version of the format. Files of later versions are refused: their fields may have another meaning."""
 
-_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+_ENCODER: Final = JsonEncoder(separators=(",", ":"))
 _END: Final = "]}}"
 """What follows the last result."""
 _RUNS_TO_COMPARE = 2

@@ -75,6 +75,11 @@ class CaseContext:
             **({"opentelemetry.sdk.trace": {"Tracer": {"start_span": _start_span}}} if spans else {}),
         }
 
+    @staticmethod
+    def work(mark: CaseMark) -> CaseWork:
+        """Let what is begun meanwhile belong to the case of the mark."""
+        return CaseWork(mark)
+
     def begin(self) -> None:
         """Change the libraries that are imported, and each of the others once it is."""
         sys.meta_path.insert(0, self)

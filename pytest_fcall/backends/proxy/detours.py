@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import socket
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from threading import Lock, current_thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from pytest_fcall.core.provider_variables import PROVIDER_ADDRESSES
+from pytest_fcall.core.provider_variables import PROVIDER_ADDRESSES, raw_environment
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -55,7 +54,7 @@ class DetourRefused(ConnectionRefusedError):
 
 
 class WatchedRun:
-    """A run of an app, which is watched as long as this context: what others open meanwhile counts for it, too."""
+    """A run of an app, which is watched from `begin` to `end`: what others open meanwhile counts for it, too."""
 
     __slots__ = ("_watch", "detours", "live")
 
@@ -66,11 +65,12 @@ class WatchedRun:
         self.detours: list[Detour] = []
         """Its connections that go around the proxy."""
 
-    def __enter__(self) -> Sequence[Detour]:
+    def begin(self) -> None:
+        """Watch from now on."""
         self._watch.begin(self)
-        return self.detours
 
-    def __exit__(self, *_: object) -> None:
+    def end(self) -> None:
+        """Watch no more."""
         self._watch.end(self)
 
 
@@ -85,10 +85,16 @@ class DetourWatch:
     def __init__(self, root: Path, urls: Iterable[str]) -> None:
         self._root = root
         self._known = provider_hosts(urls)
+        self._environment, key = raw_environment()
+        self._environment_proxies = (*map(key, _ENVIRONMENT_PROXIES),)
         self._lock = Lock()
         self._runs: list[WatchedRun] = []
         self._replaced: list[tuple[Any, str, Any, Any]] = []
         """Classes and modules, the names in them that are replaced, what was there, and what is there."""
+
+    def run(self, *, live: bool) -> WatchedRun:
+        """A run that is to be watched; of one that is not `live`, no connection is let through."""
+        return WatchedRun(self, live=live)
 
     def begin(self, run: WatchedRun) -> None:
         """Watch the run from now on."""
@@ -109,7 +115,7 @@ class DetourWatch:
         self._replace(socket, "getaddrinfo", partial(self._resolve, resolve))
         if (events := sys.modules.get(_EVENT_LOOPS)) is not None:
             self._replace(events.BaseEventLoop, "getaddrinfo", self._method(resolve))
-        if any(map(os.environ.get, _ENVIRONMENT_PROXIES)):
+        if any(map(self._environment.get, self._environment_proxies)):
             self._replace(socket.socket, "send", self._sender(socket.socket.send))
             self._replace(socket.socket, "sendall", self._sender(socket.socket.sendall))
             if hasattr(socket.socket, "sendmsg"):  # Windows has none

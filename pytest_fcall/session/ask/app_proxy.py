@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_fcall.backends.proxy.app_run import AppRun
-    from pytest_fcall.backends.proxy.case_context import CaseContext
+    from pytest_fcall.backends.proxy.case_context import CaseContext, CaseWork
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
-    from pytest_fcall.backends.proxy.detours import Detour, DetourWatch
+    from pytest_fcall.backends.proxy.detours import DetourWatch, WatchedRun
     from pytest_fcall.backends.spans.inbox import SpanInbox
     from pytest_fcall.core import Reply
     from pytest_fcall.session.ask.costs import Spending
@@ -93,31 +93,36 @@ class AppProxy:
             self._known_to_ask[key] = recorded
         return self._known_to_ask[key] or source.id in self._asked
 
-    @contextmanager
-    def in_process(self, question: Question) -> Iterator[ActiveRun | None]:
+    def in_process(self, question: Question) -> AbstractContextManager[ActiveRun | None]:
         """Let what an app in this process sends meanwhile belong to the question; the list grows with each request.
 
         Gives None without a proxy. Raises NotRecorded and OverBudget for requests that were not answered, whatever the
         app made of it, WentAround for those that were refused, and StoreError for answers that could not be recorded.
         """
-        if not self._settings.proxy:
-            yield None
-            return
-        from pytest_fcall.backends.proxy.case_context import CaseWork
+        return _WorkHere(self, question) if self._settings.proxy else nullcontext()
 
+    def begin_here(self, question: Question) -> tuple[ActiveRun, WatchedRun | None, CaseWork]:
+        """Begin what `in_process` lets belong to the question; `end_here` ends it."""
         runs, live = self._endpoint.runs, self._may_ask(question)
-        self._begin_context(runs)
+        context = self._context or self._begin_context(runs)
         self.variables.begin(self._endpoint.base(runs.in_process), offline=not live)
         try:
-            with (
-                self._watched(live=live) as detours,
-                self._run(question, runs.in_process) as active,
-                CaseWork(runs.mark(active.token)),
-            ):
-                active.detours = detours
-                yield active
-        finally:
+            watched = self._watched(live=live)
+            active = self._begin(question, runs.in_process)
+        except BaseException:
             self.variables.end()
+            raise
+        if watched is not None:
+            active.detours = watched.detours
+            watched.begin()
+        return active, watched, context.work(runs.mark(active.token))
+
+    def end_here(self, question: Question, active: ActiveRun, watched: WatchedRun | None) -> None:
+        """End what `begin_here` began."""
+        self._end(question, active)
+        if watched is not None:
+            watched.end()
+        self.variables.end()
 
     @contextmanager
     def elsewhere(self, question: Question, app: AppElsewhere) -> Iterator[ActiveRun | None]:
@@ -202,38 +207,31 @@ class AppProxy:
             self._announced.unlink(missing_ok=True)
         self._endpoint.close()
 
-    def _watched(self, *, live: bool) -> AbstractContextManager[Sequence[Detour]]:
-        """Note connections that go around the proxy, unless they may."""
+    def _watched(self, *, live: bool) -> WatchedRun | None:
+        """A watch over connections that go around the proxy; None where they may."""
         if self._settings.around == "allow":
-            return nullcontext(())
-        from pytest_fcall.backends.proxy.detours import DetourWatch, WatchedRun
-
+            return None
         if self._watch is None:
+            from pytest_fcall.backends.proxy.detours import DetourWatch
+
             self._watch = DetourWatch(self._settings.root, self.variables.defaults)
-        return WatchedRun(self._watch, live=live)
+        return self._watch.run(live=live)
 
     @contextmanager
     def _run(self, question: Question, group: str) -> Iterator[ActiveRun]:
-        """Raises WentAround where a connection around the proxy was refused, and what `in_process` raises."""
-        origin = question.source.id, self._recordings.file_name(question), question.asker.case, question.request.sample
-        active = self._begin(question, origin, group)
+        """Raises what `in_process` raises."""
+        active = self._begin(question, group)
         try:
             yield active
-        except Exception:  # whatever an app makes of a request that failed, the failure is the reason
-            self._raise_failures(question, active)
+        except Exception:
+            self.raise_failures(question, active)
             raise
         finally:
-            with self._lock:
-                active.users -= 1
-                if not active.users:
-                    active.end()
-                    del self._active[origin]
-                    self._endpoint.runs.remove(active.token)
-                    if active.run:
-                        self._note(question.asker.nodeid, active.run)
-        self._raise_failures(question, active)
+            self._end(question, active)
+        self.raise_failures(question, active)
 
-    def _raise_failures(self, question: Question, active: ActiveRun) -> None:
+    def raise_failures(self, question: Question, active: ActiveRun) -> None:
+        """Raise what a request of the app failed for: whatever the app makes of that, it is the reason."""
         if active.run:
             _raise_failures(active.run)
         if active.detours and not self._may_ask(question):
@@ -252,7 +250,8 @@ class AppProxy:
         if run.left_out:
             self.left_out[test].update(run.left_out)
 
-    def _begin(self, question: Question, origin: tuple[str, str, str, int], group: str) -> ActiveRun:
+    def _begin(self, question: Question, group: str) -> ActiveRun:
+        origin = self._origin(question)
         with self._lock:
             active = self._active.get(origin)
             if active is None:
@@ -263,6 +262,20 @@ class AppProxy:
                     inbox.open(active.token, f"{origin[1]}::{asker.case}", wanted=asker.wants_spans)
             active.users += 1
         return active
+
+    def _end(self, question: Question, active: ActiveRun) -> None:
+        with self._lock:
+            active.users -= 1
+            if not active.users:
+                active.end()
+                del self._active[self._origin(question)]
+                self._endpoint.runs.remove(active.token)
+                if active.run:
+                    self._note(question.asker.nodeid, active.run)
+
+    def _origin(self, question: Question) -> tuple[str, str, str, int]:
+        file = self._recordings.file_name(question)
+        return question.source.id, file, question.asker.case, question.request.sample
 
     def _new_run(self, question: Question) -> AppRun:
         from pytest_fcall.backends.proxy.app_run import AppRun, RequestOrigin
@@ -297,13 +310,13 @@ class AppProxy:
             self._nobody.is_nobodys = True
         return self._nobody
 
-    def _begin_context(self, runs: AppRuns) -> None:
+    def _begin_context(self, runs: AppRuns) -> CaseContext:
         """Have requests say which case they belong to, from the first app on."""
-        if self._context is None:
-            from pytest_fcall.backends.proxy.case_context import CaseContext
+        from pytest_fcall.backends.proxy.case_context import CaseContext
 
-            self._context = CaseContext(runs, spans=self._endpoint.inbox is not None)
-            self._context.begin()
+        self._context = CaseContext(runs, spans=self._endpoint.inbox is not None)
+        self._context.begin()
+        return self._context
 
     def _may_ask(self, question: Question) -> bool:
         """Whether the app's models may be asked."""
@@ -315,6 +328,29 @@ class AppProxy:
             from pytest_fcall.backends.proxy.announcements import announce
 
             self._announced = announce(self._settings.root, self._endpoint.base(group))
+
+
+class _WorkHere:
+    """An app in this process at work on a question; see `AppProxy.in_process`."""
+
+    __slots__ = ("_active", "_proxy", "_question", "_watched", "_work")
+
+    def __init__(self, proxy: AppProxy, question: Question) -> None:
+        self._proxy = proxy
+        self._question = question
+
+    def __enter__(self) -> ActiveRun:
+        self._active, self._watched, self._work = self._proxy.begin_here(self._question)
+        self._work.__enter__()
+        return self._active
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        self._work.__exit__()
+        try:
+            if error is None or isinstance(error, Exception):
+                self._proxy.raise_failures(self._question, self._active)
+        finally:
+            self._proxy.end_here(self._question, self._active, self._watched)
 
 
 def recorded_for_other_case(recordings: SessionRecordings, question: Question) -> tuple[str, str] | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Literal
 
 from pytest_fcall.backends.proxy.variables import QUIET, provider_addresses, proxy_addresses
 from pytest_fcall.backends.spans.variables import SPANS_READ, SPANS_SETTINGS, span_variables, variables_of_person
-from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY, placeholder_keys
+from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY, placeholder_keys, raw_environment
 
 
 class ProxyVariables:
@@ -26,7 +26,7 @@ class ProxyVariables:
         self.defaults = tuple(filter(None, variables.values()))
         """The addresses of the providers where no variable is set."""
         self._environment = environment
-        self._raw, self._encode = _raw_environment(environment)
+        self._raw, self._encode = raw_environment(environment)
         self._lock = Lock()
         self._users = 0
         self._stays = False
@@ -204,12 +204,3 @@ class ProxyVariables:
                 self._environment.pop(name, None)
             elif self._environment.get(name) != value:
                 self._environment[name] = value
-
-
-def _raw_environment(environment: MutableMapping[str, str]) -> tuple[Mapping[Any, Any], Callable[[str], Any]]:
-    """The store of the variables, and the function that makes a key of a name.
-
-    All are compared for each case, and `os.environ` takes twenty times as long as the dict in it.
-    """
-    data, encode = getattr(environment, "_data", None), getattr(environment, "encodekey", None)
-    return (data, encode) if isinstance(data, dict) and encode else (environment, str)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_fcall.core import Fault, Reply, Request
 from pytest_fcall.core.files import place_elsewhere
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from pytest_fcall.session.ask.types import Question
     from pytest_fcall.session.settings import Settings
 
-_BUFFER_SECONDS = 0.2
-"""Replies of an app that answers at once are written together, at this interval."""
+_LEAST_PAUSE: Final = 0.2
+_MOST_PAUSE: Final = 2.0
+"""Replies of an app that answers at once are written together, at intervals of so many seconds."""
+_PAUSE_PER_WRITE: Final = 20
+"""An interval is so many times as long as writing took last, so that a slow disk does not become the pace of a run."""
 
 
 class SessionRecordings:
@@ -46,7 +49,7 @@ class SessionRecordings:
         self._absent: set[str] = set()
         self._buffer: list[tuple[Question, Reply]] = []
         self._pending = PendingReplies(lambda: self.store)
-        self._written_last = 0.0
+        self._next_write = 0.0
         self._server = settings.store
         self._began = settings.started
 
@@ -230,14 +233,16 @@ class SessionRecordings:
     def record_soon(self, question: Question, reply: Reply) -> None:
         """Record the reply of an app in this process; those of an instant app are written together."""
         self._buffer.append((question, reply))
-        if time.monotonic() - self._written_last > _BUFFER_SECONDS:
+        if time.monotonic() >= self._next_write:
             self._write_buffer()
 
     def _write_buffer(self) -> None:
         replies, self._buffer = self._buffer, []
         if replies:
+            began = time.monotonic()
             self.record_answers(replies)
-            self._written_last = time.monotonic()
+            ended = time.monotonic()
+            self._next_write = ended + min(max((ended - began) * _PAUSE_PER_WRITE, _LEAST_PAUSE), _MOST_PAUSE)
 
     def close(self) -> None:
         """Write what is still to be written, and let go of the store's file. `notes` has named faults already."""
