@@ -1,4 +1,4 @@
-"""JSON from files, processes and servers, read with one kind of error and its fields by their types; and JSON written."""
+"""JSON from files, processes and servers: read with one kind of error, its fields by their types, and written."""
 
 from __future__ import annotations
 
@@ -20,13 +20,6 @@ _TYPE_NAMES: Mapping[type, str] = {
     dict: "a mapping",
     list: "a list",
 }
-
-# Text stays readable in a diff. Escaped are the characters that mislead a reader or an editor: controls, invisible and
-# direction marks, line separators; and lone surrogates, which UTF-8 cannot represent.
-_UNREADABLE = (
-    "[\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f"
-    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
 
 
 class JsonEncoder:
@@ -66,6 +59,12 @@ class JsonEncoder:
             return self._careful.encode(value)
 
 
+# Text stays readable in a diff. Escaped are the characters that mislead a reader or an editor: controls, invisible and
+# direction marks, line separators; and lone surrogates, which UTF-8 cannot represent.
+_UNREADABLE = (
+    "[\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
 _READABLE: Final = JsonEncoder(sort_keys=True, ensure_ascii=False)
 
 

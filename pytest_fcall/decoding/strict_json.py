@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from pytest_fcall.core.values import HUGE_INTEGER, MAX_INTEGER_BITS, Json
+from pytest_fcall.core.values import HUGE_INTEGER, MAX_INTEGER_BITS, Json, is_flat_object
 from pytest_fcall.decoding.unreadable import (
     MAX_DEPTH,
     TOO_DEEP,
@@ -122,7 +122,8 @@ def arguments_from_wire(raw: Json) -> tuple[Mapping[str, Json], tuple[str, ...]]
         return arguments_from_value(value), notes
     if raw is None or isinstance(raw, str):
         return {}, ("The arguments are empty; read as no arguments.",)
-    check_json_value(raw)
+    if not is_flat_object(raw):
+        check_json_value(raw)
     return arguments_from_value(raw), ()
 
 

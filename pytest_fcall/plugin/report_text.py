@@ -123,18 +123,23 @@ def print_passed(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write(text)
 
 
-def drop_silent(config: pytest.Config, cases: Container[str]) -> None:
-    """Drop the newest reports that pytest keeps without printing them, as far as they are of these cases.
+class SilentReports:
+    """The reports that pytest keeps without printing them.
 
     It keeps two of each test, and looks through all of them for each failure: that took ten seconds for 1,000 failures
     of 10,000 cases. `--durations` reads them in the end.
     """
-    reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None or config.getoption("durations") is not None:
-        return
-    kept = reporter.stats.get("", [])
-    while kept and not kept[-1].sections and kept[-1].nodeid in cases:
-        kept.pop()
+
+    def __init__(self, config: pytest.Config) -> None:
+        reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
+        is_read = config.getoption("durations") is not None
+        self._kept = {} if reporter is None or is_read else reporter.stats
+
+    def drop(self, cases: Container[str]) -> None:
+        """Drop the newest of them, as far as they are of these cases."""
+        kept = self._kept.get("", [])
+        while kept and not kept[-1].sections and kept[-1].nodeid in cases:
+            kept.pop()
 
 
 def _cause(lines: Sequence[str], case: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.outcomes import terminal_encoding, verbosity
 from pytest_fcall.plugin.redaction import tell
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, lists_passed, shows_passed_calls
-from pytest_fcall.plugin.report_text import CaseText, Causes, drop_silent, print_passed, shorten_skips, test_name
+from pytest_fcall.plugin.report_text import CaseText, Causes, SilentReports, print_passed, shorten_skips, test_name
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.uncollected import uncollected_lines
@@ -58,6 +58,7 @@ class Summary:
         """The reports that go to the terminal, and where the others are, line by line."""
         self._results: dict[str, Result] = {}
         self._causes = Causes()
+        self._silent = SilentReports(config)
         self._accounts = account_writer(settings_of(config), self._started)
         self._missing: dict[str, MissingReply] = {}
         self._unanswered: set[str] = set()
@@ -99,7 +100,7 @@ class Summary:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the result; where a test was run again, the last one counts."""
         if report.when == "setup":
-            drop_silent(self._config, self._results)
+            self._silent.drop(self._results)
         attached = case_report(report)
         if attached and isinstance(report.longrepr, str):
             self._lay_out(report, report.longrepr, attached.result)

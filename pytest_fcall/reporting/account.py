@@ -149,15 +149,18 @@ def _turn_to_json(turn: AnsweredTurn) -> dict[str, Json]:
 
 
 def _step_to_json(step: AskedStep) -> dict[str, Json]:
-    found: dict[str, Json] = {
-        "model": step.model,
-        "messages": step.messages,
-        "calls": _calls_to_json(step.calls),
-        "results": [_result_to_json(each) for each in step.results],
-        "text": step.text,
-        "remark": step.remark,
-    }
-    return {name: value for name, value in found.items() if value}
+    found: dict[str, Json] = {"model": step.model} if step.model else {}
+    if step.messages:
+        found["messages"] = step.messages
+    if step.calls:
+        found["calls"] = _calls_to_json(step.calls)
+    if step.results:
+        found["results"] = [_result_to_json(each) for each in step.results]
+    if step.text:
+        found["text"] = step.text
+    if step.remark:
+        found["remark"] = step.remark
+    return found
 
 
 def _result_to_json(result: CallResult) -> dict[str, Json]:

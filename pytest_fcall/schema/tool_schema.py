@@ -13,6 +13,7 @@ from jsonschema_rs import Validator, ValidatorMap
 
 from pytest_fcall.core import Json, Tool
 from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.values import is_flat_object
 from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import (
@@ -252,10 +253,15 @@ def _is_null_named(schema: Mapping[str, Json]) -> bool:
 
 
 def _fit_for_json(value: object, path: Path, unfit: list[Finding]) -> Json:
-    """A copy of `value` in dicts and lists. A part that is not a JSON value becomes null, with a finding in `unfit`."""
+    """A copy of `value` in dicts and lists. A part that is not a JSON value becomes null, with a finding in `unfit`.
+
+    What is sound as it is, and holds nothing but plain values, is not copied.
+    """
     if type(value) is str and value.isascii():
         return value  # the fast path: most arguments are such strings, or small integers
     if type(value) is int and value.bit_length() <= MAX_INTEGER_BITS:
+        return value
+    if len(path) < _DEEPEST_VALUE and is_flat_object(value):
         return value
     match value:
         case None | bool():

@@ -149,27 +149,23 @@ _TOKEN_FIELDS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_to
 
 def reply_to_data(reply: Reply) -> dict[str, Json]:
     """The reply as JSON data, without the fields that are unset."""
-    return _without_none(
-        {
-            "text": reply.text,
-            "tool_calls": [_field_values(call, _CALL_FIELDS) for call in reply.tool_calls] or None,
-            "finish": reply.finish,
-            "refusal": reply.refusal,
-            "malformed": reply.malformed,
-            "decoder": reply.decoder,
-            "extra": None if reply.extra is None else dict(reply.extra),
-            "usage": _usage_to_data(reply.usage) if reply.usage else None,
-            "seconds": reply.seconds,
-            "trail": [dict(message) for message in reply.trail] or None,
-            "spans": spans_to_data(reply.spans) if reply.spans else None,
-            "engine": dict(reply.engine) or None,
-        }
-    )
-
-
-def _usage_to_data(usage: Usage) -> dict[str, Json]:
-    counts = _field_values(usage, _TOKEN_FIELDS)
-    return counts if usage.batched is None else {**counts, "batched": _usage_to_data(usage.batched)}
+    data: dict[str, Json] = {"text": reply.text}
+    if reply.tool_calls:
+        data["tool_calls"] = [_field_values(call, _CALL_FIELDS) for call in reply.tool_calls]
+    data |= _field_values(reply, ("finish", "refusal", "malformed", "decoder"))
+    if reply.extra is not None:
+        data["extra"] = dict(reply.extra)
+    if reply.usage:
+        data["usage"] = _field_values(reply.usage, _TOKEN_FIELDS)
+    if reply.seconds is not None:
+        data["seconds"] = reply.seconds
+    if reply.trail:
+        data["trail"] = [dict(message) for message in reply.trail]
+    if reply.spans and (spans := spans_to_data(reply.spans)) is not None:
+        data["spans"] = spans
+    if reply.engine:
+        data["engine"] = dict(reply.engine)
+    return data
 
 
 def spans_to_data(spans: AppSpans) -> dict[str, Json] | None:
@@ -187,9 +183,9 @@ def _spans_from_data(data: Json) -> AppSpans:
     return AppSpans(ran, tuple(optional_list_of_strings(fields, "models")))
 
 
-def _field_values(data: RawCall | Usage, names: Iterable[str]) -> dict[str, Json]:
+def _field_values(data: RawCall | Usage | Reply, names: Iterable[str]) -> dict[str, Json]:
     """The fields of these names. `asdict` would copy their values."""
-    return _without_none({name: getattr(data, name) for name in names})
+    return {name: value for name in names if (value := getattr(data, name)) is not None}
 
 
 def _without_none(data: Mapping[str, Json]) -> dict[str, Json]:
