@@ -82,7 +82,7 @@ def read_yaml(source: SourceFile, take: Callable[[Node, Node], None] | None = No
 
 
 def _composer_fault(source: SourceFile, error: Exception) -> Fault:
-    from pytest_fcall.cases.yaml.composer import TooDeep, TooMany
+    from pytest_fcall.cases.yaml.composer import TooDeep, TooMany, syntax_fault
 
     match error:
         case TooDeep():
@@ -93,8 +93,6 @@ def _composer_fault(source: SourceFile, error: Exception) -> Fault:
         case yaml.MarkedYAMLError(problem="exceeded maximum nesting depth"):  # the limit of recent versions
             return _too_deep(source, error.problem_mark)
         case yaml.MarkedYAMLError():
-            from pytest_fcall.cases.yaml.syntax_errors import syntax_fault
-
             return syntax_fault(source, error)
     return source.fault("yaml", source.place(0), f"invalid YAML: {error}")
 

@@ -30,10 +30,9 @@ from pytest_fcall.core.json_data import read_json
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.sources.lock_file import describe_source, public_source
+from pytest_fcall.schema.sources.lock_file import describe_source, expand_variables, public_source
 from pytest_fcall.schema.sources.openapi import tools_from_openapi
 from pytest_fcall.schema.sources.tool_data import tools_from_data
-from pytest_fcall.schema.sources.variables import expand_variables
 
 _T = TypeVar("_T")
 _Content_co = TypeVar("_Content_co", covariant=True)

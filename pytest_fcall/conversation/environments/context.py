@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
 from pytest_fcall.core import CallResult, Json, Tool, digest
-from pytest_fcall.schema.sources.variables import expand_variables
+from pytest_fcall.schema.sources.lock_file import expand_variables
 
 if TYPE_CHECKING:
     from yarl import URL

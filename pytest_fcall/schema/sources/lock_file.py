@@ -1,6 +1,7 @@
 """Lock files: the tools of MCP servers and URLs, stored next to the case file.
 
-Collection reads these only. It starts no server and needs no network.
+Collection reads these only. It starts no server and needs no network. Secrets stay out of case files and locks: both
+have environment variables as `${NAME}` in addresses, headers and environments.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _APPLIED_AFTER_READING = frozenset({"as", "only", "without"})
 _NAMES_ONLY = frozenset({"env", "headers"})
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#]*@")
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7})", re.MULTILINE)
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,18 @@ def write_lock(path: Path, entries: Iterable[LockEntry]) -> None:
         replace_file(path, [f"{text}\n".encode("utf-8", "backslashreplace")])
     except OSError as error:
         raise SchemaError(f"{path.name} cannot be written ({error.strerror})") from None
+
+
+def expand_variables(text: str, environment: Mapping[str, str]) -> str:
+    """Replace each `${NAME}` by its value in `environment`. Raises SchemaError if it is not set."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in environment:
+            raise SchemaError(f"the environment variable {name} is not set", hint=f"export {name}=…, then try again")
+        return environment[name]
+
+    return _VARIABLE.sub(value, text)
 
 
 def _data(tool: Tool) -> dict[str, Json]:

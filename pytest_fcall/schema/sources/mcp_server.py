@@ -21,8 +21,7 @@ from pydantic import ValidationError
 from pytest_fcall.core import Json
 from pytest_fcall.core.commands import program_hint, with_interpreter
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.sources.lock_file import public_source
-from pytest_fcall.schema.sources.variables import expand_variables
+from pytest_fcall.schema.sources.lock_file import expand_variables, public_source
 
 
 def mcp_server(
