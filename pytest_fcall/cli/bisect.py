@@ -16,7 +16,7 @@ from pytest_fcall.cli.project import existing_paths, root_of
 if TYPE_CHECKING:
     from pytest_fcall.cli.bisect_plugin import BisectPlugin
 
-DEFAULT_REQUESTS = 100
+_DEFAULT_REQUESTS = 100
 
 _EXAMPLES = """\
 examples:
@@ -65,9 +65,9 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--max-requests",
         type=whole_number(1_000_000),
-        default=DEFAULT_REQUESTS,
+        default=_DEFAULT_REQUESTS,
         metavar="N",
-        help=f"most requests that are sent (default: {DEFAULT_REQUESTS})",
+        help=f"most requests that are sent (default: {_DEFAULT_REQUESTS})",
     )
     parser.add_argument("--yes", action="store_true", help="ask models without a question on the terminal")
     parser.add_argument("--dry-run", action="store_true", help="show the edits and the plan, and ask nothing")

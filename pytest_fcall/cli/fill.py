@@ -106,7 +106,7 @@ def _write_expectations(path: Path, text: str, gaps: Sequence[Gap], collector: A
     for gap in gaps:
         try:
             filled[gap.name] = _expectation(gap, gaps, unfilled, collector)
-        except NothingToExpect as reason:
+        except _NothingToExpect as reason:
             unfilled[gap.name] = str(reason)
     faults = _faults(path, fill_gaps(text, gaps, filled, _REVIEW_MARK), {gap.id for gap in gaps if gap.name in filled})
     unfilled |= {gap.name: faults[gap.id] for gap in gaps if gap.id in faults and gap.name in filled}
@@ -125,9 +125,9 @@ def _expectation(
 ) -> ExpectationText:
     before = next((each for each in gaps if each.id == gap.id and each.name in unfilled), None)
     if before is not None:
-        raise NothingToExpect(f"the turn before it was not filled: {before.name}")
+        raise _NothingToExpect(f"the turn before it was not filled: {before.name}")
     if gap.id not in collector.answers:
-        raise NothingToExpect(collector.failures.get(gap.id, "the model was not asked"))
+        raise _NothingToExpect(collector.failures.get(gap.id, "the model was not asked"))
     return expectation_of(collector.answers[gap.id], gap.turn)
 
 
@@ -141,26 +141,26 @@ def _faults(path: Path, text: str, names: Collection[str]) -> dict[str, str]:
     }
 
 
-class NothingToExpect(ValueError):
+class _NothingToExpect(ValueError):
     """No expectation can be made of an answer. The text says why."""
 
 
 def expectation_of(answers: CaseAnswers, turn: int | None) -> ExpectationText:
-    """The calls in the answer to a case, or in one turn of it. Raises NothingToExpect."""
+    """The calls in the answer to a case, or in one turn of it. Raises _NothingToExpect."""
     first = answers.judged[0]
     transcript = first.answer.transcript
     if transcript is None:
         _check_reply(first.reply, first.calls)
         return _expectation_text([first.calls.calls])
     if len(transcript.turns) <= (turn or 0):
-        raise NothingToExpect("the conversation ended before this turn: fill or correct the turns before it")
+        raise _NothingToExpect("the conversation ended before this turn: fill or correct the turns before it")
     held = transcript.turns[turn or 0]
     for step in held.steps:
         _check_reply(step.reply, step.calls)
     if held.end != "answered":
-        raise NothingToExpect("the conversation did not end within the step limit; `max_steps:` raises it")
+        raise _NothingToExpect("the conversation did not end within the step limit; `max_steps:` raises it")
     if (call := next(_unspecified_calls(held, answers.case.conversation or ConversationSettings()), None)) is not None:
-        raise NothingToExpect(
+        raise _NothingToExpect(
             f"the result of {call.name} is not defined, so the answers after it mean nothing: define it under "
             "`stubs:`, or expect the call here with `returns:`"
         )
@@ -169,9 +169,9 @@ def expectation_of(answers: CaseAnswers, turn: int | None) -> ExpectationText:
 
 def _check_reply(reply: Reply, calls: Calls) -> None:
     if calls.malformed is not None:
-        raise NothingToExpect(calls.malformed)
+        raise _NothingToExpect(calls.malformed)
     if reply.refusal or reply.finish in ("length", "refusal", "content_filter"):
-        raise NothingToExpect(f"the model gave no answer: {reply.refusal or reply.finish}")
+        raise _NothingToExpect(f"the model gave no answer: {reply.refusal or reply.finish}")
 
 
 def _unspecified_calls(turn: TranscriptTurn, settings: ConversationSettings) -> Iterator[Call]:

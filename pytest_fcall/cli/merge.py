@@ -44,8 +44,8 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the merged run to FILE")
     options = parser.parse_args(arguments)
     try:
-        merged = merge([open_run(parser, path) for path in options.files])
-    except (UnmergeableRuns, RunFileError) as error:
+        merged = _merge([open_run(parser, path) for path in options.files])
+    except (_UnmergeableRuns, RunFileError) as error:
         parser.error(safe_line(str(error)))
     width, tables = shutil.get_terminal_size((80, 24)).columns, table_width(sys.stdout, 80)
     results = merged.results
@@ -59,11 +59,11 @@ def run(arguments: Sequence[str]) -> int:
     return merged.judged.status
 
 
-class UnmergeableRuns(ValueError):
+class _UnmergeableRuns(ValueError):
     """The runs are not the shards of one run. The text says why."""
 
 
-class MergedRun(NamedTuple):
+class _MergedRun(NamedTuple):
     """The run that the shards are parts of."""
 
     file: RunFile
@@ -78,8 +78,8 @@ class MergedRun(NamedTuple):
         return [*self.judged.worse, *gate_lines(self.judged.gates), *self.judged.notes]
 
 
-def merge(runs: Sequence[Run]) -> MergedRun:
-    """Merge runs. Raises UnmergeableRuns, and RunFileError where gates cannot be read."""
+def _merge(runs: Sequence[Run]) -> _MergedRun:
+    """Merge runs. Raises _UnmergeableRuns, and RunFileError where gates cannot be read."""
     missing = _missing_part(runs)
     first = runs[0].file
     results = _merged_results(runs)
@@ -94,21 +94,21 @@ def merge(runs: Sequence[Run]) -> MergedRun:
         parts=tuple(run.file.id for run in runs),
     )
     judged = judge_run(file, results, SUITES, missing)
-    return MergedRun(replace(file, failed=asdict(judged.failures)), results, judged)
+    return _MergedRun(replace(file, failed=asdict(judged.failures)), results, judged)
 
 
 def _missing_part(runs: Sequence[Run]) -> str:
-    """The missing part of the whole run; empty where there is none. Raises UnmergeableRuns."""
+    """The missing part of the whole run; empty where there is none. Raises _UnmergeableRuns."""
     for run in runs[1:]:
         for name, title in (("gates", "gates"), ("fail", "values of --fc-fail"), ("models", "models")):
             if getattr(run.file, name) != getattr(runs[0].file, name):
-                raise UnmergeableRuns(f"{runs[0].path} and {run.path} were run with different {title}")
+                raise _UnmergeableRuns(f"{runs[0].path} and {run.path} were run with different {title}")
     versions = dict.fromkeys(str(each) for run in runs if (each := run.file.provenance.get("pytest_fcall")))
     if len(versions) > 1:
-        raise UnmergeableRuns(f"the runs were made by different versions of pytest-fcall: {' and '.join(versions)}")
+        raise _UnmergeableRuns(f"the runs were made by different versions of pytest-fcall: {' and '.join(versions)}")
     tests = Counter((result.nodeid, result.model) for run in runs for result in run.results.results)
     if repeated := next((nodeid for (nodeid, _), count in tests.items() if count > 1), None):
-        raise UnmergeableRuns(f"{repeated} is in more than one of the files")
+        raise _UnmergeableRuns(f"{repeated} is in more than one of the files")
     if missing := _missing_shards(runs):
         return f"{'shard' if len(missing) == 1 else 'shards'} {', '.join(missing)} missing"
     interrupted = [run.path.name for run in runs if run.file.broken_off]
@@ -122,9 +122,9 @@ def _missing_shards(runs: Sequence[Run]) -> list[str]:
         return []
     counts = {count for _, count in present}
     if None in shards or len(counts) > 1:
-        raise UnmergeableRuns("these are not the shards of one run: the numbers of shards differ")
+        raise _UnmergeableRuns("these are not the shards of one run: the numbers of shards differ")
     if len(present) < len(shards):
-        raise UnmergeableRuns("the same shard was given twice")
+        raise _UnmergeableRuns("the same shard was given twice")
     (count,) = counts
     return [f"{number}/{count}" for number in range(1, count + 1) if (number, count) not in present]
 

@@ -41,7 +41,7 @@ model is asked. The verdict is made again from what is printed; where it differs
 """
 
 
-class Packed(NamedTuple):
+class _Packed(NamedTuple):
     """What reproduces a verdict."""
 
     case: str
@@ -88,7 +88,7 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _pack(path: Path, case: str, options: Namespace) -> Packed:
+def _pack(path: Path, case: str, options: Namespace) -> _Packed:
     """Judge the recorded reply of a case. Raises ValueError where there is none, and UnreadableFile."""
     import pytest
 
@@ -108,7 +108,7 @@ def _pack(path: Path, case: str, options: Namespace) -> Packed:
     judged = next((each for each in answers.judged if not each.verdict.valid), answers.judged[0])
     masker = Masker(usual=not options.no_mask, known=machine_secrets().values)
     written = single_case_text(source, answers.case.location.line, answers.case.tools)
-    return Packed(
+    return _Packed(
         masker.mask_text(written),
         json.dumps(masker.mask_value(_row(case, judged)), ensure_ascii=False),
         judged.verdict.valid,
@@ -138,7 +138,7 @@ def _call(call: RawCall, number: int) -> Json:
     return {"id": call.id or f"call_{number}", "type": "function", "function": function}
 
 
-def _difference(packed: Packed) -> str:
+def _difference(packed: _Packed) -> str:
     """What differs where the verdict is made again from what is printed; empty where nothing does."""
     from pytest_fcall.cli.score.collected_cases import UnreadableCases
     from pytest_fcall.cli.score.own_cases import OwnCaseJudge
@@ -158,7 +158,7 @@ def _difference(packed: Packed) -> str:
     return ""
 
 
-def _markdown(packed: Packed, note: str) -> Iterator[str]:
+def _markdown(packed: _Packed, note: str) -> Iterator[str]:
     yield from _block("The case", "yaml", packed.case, f"`{_CASE_FILE}`")
     yield from _block("The reply of the model", "json", packed.replies, f"`{_REPLIES}`")
     verdict = ["passed"] if packed.valid else ["failed", *packed.reasons]

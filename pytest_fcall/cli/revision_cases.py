@@ -17,7 +17,7 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.session.outcomes import CaseEnded
 
 
-class QuestionReader(InProcessPlugin):
+class _QuestionReader(InProcessPlugin):
     """Reads the questions of all collected cases. Runs nothing."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ def _row(item: CaseItem) -> dict[str, Any]:
 
 def main(result: str, *files: str) -> int:
     """Write the questions of these case files; 1, and pytest's output, where they cannot be collected."""
-    reader = QuestionReader()
+    reader = _QuestionReader()
     _, output = run_pytest_offline(["--collect-only", "--continue-on-collection-errors", *files], reader)
     if reader.rows is None:
         print(output)

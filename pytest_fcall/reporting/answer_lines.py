@@ -22,7 +22,7 @@ def origin_text(results: Results) -> str:
     """
     answered = [result for result in results.results if result.answered]
     asked, replayed = sum(result.asked for result in answered), sum(result.replays for result in answered)
-    ages = f" ({text})" if (text := ages_text(results)) else ""
+    ages = f" ({text})" if (text := _ages_text(results)) else ""
     if not replayed:
         return f"{asked:,} asked{f', in part replayed{ages}' if ages else ''}" if asked else ""
     every = "all " if not asked and replayed > 1 else ""
@@ -34,7 +34,7 @@ def is_asked(results: Results) -> bool:
     return any(result.asked for result in results.results) or not any(result.replays for result in results.results)
 
 
-def ages_text(results: Results) -> str:
+def _ages_text(results: Results) -> str:
     """Write how old the replies were that were replayed, oldest and newest; nothing where none was, or none has an age.
 
     Runs of earlier versions only know the oldest.

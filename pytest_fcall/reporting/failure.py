@@ -96,11 +96,11 @@ def full_failure_text(failure: Failure, marks: Marks = UNICODE) -> str:
         ("reply", [_reply_line(reply)]),
     )
     headline = _headline(case, verdict, _reason_lines(verdict.reasons, marks, several=len(calls.calls) > 1))
-    heading = f"  {case_heading(case, model)}"
+    heading = f"  {_case_heading(case, model)}"
     return "\n".join([headline, heading, *(line for title, lines in blocks for line in _block(title, lines))])
 
 
-def case_heading(case: Case, model: str | None) -> str:
+def _case_heading(case: Case, model: str | None) -> str:
     """The place, id and model of a case: `cases/weather.fc.yaml:14 celsius (openai:gpt-5.2)`."""
     line = f"{location_text(case.location)}{safe_line(case.id)}"
     return f"{line} ({safe_line(model)})" if model else line

@@ -113,7 +113,7 @@ class Cluster:
 
         most = max(1, min(_ROWS, -(-requests // (self.pool.most * _CALLS * _WAITING * 2))))
         return ray.data.from_arrow(
-            [pa.table({name: [value] for name, value in each.items()}) for each in portions_of(plan, requests, most)]
+            [pa.table({name: [value] for name, value in each.items()}) for each in _portions_of(plan, requests, most)]
         )
 
 
@@ -153,7 +153,7 @@ def connected(address: str | None, pool: ActorPool, settings: Settings) -> Itera
         yield Cluster(pool, is_elsewhere(address), make.remote(*limits))
 
 
-def portions_of(plan: str, requests: int, most: int) -> Iterator[dict[str, Any]]:
+def _portions_of(plan: str, requests: int, most: int) -> Iterator[dict[str, Any]]:
     """The portions of a plan, each in one group of its file."""
     for group in range(0, requests, GROUP_ROWS):
         size = min(GROUP_ROWS, requests - group)

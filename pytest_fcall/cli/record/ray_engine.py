@@ -100,7 +100,7 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument(
         "--actors",
-        type=actor_range,
+        type=_actor_range,
         default=(1, 4),
         metavar="N|MIN:MAX",
         help="how many processes answer; Ray adds nodes for them where it can (default: 1:4)",
@@ -142,7 +142,7 @@ def _vllm_option(text: str) -> tuple[str, Json]:
         return name, value
 
 
-def actor_range(text: str) -> tuple[int, int]:
+def _actor_range(text: str) -> tuple[int, int]:
     """The smallest and the largest number of actors in `4`, or `1:4`. Raises ArgumentTypeError."""
     least, _, most = text.partition(":")
     numbers = least, most or least
@@ -188,7 +188,7 @@ class _Parts:
 
 def _answer(cases: PlannedCases, options: Namespace) -> int:
     plan = planned(cases, "ray")
-    with RayEngine(options, _checkpoint(options, plan)) as engine:
+    with _RayEngine(options, _checkpoint(options, plan)) as engine:
         plan = answer(engine, cases, plan)
     return engine.status(plan)  # the last words are ours, not those of Ray
 
@@ -213,7 +213,7 @@ class _Sent(NamedTuple):
     requests: Sequence[OpenRequest]
 
 
-class RayEngine:
+class _RayEngine:
     """A cluster, which is connected when something is open, and the folder into which it writes replies."""
 
     def __init__(self, options: Namespace, folder: Folder) -> None:

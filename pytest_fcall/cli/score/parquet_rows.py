@@ -102,7 +102,7 @@ class _Columns:
         from pyarrow import parquet
 
         if self._writer is None:
-            self._columns = columns_of(self._waiting)
+            self._columns = _columns_of(self._waiting)
             types = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
             fields = [(name, types[kind]) for name, kind in self._columns.items()]
             self._writer = parquet.ParquetWriter(self._stream, pa.schema([*fields, (_MORE, pa.string())]))
@@ -111,7 +111,7 @@ class _Columns:
         self._waiting = []
 
 
-def columns_of(rows: Sequence[Mapping[str, Json]]) -> dict[str, type]:
+def _columns_of(rows: Sequence[Mapping[str, Json]]) -> dict[str, type]:
     """The columns for some verdicts: fields that are always of one plain type, and `error`; others become JSON text."""
     kinds: dict[str, set[type]] = {}
     for row in rows:

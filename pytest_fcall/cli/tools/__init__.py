@@ -83,7 +83,7 @@ def run(arguments: Sequence[str]) -> int:
         case "compare":
             return compare_tools(parser, project, options, for_pytest)
         case "coverage":
-            return show_coverage(project)
+            return _show_coverage(project)
         case _:
             return list_tools(project)
 
@@ -191,7 +191,7 @@ def _type_text(schema: Json) -> str:
     return "any"
 
 
-def show_coverage(project: Project) -> int:
+def _show_coverage(project: Project) -> int:
     """Show what no case expects; 1 where there is anything, or a file cannot be read."""
     problems = ProblemList(project)
     files = readable_case_files(project, problems)

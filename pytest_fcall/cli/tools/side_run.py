@@ -34,7 +34,7 @@ _OPTIONS = (
 """Nothing is kept of such a run: it is no run of the project as it is."""
 
 
-class SidePlugin(CaseFilesPlugin):
+class _SidePlugin(CaseFilesPlugin):
     """Has the tools of one side offered. Refuses cases that cannot be read on both sides, and sides that are alike."""
 
     def __init__(self, side: ToolSide, other: ToolSide, folder: Path) -> None:
@@ -164,7 +164,7 @@ def main(folder: str) -> int:
     """Run the cases of the task in a folder; what `fcall tools compare` reads is put beside it."""
     told = json.loads(Path(folder, TASK).read_text("utf-8"))
     side, other = (ToolSide(**each) for each in told["sides"])
-    plugin = SidePlugin(side, other, Path(folder))
+    plugin = _SidePlugin(side, other, Path(folder))
     return int(pytest.main([*_OPTIONS, *told["arguments"]], plugins=[plugin]))
 
 

@@ -17,7 +17,7 @@ from pytest_fcall.reporting.safe_text import whole_line
 _FOLDER: Final = Path(__file__).parent
 
 
-class RankRow(NamedTuple):
+class _RankRow(NamedTuple):
     """The figures of a model."""
 
     name: str
@@ -39,7 +39,7 @@ class Cell(NamedTuple):
     bar: Markup = Markup()
 
 
-class PublishedRow(NamedTuple):
+class _PublishedRow(NamedTuple):
     """A published figure beside ours."""
 
     model: str
@@ -72,7 +72,7 @@ def write(board: Board) -> Iterator[str]:
         ],
         scores=[*_scores(board)],
         published=[
-            PublishedRow(
+            _PublishedRow(
                 whole_line(model.name),
                 not number,
                 whole_line(each.name),
@@ -87,9 +87,9 @@ def write(board: Board) -> Iterator[str]:
     )
 
 
-def _rank(model: BoardModel, place: int) -> RankRow:
+def _rank(model: BoardModel, place: int) -> _RankRow:
     whole, share = model.whole, model.share
-    return RankRow(
+    return _RankRow(
         whole_line(model.name),
         percent_text(model.overall),
         share.count_text,
