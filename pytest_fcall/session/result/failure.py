@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from pytest_fcall.core import Calls, Case, Reply, TranscriptTurn, Turn, Verdict
 from pytest_fcall.matching.results import state_changes
+from pytest_fcall.reporting.case_difference import difference_text
 from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text
 from pytest_fcall.reporting.faults import location_text
-from pytest_fcall.reporting.fragility import difference_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
 from pytest_fcall.reporting.transcript import first_wrong_turn, last_lines, transcript_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_fcall.reporting.fragility import difference_text
+from pytest_fcall.reporting.case_difference import difference_text
 from pytest_fcall.reporting.results import VariantResult, VariantResults
 
 if TYPE_CHECKING:
