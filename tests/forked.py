@@ -46,7 +46,7 @@ class Run:
     def __init__(self, folder: Path, args: Sequence[str], *, largest_file: int | None = None) -> None:
         self._output = folder / "output.txt"
         given = (folder, self._output, args, dict(os.environ), largest_file)
-        self.process: BaseProcess = _FORKING.Process(target=_run, args=given)
+        self.process = _process(_run, *given)
         self.process.start()
 
     @property
@@ -87,7 +87,7 @@ def completed(
     with tempfile.TemporaryDirectory() as apart:
         output, errors = Path(apart, "output"), Path(apart, "errors")
         given = (program, folder, (output, errors), arguments, dict(environment))
-        process = _FORKING.Process(target=_complete, args=given)
+        process = _process(_complete, *given)
         process.start()
         process.join(120)
         if process.exitcode is None:
@@ -117,9 +117,9 @@ class Worker(Popen2IO):
         stdin, to_worker = _FORKING.Pipe(duplex=False)
         from_worker, stdout = _FORKING.Pipe(duplex=False)
         ends = (stdin, stdout, Connection(os.dup(2), readable=False))
-        self._process = _FORKING.Process(target=_work, args=(Path.cwd(), ends, dict(os.environ)))
         sys.modules[__name__] = _THIS_MODULE  # the run may have forgotten it, and pickle looks it up
         with _same_server():
+            self._process = _process(_work, Path.cwd(), ends, dict(os.environ))
             self._process.start()
         for end in ends:
             end.close()
@@ -131,6 +131,18 @@ class Worker(Popen2IO):
 
     def kill(self) -> None:
         self._process.kill()
+
+
+def _process(target: Callable[..., None], *given: object) -> BaseProcess:
+    """A process that is forked by the server, and that may ask it for another one: Python 3.14 wants a key for that."""
+    forkserver._forkserver.ensure_running()
+    key = getattr(forkserver._forkserver, "_forkserver_authkey", None)
+    return _FORKING.Process(target=_with_key, args=(key, target, *given))
+
+
+def _with_key(key: bytes | None, target: Callable[..., None], *given: object) -> None:
+    forkserver._forkserver._forkserver_authkey = key  # type: ignore[attr-defined]  # earlier Pythons have none
+    target(*given)
 
 
 def _same_server() -> AbstractContextManager[object]:

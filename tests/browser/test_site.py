@@ -131,6 +131,7 @@ def test_a_page_leads_to_itself_in_another_version(browser: Browser, versions: P
     page = looking.page
     if width == 390:
         page.locator(".mobile-header .nav-overlay-icon, .mobile-header label[for=__navigation]").first.click()
+    expect(page.locator(".sidebar-brand")).to_have_text("pytest-fcall")  # the version stands below, and nowhere else
     page.locator(".versions summary").click()
     expect(page.locator(".versions a")).to_have_text(["0.1.0", "latest"])
     expect(page.locator(".versions a[aria-current]")).to_have_text("latest")

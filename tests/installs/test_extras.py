@@ -112,9 +112,9 @@ TABLE = {
     ),
     "local": Extra(
         ("pytest", "--fc-model=local:model"),
-        "model",
+        "model.safetensors cannot be read",
         {**_HELLO, "model/config.json": "{}", "model/model.safetensors": ""},
-        status=4,
+        status=1,
     ),
     "mcp": Extra(("fcall", "tools", "lock"), "served.tools.lock.json", _SERVED, made="served.tools.lock.json"),
     "report": Extra((*_CAT_IS_ASKED, "--fc-report=page.html"), "1 passed", _CAT, made="page.html"),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 from pytest_fcall.core.files import PRIVATE_FOLDER
 
@@ -49,12 +49,8 @@ def server_address(written: str, root: Path, environment: Mapping[str, str] = os
             "best left to PGPASSWORD or ~/.pgpass"
         )
     before, _, query = url.partition("?")
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        raise ValueError(_UNREADABLE) from None
-    hosts = parts.netloc.rpartition("@")[2]
-    if parts.fragment or "@" in parts.path or not all(map(_is_host, hosts.split(","))):
+    (_, hosts), path = _place(before)
+    if "#" in url or "@" in path or not all(map(_is_host, hosts.split(","))):
         raise ValueError(_UNREADABLE)
     parameters = [(name, value) for name, _, value in (each.partition("=") for each in query.split("&"))]
     projects = [value for name, value in parameters if name == "project"]
@@ -69,9 +65,16 @@ def server_address(written: str, root: Path, environment: Mapping[str, str] = os
     return ServerAddress(
         f"{before}?{others}" if others else before,
         projects[0],
-        f"postgresql://{place}{parts.path} (project {projects[0]})",
+        f"postgresql://{place}{path} (project {projects[0]})",
         root / PRIVATE_FOLDER,
     )
+
+
+def _place(address: str) -> tuple[tuple[str, str], str]:
+    """User and hosts, and the path. Python's own reader takes no list of hosts of which one is in brackets."""
+    authority, slash, path = address.partition("://")[2].partition("/")
+    user, _, hosts = authority.rpartition("@")
+    return (user, hosts), slash + path
 
 
 def _is_host(text: str) -> bool:
@@ -83,10 +86,11 @@ def _is_host(text: str) -> bool:
 def passwords_of(written: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """The passwords in an address, as they are written and as they are meant."""
     try:
-        parts = urlsplit(_expanded(written, environment))
-        found = [parts.password or "", *(value for name, value in parse_qsl(parts.query) if name in _SECRET_PARAMETERS)]
+        before, _, query = _expanded(written, environment).partition("?")
     except ValueError:
         return []
+    (user, _), _ = _place(before)
+    found = [user.partition(":")[2], *(value for name, value in parse_qsl(query) if name in _SECRET_PARAMETERS)]
     return list(dict.fromkeys(form for each in found for form in (each, unquote(each)) if form))
 
 

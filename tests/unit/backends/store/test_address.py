@@ -86,3 +86,4 @@ def test_passwords_are_known_as_they_are_written_and_as_they_are_meant() -> None
     assert passwords_of("postgresql://${WHO}@db/x", {"WHO": "ci:key"}) == ["key"]
     assert passwords_of("${NONE}", {}) == []
     assert passwords_of("postgresql://[", {}) == []
+    assert passwords_of("postgresql://ci:key@one:1,[::1]:2/x", {}) == ["key"]
