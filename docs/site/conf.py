@@ -48,7 +48,7 @@ copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
 
 html_theme = "furo"
-html_title = f"{project} {version}"
+html_title = project
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [(script, {"defer": "defer"}) for script in ("versions.js", "site.js")]
