@@ -23,7 +23,7 @@ from pytest_fcall.suites.json_files import (
     string_field,
     text_field,
 )
-from pytest_fcall.suites.prompt_texts import filled, module_literals
+from pytest_fcall.suites.original_code import filled, module_literals
 
 HOW_TO_GET_IT: Final = (
     "get https://github.com/chenchen0103/ACEBench, and name its folder, or the one above it, with path: or "

@@ -9,12 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.retrieval import OkapiBm25, Oracle, Retriever
 from pytest_fcall.suites.apibench.apis import Api, parse_api
 from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, REFERENCE, Hub, HubFiles, hub_files, training_file
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, find_file, read_rows
+from pytest_fcall.suites.original_code import parse_module
 
 FindDocument: TypeAlias = Callable[[str, Api], Api | None]
 """Returns the document for a question and its right API."""
@@ -99,11 +99,9 @@ class PublishedPrompt:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
-            body = ast.parse(read_regular(path).decode()).body
-        except (OSError, ValueError, SyntaxError, RecursionError) as error:
-            raise ValueError(f"cannot read {path}: {error}") from None
-        found = [each for each in body if isinstance(each, ast.FunctionDef) and each.name == _FUNCTION]
+        found = [
+            each for each in parse_module(path).body if isinstance(each, ast.FunctionDef) and each.name == _FUNCTION
+        ]
         if not found:
             raise ValueError(f"{path} is not Gorilla's script: it has no function {_FUNCTION}")
         self._statements: Sequence[ast.stmt] = found[0].body

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_fcall.core.files import read_regular
 from pytest_fcall.suites.bfcl.rows import find_data_folder
+from pytest_fcall.suites.original_code import parse_module
 
 _MODELS: Final = Path("constants/model_config.py")
 _SETTINGS: Final = Path("constants/eval_config.py")
@@ -89,8 +89,8 @@ def _model(name: str, fields: Mapping[str, object]) -> KnownModel:
 def _assigned(path: Path) -> Iterator[tuple[str, ast.expr]]:
     """The names and values of a module's plain assignments."""
     try:
-        module = ast.parse(read_regular(path))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        module = parse_module(path)
+    except ValueError:
         return
     for statement in module.body:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):

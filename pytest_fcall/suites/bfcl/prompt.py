@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, Notation, PromptFormat
-from pytest_fcall.suites.prompt_texts import filled, module_literals
+from pytest_fcall.suites.original_code import filled, module_literals
 
 Document = Mapping[str, Json]
 

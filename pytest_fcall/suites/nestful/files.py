@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core.case import FaultyCase, Location
-from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json as read_json_text
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.suites.json_files import (
@@ -24,6 +23,7 @@ from pytest_fcall.suites.json_files import (
     string_field,
     text_field,
 )
+from pytest_fcall.suites.original_code import parse_module
 
 HOW_TO_GET_IT: Final = (
     "get https://github.com/IBM/NESTFUL, and name its folder, or the one above it, with path: or --fc-suite-path"
@@ -130,11 +130,7 @@ def _required(path: Path, name: str) -> Path:
 
 def _prompt_template(file: Path) -> list[_Text | str]:
     """The parts of the system prompt: texts, and the names of values."""
-    try:
-        module = ast.parse(read_regular(file).decode())
-    except (OSError, ValueError, SyntaxError) as error:
-        raise ValueError(f"cannot read {file}: {error}") from None
-    functions = (each for each in module.body if isinstance(each, ast.FunctionDef) and each.name == _PROMPT)
+    functions = (each for each in parse_module(file).body if isinstance(each, ast.FunctionDef) and each.name == _PROMPT)
     for statement in (each for function in functions for each in function.body):
         match statement:
             case ast.Assign(targets=[ast.Name("system_prompt")], value=value):

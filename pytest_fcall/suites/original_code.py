@@ -1,4 +1,4 @@
-"""The texts of prompts in modules of original code, which are parsed and never run."""
+"""Modules of original code, which are parsed and never run: their literals, and the texts of their prompts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from pytest_fcall.core.files import read_regular
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
+def parse_module(path: Path) -> ast.Module:
+    """Return the syntax tree of a module. Raises ValueError where it cannot be read."""
+    try:
+        return ast.parse(read_regular(path))
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(f"cannot read {path}: {error}") from None
+
+
 def module_literals(path: Path) -> dict[str, Any]:
     """Return the literals that a module assigns to names. Raises ValueError where it cannot be read."""
-    try:
-        module = ast.parse(read_regular(path).decode())
-    except (OSError, ValueError, SyntaxError) as error:
-        raise ValueError(f"cannot read {path}: {error}") from None
     literals = {}
-    for statement in module.body:
+    for statement in parse_module(path).body:
         if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
             try:
                 literals[target.id] = ast.literal_eval(statement.value)
