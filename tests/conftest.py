@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 from types import ModuleType
@@ -9,7 +10,15 @@ from types import ModuleType
 import pytest
 from hypothesis import settings
 
-from tests.suite_tools import NAMES_FIXTURES, WITHOUT_TOOLS, distributions_with_plugins, fixtures_found_once
+from tests.suite_tools import (
+    LOOKS_FOR_DESCRIPTORS,
+    NAMES_FIXTURES,
+    WITHOUT_TOOLS,
+    distributions_with_plugins,
+    fixtures_found_once,
+    hooks_of_modules,
+    keep_files_in_memory,
+)
 
 pytest_plugins = ["pytester", "tests.servers.fixture"]
 
@@ -18,11 +27,21 @@ settings.register_profile("patient", deadline=None, max_examples=25)
 settings.register_profile("nightly", deadline=None, max_examples=1_000)
 settings.load_profile("patient")
 
+keep_files_in_memory()
 
-def pytest_collection_finish() -> None:
-    """Take all tests and all that was imported from the collector: it would go through millions of objects again."""
-    gc.collect()
-    gc.freeze()
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect tests and what they import without a look for garbage: there is none, and millions of objects stay.
+
+    Nor does the collector go through them later.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -43,6 +62,8 @@ def pytester(forked: ModuleType | None, pytester: pytest.Pytester, monkeypatch: 
     monkeypatch.setattr("importlib.metadata.distributions", lambda: with_plugins)
     if NAMES_FIXTURES:
         monkeypatch.setattr("_pytest.fixtures.FixtureManager.pytest_plugin_registered", fixtures_found_once())
+    if LOOKS_FOR_DESCRIPTORS:
+        monkeypatch.setattr("pluggy._manager._static_hook_attr", hooks_of_modules())
     if forked is not None:
         monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", forked.Worker)
         monkeypatch.setattr(pytester, "runpytest_subprocess", partial(forked.run_pytest, pytester))

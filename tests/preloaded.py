@@ -6,10 +6,17 @@ import gc
 from contextlib import suppress
 from importlib import import_module, metadata
 
+import pluggy
 from _pytest.config import default_plugins
 from _pytest.fixtures import FixtureManager
 
-from tests.suite_tools import NAMES_FIXTURES, distributions_with_plugins, fixtures_found_once
+from tests.suite_tools import (
+    LOOKS_FOR_DESCRIPTORS,
+    NAMES_FIXTURES,
+    distributions_with_plugins,
+    fixtures_found_once,
+    hooks_of_modules,
+)
 
 for name in (
     *(f"_pytest.{plugin}" for plugin in default_plugins),
@@ -33,5 +40,7 @@ with_plugins = distributions_with_plugins()
 metadata.distributions = lambda: with_plugins  # type: ignore[assignment]
 if NAMES_FIXTURES:
     FixtureManager.pytest_plugin_registered = fixtures_found_once()  # type: ignore[assignment,method-assign]
+if LOOKS_FOR_DESCRIPTORS:
+    pluggy._manager._static_hook_attr = hooks_of_modules()  # type: ignore[assignment]
 gc.collect()
 gc.freeze()  # at its end pytest collects garbage, and would look through, and copy, all that was imported here

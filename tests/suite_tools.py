@@ -11,10 +11,12 @@ import os
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import Distribution, EntryPoints, PackagePath, distributions
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
+import pluggy
 import pytest
 from _pytest.fixtures import FixtureManager
 
@@ -27,9 +29,29 @@ WITHOUT_TOOLS = " ".join(f"-p no:{name}" for name in TOOLS)
 NAMES_FIXTURES = pytest.version_tuple >= (8, 4)
 """Whether fixtures have a type of their own, by which they are known without pytest."""
 
+LOOKS_FOR_DESCRIPTORS = hasattr(pluggy._manager, "_static_hook_attr")
+"""Whether this version of pluggy does so."""
+
 Registered: TypeAlias = Callable[[FixtureManager, object, str], None]
 
+Found: TypeAlias = Callable[[object, str], tuple[object, Callable[..., object]] | None]
+
 _NO_FIXTURES = ModuleType("no_fixtures")
+
+_MEMORY = Path("/dev/shm")  # noqa: S108
+_ROOM = 4_000_000_000
+
+
+def keep_files_in_memory() -> None:
+    """Have the folders of tests in memory, where the system has such a place and room in it.
+
+    A run inside a test waits six times for a disk, for as long as it computes.
+    """
+    if not hasattr(os, "statvfs") or not os.access(_MEMORY, os.W_OK):
+        return
+    place = os.statvfs(_MEMORY)
+    if place.f_bavail * place.f_frsize >= _ROOM and not place.f_flag & os.ST_NOEXEC:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 
 @cache
@@ -69,6 +91,31 @@ class ReadDistribution(Distribution):
 
     def locate_file(self, path: str | os.PathLike[str]) -> SimplePath:
         return self._original.locate_file(path)
+
+
+@cache
+def hooks_of_modules() -> Found:
+    """Stands in for `pluggy._manager._static_hook_attr`, which looks for descriptors behind each hook of each plugin.
+
+    In a module there are none.
+    """
+    original: Found = pluggy._manager._static_hook_attr
+
+    def static_hook_attr(plugin: object, name: str) -> tuple[object, Callable[..., object]] | None:
+        function = vars(plugin).get(name) if isinstance(plugin, ModuleType) else None
+        return (function, function) if inspect.isfunction(function) else original(plugin, name)
+
+    return static_hook_attr
+
+
+class NoRecorder:
+    """Stands in for `HookRecorder`, which notes each call of a hook in a run: these tests read what a person sees."""
+
+    def __init__(self, plugins: pytest.PytestPluginManager) -> None:
+        self.ret = pytest.ExitCode.OK
+
+    def getcalls(self, names: str) -> list[object]:
+        return []
 
 
 @cache

@@ -9,7 +9,7 @@ import pytest
 
 import tests.integration.kept  # noqa: F401
 from tests.servers import Server
-from tests.suite_tools import WITHOUT_TOOLS
+from tests.suite_tools import WITHOUT_TOOLS, NoRecorder
 
 if TYPE_CHECKING:
     from tests.integration.exam import Exam
@@ -82,6 +82,7 @@ class Shop:
 def shop(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     # What was compiled counts as new for a file of the same length that was changed within the same second.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(pytester, "make_hook_recorder", NoRecorder)
     before = set(sys.modules)
     yield Shop(pytester)
     for name in {"echo", "mind", "conftest"} & (sys.modules.keys() - before):

@@ -14,10 +14,15 @@ from pytest_fcall.core import Model
 from tests.pages import ROOT
 
 PACKAGE = ROOT / "pytest_fcall"
-SOURCES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_bytes()) for path in PACKAGE.rglob("*.py")}
 POSIX = {"fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty"}
 LINUX_ONLY = {"conversation/execution/file_attributes.py", "conversation/execution/kernel_sandbox.py"}
 """Modules of the sandbox, which are imported by functions that ask for the system first."""
+
+
+@pytest.fixture(scope="module")
+def sources() -> dict[str, ast.Module]:
+    """The modules of the package, by their paths in it."""
+    return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_bytes()) for path in PACKAGE.rglob("*.py")}
 
 
 def imported(nodes: list[ast.stmt]) -> Iterator[str]:
@@ -28,13 +33,13 @@ def imported(nodes: list[ast.stmt]) -> Iterator[str]:
             yield node.module or ""
 
 
-def test_what_windows_lacks_is_imported_by_the_sandbox_of_linux_alone() -> None:
-    assert {name for name, tree in SOURCES.items() if POSIX & {*imported(tree.body)}} == LINUX_ONLY
+def test_what_windows_lacks_is_imported_by_the_sandbox_of_linux_alone(sources: dict[str, ast.Module]) -> None:
+    assert {name for name, tree in sources.items() if POSIX & {*imported(tree.body)}} == LINUX_ONLY
 
 
-def test_nothing_imports_the_sandbox_of_linux_before_the_system_is_known() -> None:
+def test_nothing_imports_the_sandbox_of_linux_before_the_system_is_known(sources: dict[str, ast.Module]) -> None:
     modules = {f"pytest_fcall.{name.removesuffix('.py').replace('/', '.')}" for name in LINUX_ONLY}
-    importers = {name for name, tree in SOURCES.items() if modules & {*imported(tree.body)}}
+    importers = {name for name, tree in sources.items() if modules & {*imported(tree.body)}}
     # The watcher is itself imported late, and is the first module that Linux alone can import.
     assert importers <= {"conversation/execution/watcher.py"}
 
