@@ -23,8 +23,7 @@ if TYPE_CHECKING:
         Tool,
         Verdict,
     )
-    from pytest_fcall.session.ask.app_wire import AppWire
-    from pytest_fcall.session.ask.decoded_reply import DecodedReply
+    from pytest_fcall.session.ask.decoded_reply import AppWire, DecodedReply
     from pytest_fcall.session.ask.model import AskModel
     from pytest_fcall.session.judge.assert_calls import assert_calls
 
@@ -51,7 +50,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = {
-        "AppWire": "pytest_fcall.session.ask.app_wire",
+        "AppWire": "pytest_fcall.session.ask.decoded_reply",
         "AskModel": "pytest_fcall.session.ask.model",
         "DecodedReply": "pytest_fcall.session.ask.decoded_reply",
         "assert_calls": "pytest_fcall.session.judge.assert_calls",

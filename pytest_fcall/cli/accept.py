@@ -21,7 +21,7 @@ from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.result.kept_run import Run
+from pytest_fcall.session.result.kept_runs import Run
 from pytest_fcall.tracking.acceptance import (
     Acceptance,
     DamagedBaseline,

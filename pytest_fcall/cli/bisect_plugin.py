@@ -18,8 +18,7 @@ from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.suspects import NotBisected, OldSide, suspect_of
 from pytest_fcall.reporting.bisected import BisectedCase, edit_lines, result_lines
 from pytest_fcall.reporting.terminal import marks_for
-from pytest_fcall.session.bisection.bisection import Bisection, cost_of_request
-from pytest_fcall.session.bisection.guilty_places import undoing_lines
+from pytest_fcall.session.bisection.bisection import Bisection, cost_of_request, undoing_lines
 from pytest_fcall.session.bisection.suspect import Allowance, Suspect
 from pytest_fcall.session.models import NamedModel, parse_model
 from pytest_fcall.session.outcomes import SettingError

@@ -13,7 +13,7 @@ from pytest_fcall.reporting.run_table import models_of
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_width
 from pytest_fcall.session.result.compared_runs import compare_runs, of_one_model
-from pytest_fcall.session.result.kept_run import Run
+from pytest_fcall.session.result.kept_runs import Run
 
 _MOST_CASES = 20
 

@@ -21,8 +21,7 @@ from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.outcomes import SettingError
-from pytest_fcall.session.result.kept_run import Run
-from pytest_fcall.session.result.kept_runs import RunFiles, find_runs
+from pytest_fcall.session.result.kept_runs import Run, RunFiles, find_runs
 from pytest_fcall.session.result.report_files import ReportFile, usable_report, write_portions
 from pytest_fcall.tracking.run_file import run_paths
 from pytest_fcall.tracking.significance import SIGNIFICANCE_LEVEL
@@ -84,8 +83,7 @@ def _watch(
 ) -> int:
     """Judge the new nights; 1 where one raises an alarm, 10 where there is none to judge."""
     from pytest_fcall.session.result.watched_runs import nights_of, watched_models
-    from pytest_fcall.tracking.night_watch import acknowledged
-    from pytest_fcall.tracking.watch_file import WatchFileError, read_watches, watch_path, write_watches
+    from pytest_fcall.tracking.night_watch import WatchFileError, acknowledged, read_watches, watch_path, write_watches
 
     path = watch_path(root)
     try:

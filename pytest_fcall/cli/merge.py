@@ -21,7 +21,7 @@ from pytest_fcall.reporting.terminal import marks_for, table_width
 from pytest_fcall.session.result.case_rows import differing_lines
 from pytest_fcall.session.result.fragility import variant_lines
 from pytest_fcall.session.result.judged_run import JudgedRun, failures_of, judge_run
-from pytest_fcall.session.result.kept_run import Run
+from pytest_fcall.session.result.kept_runs import Run
 from pytest_fcall.session.result.suite_scores import score_lines, unknown_suite_lines
 from pytest_fcall.suites.builtin import SUITES
 from pytest_fcall.tracking.run_accounts import accounts_path, join_accounts

@@ -16,8 +16,7 @@ from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.reporting.plan import plan_lines, plan_to_json
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.result.kept_run import Run
-from pytest_fcall.session.result.kept_runs import find_runs
+from pytest_fcall.session.result.kept_runs import Run, find_runs
 from pytest_fcall.session.result.plan import MOST_CASES, Suite, plan_of, suites_of
 from pytest_fcall.tracking.history import MOST_RUNS
 from pytest_fcall.tracking.run_file import run_paths

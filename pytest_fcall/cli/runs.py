@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.result.kept_run import Run, load_run
+from pytest_fcall.session.result.kept_runs import Run, load_run
 from pytest_fcall.tracking.run_file import RunFileError, run_paths
 
 

@@ -20,7 +20,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks, marks_for
 from pytest_fcall.schema.value_text import did_you_mean
 from pytest_fcall.session.result.case_rows import case_lines, differing_lines
-from pytest_fcall.session.result.kept_run import Run
+from pytest_fcall.session.result.kept_runs import Run
 from pytest_fcall.tracking.run_accounts import accounts_path, read_accounts
 from pytest_fcall.tracking.stanza import parse_stanza
 

@@ -18,7 +18,7 @@ import pytest
 
 if TYPE_CHECKING:
     from pytest_fcall.plugin.collection import CaseFile
-    from pytest_fcall.session.ask.app_wire import AppWire
+    from pytest_fcall.session.ask.decoded_reply import AppWire
     from pytest_fcall.session.ask.model import AskModel
     from pytest_fcall.session.judge.llm_judge import AskJudge
 

@@ -15,7 +15,7 @@ from pytest_fcall.core import Backend, Model, Request
 from pytest_fcall.plugin.models import ids_have_models
 from pytest_fcall.plugin.session import OPEN_WIRE, registry_of, session_of
 from pytest_fcall.plugin.settings import settings_of
-from pytest_fcall.session.ask.app_wire import AppWire, collected_wire
+from pytest_fcall.session.ask.decoded_reply import AppWire, collected_wire
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Asker, Question, Source
 from pytest_fcall.session.judge.llm_judge import AskJudge

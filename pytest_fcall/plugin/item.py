@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core.variants import WantedRelation
     from pytest_fcall.plugin.file_context import FileContext
     from pytest_fcall.session.judge.samples import CaseAnswers, JudgedAnswer
-    from pytest_fcall.session.judge.variant_texts import VariantTexts
-    from pytest_fcall.session.judge.variants import CaseVariants, PlannedVariants, VariantAnswers
+    from pytest_fcall.session.judge.variants import CaseVariants, PlannedVariants, VariantAnswers, VariantTexts
 
 
 class CaseFailed(AssertionError):
@@ -245,7 +244,7 @@ class CaseItem(pytest.Function):
 
         if not any(each.name in WORDED for each in wanted):
             return None
-        from pytest_fcall.session.judge.variant_texts import VariantTexts
+        from pytest_fcall.session.judge.variants import VariantTexts
 
         session = self.context.session
         may_ask = self.named is not None and self.named.live and not session.settings.replay

@@ -40,7 +40,7 @@ class Leftovers(NamedTuple):
 
     def remove(self, root: Path) -> Iterator[str]:
         """Remove it, and say so. Raises OSError."""
-        from pytest_fcall.session.result.leftover_models import remove_leftover
+        from pytest_fcall.session.result.stale import remove_leftover
 
         for path in self.folders:
             remove_leftover(root / path)
@@ -61,7 +61,7 @@ def find_leftovers(session: pytest.Session) -> Leftovers:
     config = session.config
     if not _is_configured(config):
         return Leftovers()
-    from pytest_fcall.session.result.leftover_models import leftover_folders
+    from pytest_fcall.session.result.stale import leftover_folders
 
     ours, root = session_of(config), config.rootpath
     named = [each.model for each in (*ours.settings.models, *filter(None, [ours.settings.judge]))]

@@ -13,7 +13,7 @@ from pytest_fcall.plugin.settings import STEP_SUMMARY, usage_errors, wants_step_
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.extensions import merged_names
-from pytest_fcall.session.result.kept_run import load_run
+from pytest_fcall.session.result.kept_runs import load_run
 from pytest_fcall.session.result.report_files import (
     KINDS,
     ReportFile,

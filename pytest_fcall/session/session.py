@@ -54,7 +54,7 @@ class Session:
     def kept_texts(self, file: Path) -> Mapping[TextKey, KeptText]:
         """The texts of variants that models have written for the cases of a file."""
         if file not in self._texts:
-            from pytest_fcall.session.judge.variant_texts import read_kept
+            from pytest_fcall.session.judge.variants import read_kept
 
             self._texts[file] = read_kept(file)
         return self._texts[file]

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcall.core import Call, Operator
 from pytest_fcall.reporting.account import Account
-from pytest_fcall.session.result.kept_accounts import KeptAccounts
+from pytest_fcall.session.result.run_report import KeptAccounts
 from pytest_fcall.tracking.run_accounts import accounts_path, read_account_lines
 from pytest_fcall.tracking.run_file import run_paths
 from tests.integration.conftest import Shop

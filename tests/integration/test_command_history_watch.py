@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcall.tracking.night_watch import watch_path
 from pytest_fcall.tracking.run_file import run_paths
-from pytest_fcall.tracking.watch_file import watch_path
 from tests.integration.command import fcall, run_pytest
 from tests.integration.nights import MODEL, keep_night, keep_nights
 

@@ -24,7 +24,7 @@ from pytest_fcall.reporting.run_comparison import RunComparison, comparison_line
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_width
 from pytest_fcall.session.result.compared_runs import compare_runs
-from pytest_fcall.session.result.kept_run import Run, load_run
+from pytest_fcall.session.result.kept_runs import Run, load_run
 from pytest_fcall.tracking.run_file import RunFileError
 
 COMPARE_EXAMPLES = """\

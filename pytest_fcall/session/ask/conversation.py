@@ -1,21 +1,24 @@
-"""Conversations with a model: each is held in an event loop, and its steps are asked for like requests."""
+"""Conversations with a model: each is held in an event loop, and its steps and what servers return are recorded."""
 
 from __future__ import annotations
 
+import json
 from asyncio import wrap_future
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from pytest_fcall.core import (
     AppExchange,
+    CallResult,
     Case,
     EarlierCases,
     Expectation,
     Follower,
+    Json,
     NamedCalls,
     Reply,
     Request,
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core import ConversationSettings, Environment, Model, Transcript, User
     from pytest_fcall.session.ask.environments import EnvironmentSettings
     from pytest_fcall.session.ask.no_reply import NoReplies
-    from pytest_fcall.session.ask.tool_results import RecordedResults
+    from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.extensions import Registry
 
 
@@ -301,3 +304,49 @@ def _exchanges(answers: Sequence[Answer]) -> tuple[AppExchange, ...] | None:
     """The requests that an app has sent to models in all its steps."""
     known = [answer.exchanges for answer in answers if answer.exchanges is not None]
     return tuple(exchange for exchanges in known for exchange in exchanges) if known else None
+
+
+_NO_SAMPLE: Final = -(2**31)
+"""Far from every sample of a reply, so that a result is never taken for the nearest reply."""
+
+
+class RecordedResults:
+    """The results of one conversation, which begins with the question `first`."""
+
+    def __init__(self, recordings: SessionRecordings, first: Question, *, offline: bool) -> None:
+        self._recordings = recordings
+        self._first = first
+        self.offline = offline
+        self.conversation_key = first.digest
+
+    def find(self, key: str) -> CallResult | None:
+        """The recorded result of the call with this key, if it may stand for calling again."""
+        question = self._question(key, {})
+        recorded = self._recordings.find_result(question, live=not self.offline)
+        if recorded is None:
+            return None
+        self._recordings.mark_used(question)
+        return _result(recorded.reply.text)
+
+    def keep(self, key: str, call: Mapping[str, Json], result: CallResult) -> None:
+        """Record the result of a call."""
+        text = json.dumps({"value": result.value} if result.error is None else {"error": result.error})
+        self._recordings.record([(self._question(key, call), Reply(text))])
+
+    def _question(self, key: str, call: Mapping[str, Json]) -> Question:
+        request = Request(({"role": "tool", "content": canonical(call)},), sample=_NO_SAMPLE)
+        return self._first._replace(request=request, digest=key)
+
+
+def _result(text: str) -> CallResult | None:
+    """The result in a recording; None where the file was changed by hand into something else."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    match data:
+        case {"value": value}:
+            return CallResult(value)
+        case {"error": str(error)}:
+            return CallResult(error=error)
+    return None

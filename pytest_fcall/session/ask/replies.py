@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from pytest_fcall.core.extension import Decoder
     from pytest_fcall.reporting.results import Way
     from pytest_fcall.session.ask.active_run import ActiveRun
-    from pytest_fcall.session.ask.conversation import ConversationRunner
+    from pytest_fcall.session.ask.conversation import ConversationRunner, RecordedResults
     from pytest_fcall.session.ask.open_requests import OpenRequests
     from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
-    from pytest_fcall.session.ask.tool_results import RecordedResults
     from pytest_fcall.session.ask.transport import ProgressDisplayFactory
     from pytest_fcall.session.extensions import Registry
     from pytest_fcall.session.models import NamedModel
@@ -295,7 +294,7 @@ class Replies:
         return self._runner
 
     def _results(self, conversation: Conversation, *, offline: bool) -> RecordedResults:
-        from pytest_fcall.session.ask.tool_results import RecordedResults
+        from pytest_fcall.session.ask.conversation import RecordedResults
 
         return RecordedResults(self._recordings, conversation.question, offline=offline)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.core import Verdict
     from pytest_fcall.core.extension import Comparator
-    from pytest_fcall.session.ask.app_wire import AppWire
+    from pytest_fcall.session.ask.decoded_reply import AppWire
     from pytest_fcall.session.judge.llm_judge import AskJudge
 
 

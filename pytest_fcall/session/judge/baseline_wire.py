@@ -1,8 +1,8 @@
-"""The requests of an app that a baseline keeps, and the verdict of a case's `wire` on them today."""
+"""The requests of an app that a baseline keeps, in an order that stays, and the verdict of `wire` on them today."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
@@ -13,7 +13,6 @@ from pytest_fcall.decoding import decode
 from pytest_fcall.matching.app import judge_app_exchanges
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.schema.value_text import json_text
-from pytest_fcall.session.judge.exchange_order import canonical_order
 from pytest_fcall.tracking.question_digests import question_digests
 from pytest_fcall.tracking.stanza import WireRequest, wire_to_json
 
@@ -52,7 +51,7 @@ def answered_requests(
     asked = [each for each in inside if each.model]
     if decoder and not any(each.request.tools for each in asked):
         asked = [replace(each, reply=replace(each.reply, decoder=decoder)) for each in asked]
-    return canonical_order(
+    return _canonical_order(
         asked,
         lambda exchange: json_text(wire_to_json([_kept_request(exchange, decoders)])) or "",
     )
@@ -119,3 +118,72 @@ def _offered(inside: Sequence[AppExchange] | None) -> Iterator[Tool]:
 
 def _request(kept: WireRequest, known: Mapping[str, Tool]) -> Request:
     return Request((), tuple(known.get(name) or Tool(name, parameters=_ANY) for name in kept.tools))
+
+
+_CLOCK_STEP = 0.001
+"""In seconds. Times of recordings are written to the millisecond."""
+
+
+def _canonical_order(exchanges: Sequence[AppExchange], text_of: Callable[[AppExchange], str]) -> list[AppExchange]:
+    """Sort exchanges, which come in the order of their answers, so that parallel ones do not depend on that order.
+
+    Each belongs to the step after those that it follows; those of one step are sorted by their text.
+    """
+    overlaps = [[_overlap(earlier, later) for earlier in exchanges[:place]] for place, later in enumerate(exchanges)]
+    if not any(map(any, overlaps)):
+        return list(exchanges)
+    groups = _parallel_groups(exchanges, overlaps)
+    steps: list[int] = []
+    for place, later in enumerate(exchanges):
+        before = (
+            steps[at]
+            for at, earlier in enumerate(exchanges[:place])
+            if not overlaps[place][at] and (groups[at] != groups[place] or _continues(later, earlier))
+        )
+        steps.append(max(before, default=0) + 1)
+    pairs = zip(steps, exchanges, strict=True)
+    keys = [(step, text_of(exchange) if steps.count(step) > 1 else "") for step, exchange in pairs]
+    return [exchanges[place] for place in sorted(range(len(keys)), key=keys.__getitem__)]
+
+
+def _overlap(one: AppExchange, other: AppExchange) -> bool:
+    """Whether one was sent before the other was answered, when a provider answered them."""
+    if not one.ended or not other.ended:
+        return False
+    begun = (each.ended - (each.reply.seconds or 0.0) for each in (one, other))
+    return min(one.ended, other.ended) - max(begun) > _CLOCK_STEP
+
+
+def _parallel_groups(exchanges: Sequence[AppExchange], overlaps: Sequence[Sequence[bool]]) -> list[int]:
+    """Numbers that are equal for the exchanges of conversations that were held at the same time.
+
+    Of these, only messages show which follows which: what ended first was merely faster.
+    """
+    groups = list(range(len(exchanges)))
+
+    def join(one: int, other: int) -> None:
+        old, new = groups[one], groups[other]
+        groups[:] = [new if group == old else group for group in groups]
+
+    latest = set[int]()
+    for place, later in enumerate(exchanges):
+        for at, overlap in enumerate(overlaps[place]):
+            if overlap:
+                join(at, place)
+        known = [at for at in latest if not overlaps[place][at] and _repeats(later, exchanges[at])]
+        if known:
+            nearest = max(known, key=lambda at: len(exchanges[at].request.messages))
+            join(nearest, place)
+            latest.remove(nearest)
+        latest.add(place)
+    return groups
+
+
+def _continues(later: AppExchange, earlier: AppExchange) -> bool:
+    """Whether a request goes on where the other one ended, as far as it shows."""
+    return _repeats(later, earlier) or "previous_response_id" in later.request.settings
+
+
+def _repeats(later: AppExchange, earlier: AppExchange) -> bool:
+    before = earlier.request.messages
+    return len(later.request.messages) > len(before) and later.request.messages[: len(before)] == before

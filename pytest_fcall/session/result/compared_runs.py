@@ -14,7 +14,7 @@ from pytest_fcall.reporting.run_comparison import ComparedGroup, ModelPair, RunC
 from pytest_fcall.reporting.run_table import of_model
 from pytest_fcall.reporting.score_tables import ScoreChange
 from pytest_fcall.reporting.tool_confusion import confusion_counts
-from pytest_fcall.session.result.kept_run import Run
+from pytest_fcall.session.result.kept_runs import Run
 from pytest_fcall.session.result.model_change import answered_rightly, first_answers
 from pytest_fcall.session.result.scores import score_rows
 from pytest_fcall.tracking.measurement import Key

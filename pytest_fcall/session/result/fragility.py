@@ -1,17 +1,24 @@
-"""How often the verdicts of a run flip in variants of its cases, by model and relation."""
+"""The verdicts on variants of cases, and how often they flip in a run, by model and relation."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import fsum
+from typing import TYPE_CHECKING
 
 from pytest_fcall.core.verdict import Rate
+from pytest_fcall.reporting.case_difference import difference_text
 from pytest_fcall.reporting.fragility import FlipRow, ModelFlips, RelationChange, flip_lines
-from pytest_fcall.reporting.results import Result, VariantResults
+from pytest_fcall.reporting.results import Result, VariantResult, VariantResults
 from pytest_fcall.reporting.run_table import models_of, of_model
 from pytest_fcall.tracking.flips import RelationFlips, VariedCase, flips_of
 from pytest_fcall.tracking.significance import SIGNIFICANCE_LEVEL, RatePair, adjust_by_holm, p_value_different
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import Case
+    from pytest_fcall.session.case_run import CaseRun
+    from pytest_fcall.session.judge.variants import VariantAnswers
 
 
 def flips_by_model(results: Sequence[Result]) -> dict[str, list[RelationFlips]]:
@@ -98,3 +105,37 @@ def _row(flips: RelationFlips) -> FlipRow:
 
 def _unfit(results: Sequence[Result]) -> Mapping[tuple[str, str], int]:
     return Counter(pair for result in results if result.variants for pair in result.variants.unfit)
+
+
+def variant_results(run: CaseRun) -> VariantResults | None:
+    """The verdicts on all variants; None where they are not judged."""
+    variants = run.variants
+    if variants is None or variants.first is None:
+        return None
+    before = run.variants_before(run.judged.comparison.stanza) if run.judged else {}
+    first = variants.first.verdict.valid
+    repeated = [*variants.own, *variants.repeated.judged]
+    return VariantResults(
+        first=first,
+        repeated=(sum(each.verdict.valid for each in repeated), len(repeated)),
+        tried=tuple(_tried(each, run.case, first=first) for each in variants.all),
+        unfit=tuple(variants.planned.plan.unfit.items()),
+        before=tuple((relation, *rate) for relation, rate in before.items()),
+        answers=variants.count,
+        replayed=variants.count - variants.asked,
+        usage=variants.usage,
+    )
+
+
+def _tried(varied: VariantAnswers, case: Case, *, first: bool) -> VariantResult:
+    variant, judged = varied.variant, varied.judged
+    reasons: list[tuple[str, str]] = [(reason.kind, reason.path) for each in judged for reason in each.verdict.reasons]
+    has_flipped = any(each.verdict.valid is not first for each in judged)
+    return VariantResult(
+        variant.relation,
+        variant.number,
+        right=sum(each.verdict.valid for each in judged),
+        asked=len(judged),
+        reasons=tuple(dict.fromkeys(reasons)),
+        difference=difference_text(case, variant.case) if has_flipped else "",
+    )

@@ -1,21 +1,21 @@
-"""Gates of a run, and the figures that they bound."""
+"""Gates of a run, the figures that they bound, and the sentences on what they decided."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import fsum
+from math import ceil, fsum
 from typing import get_args
 
 from pytest_fcall.core import Outcome
-from pytest_fcall.reporting.gates import JudgedGate, gate_lines
+from pytest_fcall.reporting.gates import JudgedGate, figure_text, gate_lines
+from pytest_fcall.reporting.number_text import interval_text, p_equation_text, plural_text
 from pytest_fcall.reporting.results import Result
+from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import statistics_of
 from pytest_fcall.session.outcomes import SettingError
-from pytest_fcall.session.result.exit_status import Fail, RunFailures
-from pytest_fcall.session.result.gate_decision import decision_text
-from pytest_fcall.session.result.gate_notes import gate_note
+from pytest_fcall.session.result.exit_status import FAILED, PASSED, Fail, RunFailures
 from pytest_fcall.session.result.model_change import rate_pair
 from pytest_fcall.session.result.suite_scores import Suites, combined_score
 from pytest_fcall.session.setting_values import choice
@@ -27,7 +27,7 @@ _NOT_COMPARED = frozenset({None, Outcome.NEW, Outcome.EDITED})
 """Outcomes of cases that have nothing to be compared with."""
 
 
-def group_figures(results: Sequence[Result]) -> GroupFigures:
+def _group_figures(results: Sequence[Result]) -> GroupFigures:
     """The figures of these results."""
     from pytest_fcall.reporting.tampered_results import attack_counts, recovery_counts
 
@@ -76,7 +76,7 @@ def _mean_strength(results: Sequence[Result]) -> tuple[float, float, float] | No
     return caught, survived, undecided
 
 
-def slices_of(results: Iterable[Result], kind: SliceKind) -> list[Slice]:
+def _slices_of(results: Iterable[Result], kind: SliceKind) -> list[Slice]:
     """The parts of the results that a significance test takes one by one, each of one model.
 
     Answers of several models are never counted together, or what one gains would hide what another loses.
@@ -108,7 +108,7 @@ def _slice_names(result: Result, kind: SliceKind) -> Sequence[str]:
             return (result.file,)
 
 
-def results_in_scope(results: Iterable[Result], scope: Sequence[str]) -> list[Result]:
+def _results_in_scope(results: Iterable[Result], scope: Sequence[str]) -> list[Result]:
     """The results that have each name in `scope` as category, tag, suite or model, or have a score of that name."""
     return [result for result in results if _scope_names(result).issuperset(scope)]
 
@@ -145,11 +145,11 @@ def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> Grou
     if gate.figure == "fragility":
         return _measured_flips(gate.scope, results)
     if gate.figure == "recovery":
-        return group_figures(_faulty_results(gate.scope, results))
-    chosen = results_in_scope(results, gate.scope)
-    found = group_figures(chosen)
+        return _group_figures(_faulty_results(gate.scope, results))
+    chosen = _results_in_scope(results, gate.scope)
+    found = _group_figures(chosen)
     if gate.kind == "chance":
-        return replace(found, tests=SliceTests(float(gate.bound), slices_of(chosen, gate.by)))
+        return replace(found, tests=SliceTests(float(gate.bound), _slices_of(chosen, gate.by)))
     if gate.figure in FIGURES:
         return found
     return replace(found, scores={gate.figure: combined_score(gate.figure, chosen, suites, gate.scope)})
@@ -163,7 +163,7 @@ def _faulty_results(scope: Sequence[str], results: Sequence[Result]) -> list[Res
     faulty = [(result, names) for result, names in named if names]
     known = {name for _, names in faulty for name in names}.intersection(scope)
     chosen = [result for result, names in faulty if names >= known]
-    return results_in_scope(chosen, [name for name in scope if name not in known])
+    return _results_in_scope(chosen, [name for name in scope if name not in known])
 
 
 def _measured_flips(scope: Sequence[str], results: Sequence[Result]) -> GroupFigures:
@@ -172,15 +172,15 @@ def _measured_flips(scope: Sequence[str], results: Sequence[Result]) -> GroupFig
 
     known = {each.relation for result in results if result.variants for each in result.variants.tried}
     relations = known.intersection(scope)
-    chosen = results_in_scope(results, [name for name in scope if name not in relations])
+    chosen = _results_in_scope(results, [name for name in scope if name not in relations])
     flips = [each for found in flips_by_model(chosen).values() for each in found]
     counted = tuple(each for each in flips if not relations or each.relation in relations)
-    return replace(group_figures(chosen), flips=counted)
+    return replace(_group_figures(chosen), flips=counted)
 
 
 def judged_gates(verdicts: Sequence[GateVerdict]) -> list[JudgedGate]:
     """The verdicts as plain data for people."""
-    return [JudgedGate(v.gate.text, v.gate.kind, v.figure, v.gate.bound, v.held, gate_note(v)) for v in verdicts]
+    return [JudgedGate(v.gate.text, v.gate.kind, v.figure, v.gate.bound, v.held, _gate_note(v)) for v in verdicts]
 
 
 def gate_verdict_lines(verdicts: Sequence[GateVerdict]) -> list[str]:
@@ -205,3 +205,139 @@ def _parsed(where: str, text: str, score_names: Callable[[], Iterable[str]]) -> 
         return parse_gates(text, score_names)
     except GateError as error:
         raise SettingError(f"{where}: {error}") from None
+
+
+_MOST_NAMED = 3
+"""At most so many parts of a run are named."""
+
+
+def _gate_note(verdict: GateVerdict) -> str:
+    """The note on a verdict; empty where there is nothing to say."""
+    return "; ".join(filter(None, _notes(verdict)))
+
+
+def _notes(verdict: GateVerdict) -> Iterator[str]:
+    yield verdict.missing_reason
+    measured = verdict.measured
+    if verdict.gate.kind == "chance":
+        if verdict.held is False:
+            yield _listed(_worse_text(*each) for each in measured.tests.worse)
+        elif verdict.held:
+            yield f"sees {_visible_text(measured.tests)}"
+        yield _left_out_text(measured.edited, measured.unmeasured)
+    elif verdict.gate.figure == "strength" and measured.strength is not None and measured.unmeasured_strength:
+        yield f"{plural_text(measured.unmeasured_strength, 'case')} not measured"
+    elif verdict.gate.figure == "recovery" and measured.faulty:
+        yield f"{measured.recovered:,} of {measured.faulty:,}, {interval_text(measured.recovered, measured.faulty)}"
+    elif verdict.gate.figure == "fragility":
+        fragile = [each for each in measured.flips if each.word == "fragile"]
+        yield _listed(f"{each.relation} flips {100 * each.rate:.1f} %" for each in fragile)
+    elif verdict.gate.figure == "regressions":
+        yield _left_out_text(measured.edited, 0)
+
+
+def _worse_text(slice_: Slice, p_value: float) -> str:
+    change = f"{100 * slice_.before:.1f} % → {100 * slice_.now:.1f} % right"
+    return f"{slice_.name} {change}, {plural_text(len(slice_.pairs), 'case')}, {p_equation_text(p_value)}"
+
+
+def _visible_text(tests: SliceTests) -> str:
+    found = tests.visible_drops
+    if len(found) == 1:
+        return _drop_text(*found[0], name="")
+    return _listed(_drop_text(each, drop, name=f" of {each.name}") for each, drop in found)
+
+
+def _drop_text(slice_: Slice, drop: float | None, *, name: str) -> str:
+    with_cases = f"with {plural_text(len(slice_.pairs), 'case')}{name}"
+    return f"none {with_cases}" if drop is None else f"a drop of {_points_text(drop)} or more {with_cases}"
+
+
+def _points_text(drop: float) -> str:
+    """Never less than the drop: `7.5 points`, `24 points`."""
+    tenths = ceil(round(1000 * drop, 6))
+    points = f"{ceil(tenths / 10)}" if tenths >= 100 or tenths % 10 == 0 else f"{tenths / 10}"
+    return "1 point" if points == "1" else f"{points} points"
+
+
+def _left_out_text(edited: int, unmeasured: int) -> str:
+    """`3 edited cases left out`, or `3 edited cases and 1 without a measurement left out`."""
+    parts = [plural_text(edited, "edited case")] if edited else []
+    if unmeasured:
+        parts.append(f"{f'{unmeasured:,}' if edited else plural_text(unmeasured, 'case')} without a measurement")
+    return f"{' and '.join(parts)} left out" if parts else ""
+
+
+def _listed(texts: Iterable[str]) -> str:
+    found = list(texts)
+    more = len(found) - _MOST_NAMED
+    return "; ".join([*found[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
+
+
+_MOST_NAMED = 3
+"""At most so many gates are named."""
+
+
+def decision_text(fail: Fail, failures: RunFailures, verdicts: Sequence[GateVerdict], failed_cases: int) -> str:
+    """What decided; empty where the run passed, no case failed and every gate holds."""
+    excused = [*_failures_of_verdicts(failures, failed_cases)]
+    broken = [verdict for verdict in verdicts if verdict.held is False]
+    status = failures.exit_status(fail, verdicts)
+    if status == FAILED:
+        return _failed_text(fail, failures, broken, excused)
+    if status == PASSED:
+        return _passed_text(verdicts, broken, excused)
+    undecided = [verdict for verdict in verdicts if verdict.held is None and fail != "items"]
+    reasons = [f"{_named(undecided)} cannot be judged"] if undecided else []
+    if failures.unanswered or failures.unrecorded:
+        reasons.append("replies are missing, which no gate excuses")
+    return f"inconclusive: {'; '.join(reasons)}" if reasons else ""
+
+
+def _failures_of_verdicts(failures: RunFailures, failed_cases: int) -> Iterator[str]:
+    """What gates excuse, unless --fc-fail says otherwise."""
+    if failed_cases:
+        yield f"{plural_text(failed_cases, 'case')} failed"
+    if failures.worse:
+        yield "a model is worse than before"
+
+
+def _failed_text(fail: Fail, failures: RunFailures, broken: Sequence[GateVerdict], of_verdicts: Sequence[str]) -> str:
+    reasons = ["a forbidden call was made, which no gate excuses"] if failures.forbidden else []
+    if failures.otherwise:
+        reasons.append("there is an error, or a plain test failed, which no gate excuses")
+    if broken and fail != "items":
+        reasons.append(_do_not_hold(broken))
+    if of_verdicts and fail == "gates":
+        reasons += [f"gates decide in place of single verdicts ({' and '.join(of_verdicts)})"] if broken else []
+    elif of_verdicts:
+        role = "counts beside the gates" if fail == "both" else "decides in place of the gates"
+        reasons.append(f"{' and '.join(of_verdicts)}, which {role} (--fc-fail={fail})")
+    return f"failed: {'; '.join(reasons)}"
+
+
+def _passed_text(verdicts: Sequence[GateVerdict], broken: Sequence[GateVerdict], of_verdicts: Sequence[str]) -> str:
+    if broken:
+        return f"passed although {_do_not_hold(broken)}: --fc-fail=items leaves the decision to the cases"
+    if not of_verdicts:
+        return ""
+    hold = f"{_named(verdicts)} {'holds' if len(verdicts) == 1 else 'hold'}"
+    return (
+        f"passed although {' and '.join(of_verdicts)}: gates decide in place of single verdicts, and {hold}; "
+        "--fc-fail=both makes failed cases count, too"
+    )
+
+
+def _do_not_hold(verdicts: Sequence[GateVerdict]) -> str:
+    return f"{_named(verdicts)} {'does' if len(verdicts) == 1 else 'do'} not hold"
+
+
+def _named(verdicts: Sequence[GateVerdict]) -> str:
+    """The gates, each with its bound and figure."""
+    named = [
+        f"{safe_line(verdict.gate.text)} ({figure_text(verdict.gate.kind, verdict.figure, verdict.gate.bound)})"
+        for verdict in verdicts[:_MOST_NAMED]
+    ]
+    if (more := len(verdicts) - _MOST_NAMED) > 0:
+        named.append(f"{more:,} more")
+    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)

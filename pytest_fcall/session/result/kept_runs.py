@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from heapq import nlargest
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, overload
 from urllib.parse import quote
 
 from pytest_fcall.core import Json
@@ -16,9 +17,10 @@ from pytest_fcall.core.json_data import read_json
 from pytest_fcall.reporting.answer_lines import is_asked, origin_text
 from pytest_fcall.reporting.history import Change, KeptRun, RunHistory, key_of
 from pytest_fcall.reporting.number_text import plural_text
-from pytest_fcall.session.result.kept_run import Run, load_run
+from pytest_fcall.reporting.result_json import results_from_json
+from pytest_fcall.reporting.results import Results
 from pytest_fcall.tracking.run_changes import RunChanges
-from pytest_fcall.tracking.run_file import RunFileError
+from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run_by_rows
 
 
 class RunFiles(NamedTuple):
@@ -144,3 +146,47 @@ def _report_beside(path: Path, page: Path) -> str:
         )
     except ValueError:  # on another drive
         return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run file and its results."""
+
+    path: Path
+    file: RunFile
+    """Its rows are read anew whenever they are gone through: few readers need them beside the results."""
+    results: Results
+
+
+class _Rows(Sequence[Json]):
+    """The rows of a run file."""
+
+    def __init__(self, path: Path, number: int) -> None:
+        self._path = path
+        self._number = number
+
+    def __len__(self) -> int:
+        return self._number
+
+    def __iter__(self) -> Iterator[Json]:
+        return read_run_by_rows(self._path)[1]
+
+    @overload
+    def __getitem__(self, place: int) -> Json: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Json]: ...
+    def __getitem__(self, place: int | slice) -> Json:
+        return [*self][place]
+
+
+def load_run(path: Path) -> Run:
+    """The run in a file. Raises RunFileError."""
+    file, rows = read_run_by_rows(path)
+    try:
+        results = results_from_json(file.results, rows)
+    except RunFileError:
+        raise
+    except ValueError as error:
+        raise RunFileError(f"{path}: not a run file: {error}") from None
+    figures = {**file.results, "results": _Rows(path, len(results.results))}
+    return Run(path, replace(file, results=figures), results)

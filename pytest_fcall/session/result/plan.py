@@ -17,7 +17,7 @@ from pytest_fcall.reporting.plan import Measured, Option, Plan, Sight
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.statistics import known_sum
 from pytest_fcall.session.result.detection import Design, Detection, KnownCase, Loss
-from pytest_fcall.session.result.kept_run import Run
+from pytest_fcall.session.result.kept_runs import Run
 from pytest_fcall.tracking.baseline_file import baseline_path
 from pytest_fcall.tracking.bookkeeping import measurement_path, read_measurement
 from pytest_fcall.tracking.gates import GateError, parse_gates

@@ -99,7 +99,7 @@ def result_of(
 
 
 def _variants(run: CaseRun) -> VariantResults | None:
-    from pytest_fcall.session.result.variants import variant_results
+    from pytest_fcall.session.result.fragility import variant_results
 
     return variant_results(run)
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeVar, get_args, overload
 
-from pytest_fcall.core import Call, Json, Outcome
+from pytest_fcall.core import Call, Json, Outcome, Tool
+from pytest_fcall.core.json_data import DamagedData, as_mapping, read_json
+from pytest_fcall.reporting.account import Account, account_from_json
 from pytest_fcall.reporting.fragility import ModelFlips
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.report import (
@@ -28,11 +30,11 @@ from pytest_fcall.session.result.compared_runs import (
     compare_runs,
 )
 from pytest_fcall.session.result.judged_run import JudgedRun, judge_run
-from pytest_fcall.session.result.kept_accounts import KeptAccounts, OfferedTools
-from pytest_fcall.session.result.kept_run import Run, load_run
+from pytest_fcall.session.result.kept_runs import Run, load_run
 from pytest_fcall.session.result.model_change import answered_rightly
 from pytest_fcall.session.result.suite_scores import Suites
 from pytest_fcall.tracking.differences import same_calls
+from pytest_fcall.tracking.run_accounts import accounts_path, read_account_texts, tool_of_line, tool_set_of_line
 from pytest_fcall.tracking.run_file import RunFile, RunFileError, read_run_by_rows, run_data
 
 T = TypeVar("T")
@@ -166,3 +168,55 @@ class _Lazy(Sequence[T]):
 
     def __len__(self) -> int:
         return len(self._made)
+
+
+class KeptAccounts(Mapping[str, Account]):
+    """The accounts by node id. The file is read when the first is asked for, and each account when it is."""
+
+    def __init__(self, run: Path) -> None:
+        self._path = accounts_path(run)
+
+    @cached_property
+    def _lines(self) -> tuple[dict[str, bytes], dict[str, Sequence[Tool]]]:
+        accounts, tools, sets = dict[str, bytes](), dict[tuple[str, str], Tool](), []
+        for text, line in read_account_texts(self._path):
+            if isinstance(nodeid := line.get("nodeid"), str):
+                accounts[nodeid] = text  # of a case that was run again the last one counts
+            elif tool := tool_of_line(line):
+                tools[tool.name, tool.digest] = Tool(tool.name, tool.description, tool.parameters)
+            elif found := tool_set_of_line(line):
+                sets.append(found)
+        return accounts, {name: [tools[each] for each in own if each in tools] for name, own in sets}
+
+    @property
+    def offered(self) -> Mapping[str, Sequence[Tool]]:
+        """The sets of tools by their names, which accounts refer to."""
+        return self._lines[1]
+
+    def __getitem__(self, nodeid: str) -> Account:
+        try:
+            return account_from_json(as_mapping(read_json(self._lines[0][nodeid]), "an account"))
+        except DamagedData as error:
+            return Account(nodeid, error=f"what was asked and answered cannot be read: {error}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines[0])
+
+    def __len__(self) -> int:
+        return len(self._lines[0])
+
+
+class OfferedTools(Mapping[str, Sequence[Tool]]):
+    """The sets of tools of accounts, by name, which are read when the first is asked for."""
+
+    def __init__(self, accounts: KeptAccounts) -> None:
+        self._accounts = accounts
+
+    def __getitem__(self, name: str) -> Sequence[Tool]:
+        return self._accounts.offered[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._accounts.offered)
+
+    def __len__(self) -> int:
+        return len(self._accounts.offered)

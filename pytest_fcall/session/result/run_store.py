@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.session.outcomes import SettingError
-from pytest_fcall.tracking.repository import repository_of
-from pytest_fcall.tracking.revision import revision_of
+from pytest_fcall.tracking.revision import repository_of, revision_of
 from pytest_fcall.tracking.run_accounts import AccountWriter, accounts_path, remove_old_accounts
 from pytest_fcall.tracking.run_file import RunFile, remove_old_runs, run_id, runs_folder, write_run
 

@@ -11,7 +11,7 @@ from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.history import key_of
 from pytest_fcall.reporting.night_watch import ChangedCase, NightChange, Shift, WatchedModel
 from pytest_fcall.reporting.number_text import plural_text
-from pytest_fcall.session.result.kept_run import Run
+from pytest_fcall.session.result.kept_runs import Run
 from pytest_fcall.tracking.drop_evidence import most_changed, total
 from pytest_fcall.tracking.history import verdicts_of
 from pytest_fcall.tracking.measurement import Key

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.tracking.repository import repository_of, web_address
-from pytest_fcall.tracking.revision import run_git
+from pytest_fcall.tracking.revision import repository_of, run_git, web_address
 
 
 @pytest.mark.parametrize(

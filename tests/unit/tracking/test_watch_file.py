@@ -8,8 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json
-from pytest_fcall.tracking.night_watch import LARGEST, MOST_KEPT, Bet, JudgedNight, Watch
-from pytest_fcall.tracking.watch_file import WatchFileError, read_watches, watch_path, write_watches
+from pytest_fcall.tracking.night_watch import (
+    LARGEST,
+    MOST_KEPT,
+    Bet,
+    JudgedNight,
+    Watch,
+    WatchFileError,
+    read_watches,
+    watch_path,
+    write_watches,
+)
 
 EVIDENCE = st.floats(0, LARGEST)
 BETS = st.builds(Bet, EVIDENCE, st.text(max_size=4), st.text(max_size=4))

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from pytest_fcall.session.result.exit_status import Fail, RunFailures
-from pytest_fcall.session.result.gate_decision import decision_text
+from pytest_fcall.session.result.gates import decision_text
 from pytest_fcall.tracking.gates import Gate, GateVerdict
 
 WRONG, WORSE = RunFailures(verdicts=True), RunFailures(worse=True)
