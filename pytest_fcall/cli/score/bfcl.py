@@ -23,7 +23,7 @@ from pytest_fcall.suites.bfcl.answers import (
     read_answer,
 )
 from pytest_fcall.suites.bfcl.case_index import CaseIndex, conversation_score_row, is_conversation, verdict_row
-from pytest_fcall.suites.bfcl.figures import Tallies, counted_category, score_table
+from pytest_fcall.suites.bfcl.figures import Tallies, accuracy_table, counted_category
 from pytest_fcall.suites.bfcl.handlers import find_handler, has_family_mark, is_open, name_forms
 from pytest_fcall.suites.bfcl.judge import score_answer
 from pytest_fcall.suites.bfcl.known_models import known_models, package_folder
@@ -206,7 +206,7 @@ class BfclJudge(RowJudge):
         """The categories and the scores of each model."""
         sizes = _case_index(self.cases).size
         for model, tallies in _tallies(sums).items():
-            yield score_table(model, tallies, {name: sizes(name) for name in tallies})
+            yield accuracy_table(model, tallies, {name: sizes(name) for name in tallies})
 
     def csv_files(self, totals: GroupTotals) -> Iterator[tuple[str, str]]:
         """The tables of the harness."""

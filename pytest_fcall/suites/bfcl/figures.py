@@ -362,7 +362,7 @@ def counted_category(category: str, id_: str) -> str:
     return format_of(id_).category if category == FORMAT_CATEGORY else category
 
 
-def score_table(model: str, tallies: Tallies, sizes: Mapping[str, int]) -> Table:
+def accuracy_table(model: str, tallies: Tallies, sizes: Mapping[str, int]) -> Table:
     """Return the accuracy of a model by category, and the scores of the leaderboard."""
     rows = [
         (category, _count(answers, sizes[category]), f"{right:,}", f"{100 * right / answers:.2f} %")

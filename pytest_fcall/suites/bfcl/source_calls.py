@@ -6,7 +6,7 @@ import ast
 import json
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -84,10 +84,12 @@ class OfficialCaller:
         self._methods = {f"{owner}_{name}_instance": methods_of(each) for name, each in self.instances.items()}
         self._owners = {method: name for name, methods in self._methods.items() for method in methods}
 
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of all methods."""
-        return [*self._owners]
+    def tools(self) -> dict[str, Callable[..., str]]:
+        """Return all methods as functions with text as result, by their names."""
+        return {name: self._tool(name) for name in self._owners}
+
+    def _tool(self, name: str) -> Callable[..., str]:
+        return lambda **arguments: self.run(call_source(name, arguments))
 
     def run(self, source: str) -> str:
         """Execute a call, and return its result or error as the official harness writes it."""

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.bfcl.source_calls import OfficialCaller, call_source
+from pytest_fcall.suites.bfcl.source_calls import OfficialCaller
 from pytest_fcall.suites.bfcl.world import class_of
 
 
@@ -32,9 +31,8 @@ class Memory:
 
     def __init__(self, instance: Any) -> None:
         self._instance = instance
-        caller = OfficialCaller("model", {type(instance).__name__: instance})
-        for name in caller.names:
-            setattr(self, name, _tool(caller, name))
+        for name, tool in OfficialCaller("model", {type(instance).__name__: instance}).tools().items():
+            setattr(self, name, tool)
 
     @property
     def left(self) -> Json:
@@ -47,10 +45,6 @@ class Memory:
     def told(self) -> object:
         """The part that a model sees."""
         return self._instance._dump_core_memory_to_context()  # noqa: SLF001  # how its own harness does it
-
-
-def _tool(caller: OfficialCaller, name: str) -> Callable[..., str]:
-    return lambda **arguments: caller.run(call_source(name, arguments))
 
 
 def _loaded(name: str, category: str, scenario: str, left: Json, folder: Path) -> Any:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from pytest_fcall.suites.bfcl.source_calls import OfficialCaller, call_source
+from pytest_fcall.suites.bfcl.source_calls import OfficialCaller
 from pytest_fcall.suites.bfcl.world import Config, import_classes, instances_of
 
 Turn: TypeAlias = "Sequence[Sequence[str]]"
@@ -22,12 +22,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 def make(classes: Sequence[str], config: Config, long_context: bool) -> dict[str, Callable[..., str]]:
     """Make new instances. Their public methods are the tools; results and errors are text."""
-    caller = OfficialCaller("model", instances_of(classes, config, long_context))
-    return {name: _tool(caller, name) for name in caller.names}
-
-
-def _tool(caller: OfficialCaller, name: str) -> Callable[..., str]:
-    return lambda **arguments: caller.run(call_source(name, arguments))
+    return OfficialCaller("model", instances_of(classes, config, long_context)).tools()
 
 
 def make_checker() -> Checker:
