@@ -9,8 +9,7 @@ from typing import TypeGuard
 
 import pytest
 
-from pytest_fcall.backends.apps.app_module import app_of
-from pytest_fcall.backends.apps.python import PythonBackend
+from pytest_fcall.backends.apps.python import PythonBackend, app_of
 from pytest_fcall.core import Backend, Model, Request
 from pytest_fcall.plugin.models import ids_have_models
 from pytest_fcall.plugin.session import OPEN_WIRE, registry_of, session_of

@@ -20,8 +20,7 @@ _NO_AGENTS: Mapping[str, AgentKind] = MappingProxyType({})
 
 def python_backend(model: Model, root: Path, agents: Mapping[str, AgentKind] = _NO_AGENTS) -> PythonBackend:
     """Make the backend of an app in Python, which the first request imports. `agents` are those of other packages."""
-    from pytest_fcall.backends.apps.app_module import check_app, find_app
-    from pytest_fcall.backends.apps.python import PythonBackend
+    from pytest_fcall.backends.apps.python import PythonBackend, check_app, find_app
 
     return PythonBackend(partial(find_app, model.name, root, agents), partial(check_app, model.name, root))
 

@@ -213,7 +213,7 @@ class SourceClient:
         )
 
     def _agent_tools(self, name: str, source: Mapping[str, Json]) -> list[Tool]:
-        from pytest_fcall.backends.apps.app_module import agent_tools
+        from pytest_fcall.backends.apps.python import agent_tools
 
         tools, unread = agent_tools(name, self._root, describe_source(source))
         self._left_out[canonical(source)] = [f"{each.name} ({each.why})" for each in unread]

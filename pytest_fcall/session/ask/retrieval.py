@@ -69,7 +69,7 @@ def _model(name: str, root: Path) -> Embed:
 
 def _function(place: str, root: Path) -> Embed:
     """A function of the project that embeds texts, such as a client of an API."""
-    from pytest_fcall.backends.apps.app_module import find_object
+    from pytest_fcall.backends.apps.python import find_object
 
     found = find_object(place, root)
     if not callable(found):

@@ -11,8 +11,7 @@ from typing import cast
 import pytest
 
 from pytest_fcall.backends.apps import python_backend
-from pytest_fcall.backends.apps.app_module import find_app
-from pytest_fcall.backends.apps.python import CopyableTools, PythonBackend, app_request
+from pytest_fcall.backends.apps.python import CopyableTools, PythonBackend, app_request, find_app
 from pytest_fcall.core import Json, Model, ModelUnavailable, Request, Tool
 from pytest_fcall.core.app import AppRequest
 
