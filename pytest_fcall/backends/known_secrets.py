@@ -1,25 +1,19 @@
-"""Secrets: known by the names of what holds them, and those of a run, from all places that may hold one."""
+"""The secrets of a run, from all places that may hold one: environment, command line, configuration, requests."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
+from pytest_fcall.backends.redaction import LEAST_SEGMENT, secrets_in, sounds_secret
 from pytest_fcall.backends.settings import project_tables
 from pytest_fcall.core import Json
 from pytest_fcall.core.key_formats import keys_in
 from pytest_fcall.core.secrets import looks_secret
 
-_ALWAYS_SECRET: Final = frozenset({"cookie", "extra_headers", "extra_query", "headers"})
-"""Nothing under these names is shown."""
-_SECRET_PART: Final = re.compile("key|token|secret|password|authorization|credential")
-"""A text whose name contains one of these may be a key. A number, such as `max_tokens`, is not."""
-_SIMPLE_TYPES: Final = (str, int, float, type(None))
-"""Checked first: nearly all values are of these types, and the test for a mapping takes ten times as long."""
 _SECRET_VARIABLE: Final = re.compile(
     r"(?:^|_)(?:API_?KEY|APIKEY|KEYS?|ACCESS_?KEY|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|PW|PAT|AUTH"
     r"|AUTHORIZATION|BEARER|CREDENTIALS?|COOKIE|DSN|CONNECTION_STRING|HEADERS|SAS|SIGNATURE)(?:_?\d+)?(?:_|$)"
@@ -42,56 +36,6 @@ _PUBLIC_FIELDS: Final = frozenset(
     }
 )
 _SIGNATURES: Final = frozenset({"auth", "code", "cookie", "sig", "signature"})
-_LEAST_SEGMENT: Final = 20
-"""A path segment of this length may be there so that the address cannot be guessed."""
-
-
-def without_secrets(settings: Mapping[str, Json]) -> dict[str, Json]:
-    """The settings without what is or may hold a key, at any depth."""
-    return {name: _public(value) for name, value in settings.items() if not _is_secret(name, value)}
-
-
-def secrets_in(data: Json, *, secret: bool = False) -> Iterator[str]:
-    """The texts, at any depth, under names of secrets; with `secret`, all texts."""
-    if isinstance(data, str) and secret:
-        yield data
-    elif isinstance(data, Mapping):
-        for name, value in data.items():
-            yield from secrets_in(value, secret=secret or sounds_secret(name))
-    elif isinstance(data, list | tuple):
-        for item in data:
-            yield from secrets_in(item, secret=secret)
-
-
-def secrets_of_request(url: str, headers: Mapping[str, str], body: Json) -> Iterator[str]:
-    """The parts of a request that must not be shown: its address, its headers, and secrets in its body."""
-    parts = urlsplit(url)
-    in_url = [value for _, value in parse_qsl(parts.query)]
-    in_url += [segment for segment in parts.path.split("/") if len(segment) >= _LEAST_SEGMENT]
-    yield from (url, *in_url, *map(unquote, in_url))
-    for value in headers.values():
-        yield from (value, *value.split())  # a secret may follow another word, as in `Bearer KEY`
-    yield from secrets_in(body)
-
-
-def _public(value: Json) -> Json:
-    if isinstance(value, _SIMPLE_TYPES):
-        return value
-    if isinstance(value, Mapping):
-        return without_secrets(value)
-    return [_public(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _is_secret(name: str, value: Json) -> bool:
-    if name.lower().replace("-", "_") in _ALWAYS_SECRET:
-        return True
-    return sounds_secret(name) and any(secrets_in(value, secret=True))
-
-
-@lru_cache(maxsize=1024)  # the same few names come with each request
-def sounds_secret(name: str) -> bool:
-    """Whether the name of a setting, a header or a field says that it may hold a key."""
-    return _SECRET_PART.search(name.lower()) is not None
 
 
 def secrets_of_environment(environment: Mapping[str, str]) -> Iterator[str]:
@@ -197,7 +141,7 @@ def _secrets_of_address(text: str) -> Iterator[str]:
     if "://" in before:
         yield from _secrets_of_userinfo(before)
         yield from (
-            step for step in before.split("/") if len(step) >= _LEAST_SEGMENT and looks_secret(step, named=False)
+            step for step in before.split("/") if len(step) >= LEAST_SEGMENT and looks_secret(step, named=False)
         )
 
 

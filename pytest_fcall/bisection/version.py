@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pytest_fcall.backends.known_secrets import without_secrets
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, whole
 from pytest_fcall.bisection.message_edits import Messages, message_choice
 from pytest_fcall.bisection.tool_edits import Tools, tool_choice

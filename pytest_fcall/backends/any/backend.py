@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 from pytest_fcall.backends.any.provider import GOOGLE, Provider, provider_of
 from pytest_fcall.backends.http_answers import RedirectError, TooLong, UnreadableBody
-from pytest_fcall.backends.known_secrets import secrets_of_request
 from pytest_fcall.backends.openai import settings as openai_settings
 from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.endpoint import WireRequest, wire_request
@@ -33,6 +32,7 @@ from pytest_fcall.backends.provider_failures import (
     read_failure,
     reply_or_raise,
 )
+from pytest_fcall.backends.redaction import secrets_of_request
 from pytest_fcall.backends.request_json import pretty_json
 from pytest_fcall.backends.settings import ModelEntry, Option, SettingsError
 from pytest_fcall.core import CaseRefused, Interface, Json, Model, ModelUnavailable, Reply, Request, Unanswered

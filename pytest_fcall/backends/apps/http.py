@@ -29,9 +29,9 @@ from pytest_fcall.backends.http_answers import (
     redirect_target,
     whole_body,
 )
-from pytest_fcall.backends.known_secrets import secrets_of_request
 from pytest_fcall.backends.provider_failures import Redactor, long_secrets
 from pytest_fcall.backends.proxy.case_lookup import CASE_TAG
+from pytest_fcall.backends.redaction import secrets_of_request
 from pytest_fcall.backends.request_json import pretty_json
 from pytest_fcall.backends.servers.command import PORT_PLACEHOLDER, Command, command_words
 from pytest_fcall.backends.settings import (

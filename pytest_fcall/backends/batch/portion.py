@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from pytest_fcall.backends.batch.service import LIMITS, BatchLimits, BatchService, Frame
 from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
-from pytest_fcall.backends.known_secrets import sounds_secret
 from pytest_fcall.backends.processes.locks import locked
+from pytest_fcall.backends.redaction import sounds_secret
 from pytest_fcall.backends.request_json import json_default
 from pytest_fcall.core import Json, digest
 from pytest_fcall.core.backend import OfflineBody

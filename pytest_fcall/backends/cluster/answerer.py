@@ -16,9 +16,9 @@ from pytest_fcall.backends.budget import MeteredBackend
 from pytest_fcall.backends.cluster.coordinator import GROUPS, CoordinatorClient, Gate, SharedLimitsBackend, groups_of
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
 from pytest_fcall.backends.dispatch.job import Job, Limits
-from pytest_fcall.backends.known_secrets import without_secrets
 from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.backends.recordings.line import tool_of
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Reply, Request
 from pytest_fcall.core.json_data import DamagedData, as_mapping, read_json, required_field
 from pytest_fcall.core.parquet import SUFFIX, ParquetError

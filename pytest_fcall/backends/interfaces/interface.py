@@ -10,8 +10,8 @@ from functools import lru_cache
 from re import Pattern
 
 from pytest_fcall.backends.interfaces.stream import Body, Stream
-from pytest_fcall.backends.known_secrets import without_secrets
 from pytest_fcall.backends.openai.answer_fields import items, mapping, text
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Reply, Request, Tool, canonical
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tool_from_data

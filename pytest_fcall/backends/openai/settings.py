@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from pytest_fcall.backends.known_secrets import secrets_of_request
 from pytest_fcall.backends.provider_failures import long_secrets
+from pytest_fcall.backends.redaction import secrets_of_request
 from pytest_fcall.backends.servers.command import PORT_PLACEHOLDER, START_SECONDS, Command, command_words, is_command
 from pytest_fcall.backends.settings import (
     ModelEntry,

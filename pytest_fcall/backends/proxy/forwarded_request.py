@@ -19,11 +19,11 @@ from pytest_fcall.backends.interfaces.interface import (
     read_offered_tools,
     without_long_data,
 )
-from pytest_fcall.backends.known_secrets import without_secrets
 from pytest_fcall.backends.openai.answer_fields import mapping, text
 from pytest_fcall.backends.recordings.answers import answer_fault, interface_of, may_hold_calls, model_of
 from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, LeftOut, Volatile
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import AppExchange, Json, Reply, Request, canonical, digest
 from pytest_fcall.core.bounded_text import VolatileError
 

@@ -27,7 +27,7 @@ from pytest_fcall.backends.http_answers import (
     whole_body,
 )
 from pytest_fcall.backends.interfaces.stream import is_stream
-from pytest_fcall.backends.known_secrets import secrets_of_app_request, without_secrets
+from pytest_fcall.backends.known_secrets import secrets_of_app_request
 from pytest_fcall.backends.proxy.app_run import AppRun, NumberedRequest
 from pytest_fcall.backends.proxy.case_lookup import AppRuns, UnknownCase, case_tokens
 from pytest_fcall.backends.proxy.forwarded_request import UnknownSecret, read_forwarded_request, signed_for
@@ -46,6 +46,7 @@ from pytest_fcall.backends.proxy.http import (
 )
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.spans.variables import SPANS_VARIABLE
 from pytest_fcall.backends.store import NewReply, StoreError
 from pytest_fcall.core import ModelUnavailable

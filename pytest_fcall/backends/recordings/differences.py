@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from pytest_fcall.backends.known_secrets import without_secrets
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, offered_patterns
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Request, Tool, canonical
 from pytest_fcall.core.bounded_text import VolatileError
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pytest_fcall.backends.known_secrets import without_secrets
 from pytest_fcall.backends.recordings.entry import (
     Recording,
     UnreadRecording,
@@ -12,6 +11,7 @@ from pytest_fcall.backends.recordings.entry import (
     reply_from_data,
     reply_to_data,
 )
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Request, Tool
 from pytest_fcall.core.json_data import (
     DamagedData,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from pytest_fcall.backends.known_secrets import without_secrets
 from pytest_fcall.backends.recordings.entry import Recording, spans_to_data
 from pytest_fcall.backends.recordings.line import tool_details, tool_of, tool_to_data
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Request, Tool, catalogue_digest, digest
 from pytest_fcall.core.digests import without_paths
 from pytest_fcall.core.json_data import (

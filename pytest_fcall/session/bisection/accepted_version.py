@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.backends.known_secrets import without_secrets
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Json, Message, Request, Tool
 from pytest_fcall.core.secrets import LEFT_OUT
 from pytest_fcall.tracking.question_digests import (

@@ -8,7 +8,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.backends.known_secrets import without_secrets
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import Call, Case, Json, Outcome, Request, Verdict, canonical
 from pytest_fcall.tracking.question_digests import (
     EXPECTATION,

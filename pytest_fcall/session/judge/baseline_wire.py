@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from pytest_fcall.backends.interfaces.interface import BOOKKEEPING_FIELDS
-from pytest_fcall.backends.known_secrets import without_secrets
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core import AppExchange, Call, Calls, Case, Json, Message, Reason, Reply, Request, Tool
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.app import judge_app_exchanges

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.backends.known_secrets import without_secrets
 from pytest_fcall.backends.recordings.line import tool_to_data
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.wrapper import innermost
 from pytest_fcall.core import CaseRefused, Json, catalogue_digest
 from pytest_fcall.core.backend import OfflineBody, offline_backend

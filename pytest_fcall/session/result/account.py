@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_fcall.backends.known_secrets import without_secrets
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AnsweredTurn, AskedStep, ExpectedTurn
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from pytest_fcall.backends.known_secrets import without_secrets
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import read_recordings
+from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.store import ReplyStore
 from pytest_fcall.core import Json, Message, Reply
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.known_secrets import secrets_in, without_secrets
+from pytest_fcall.backends.redaction import secrets_in, without_secrets
 from pytest_fcall.core import Json
 
 KEY = "planted-0001"
