@@ -10,7 +10,7 @@ import httpx2
 import openai
 
 from pytest_fcall.backends.openai.client import BROKEN_COMPRESSION, CONNECT_SECONDS, connection_failure
-from pytest_fcall.backends.openai.endpoint import ServerAnswer
+from pytest_fcall.backends.openai.server_answer import ServerAnswer
 from pytest_fcall.backends.provider_failures import ProviderFailure
 
 

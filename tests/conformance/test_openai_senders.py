@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fcall.backends.openai.backend import PreparedRequest, prepare_request
 from pytest_fcall.backends.openai.client import HttpSender
-from pytest_fcall.backends.openai.endpoint import ServerAnswer, read_answer
+from pytest_fcall.backends.openai.server_answer import ServerAnswer, read_answer
 from pytest_fcall.backends.openai.settings import Server as ServerSettings
 from pytest_fcall.backends.provider_failures import ProviderFailure
 from pytest_fcall.core import Json, Message, Reply, Request, Tool

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.openai.chat import CHAT
-from pytest_fcall.backends.openai.endpoint import Endpoint, ServerAnswer, WireRequest, wire_request
+from pytest_fcall.backends.openai.endpoint import Endpoint, WireRequest, wire_request
 from pytest_fcall.backends.openai.responses import RESPONSES
 from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings, server_of
 from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, reply_or_raise
@@ -23,7 +23,7 @@ from pytest_fcall.core.digests import IdentityKey
 if TYPE_CHECKING:
     from pytest_fcall.backends.batch_server import BatchServer
     from pytest_fcall.backends.openai.client import Client
-    from pytest_fcall.backends.openai.endpoint import ServerAnswer
+    from pytest_fcall.backends.openai.server_answer import ServerAnswer
     from pytest_fcall.backends.servers.command import Command
     from pytest_fcall.backends.servers.shared_server import SharedServer
 
@@ -69,7 +69,7 @@ class OpenAIBackend:
 
     async def offline_reply(self, request: Request, status: int, body: bytes) -> Reply:
         """The reply in an answer that others received. Raises as `complete` does."""
-        from pytest_fcall.backends.openai.endpoint import ServerAnswer
+        from pytest_fcall.backends.openai.server_answer import ServerAnswer
 
         return self._read(self._prepare(request), ServerAnswer(status, body, {}))
 
@@ -110,7 +110,7 @@ class OpenAIBackend:
 
     def _read(self, prepared: PreparedRequest, answer: ServerAnswer | ProviderFailure) -> Reply:
         """The reply in an answer. Raises as `complete` does."""
-        from pytest_fcall.backends.openai.endpoint import read_answer
+        from pytest_fcall.backends.openai.server_answer import read_answer
 
         settings, tools = prepared.settings, prepared.wire.wire_tools
         reply = answer if isinstance(answer, ProviderFailure) else read_answer(answer, prepared.endpoint, tools)

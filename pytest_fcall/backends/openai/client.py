@@ -30,8 +30,8 @@ from pytest_fcall.backends.http_answers import (
     redirect_target,
     whole_body,
 )
-from pytest_fcall.backends.openai.endpoint import ServerAnswer
 from pytest_fcall.backends.openai.environment_proxy import EnvironmentProxy, environment_proxy
+from pytest_fcall.backends.openai.server_answer import ServerAnswer
 from pytest_fcall.backends.provider_failures import (
     LOST_BY_REDIRECT,
     NO_CONNECTION,

@@ -1,16 +1,13 @@
-"""An endpoint of OpenAI's interface: a Request prepared for it, and the Reply or failure in its HTTP answer."""
+"""An endpoint of OpenAI's interface, and a Request prepared for it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from typing import Final
 
-from pytest_fcall.backends.http_answers import REDIRECTS, body_fault, parse_body
 from pytest_fcall.backends.openai.settings import RequestSettings
-from pytest_fcall.backends.provider_failures import ProviderFailure, read_failure
 from pytest_fcall.core import Interface, Json, Message, Reply, Request
 from pytest_fcall.schema.wire_tools import WireFormat, WireTools, WireWording, tools_for_wire
 
@@ -82,33 +79,3 @@ def _accepted(model: str, request: Request, sampling: Mapping[str, Json]) -> tup
         return sampling, ()
     kept = {name: value for name, value in sampling.items() if name != "temperature"}
     return kept, ("the suite's `temperature` is left out: the model takes none",)
-
-
-@dataclass(frozen=True, slots=True)
-class ServerAnswer:
-    """An HTTP answer."""
-
-    status: int
-    body: bytes
-    headers: Mapping[str, str]
-    """By names in lower case."""
-
-    @property
-    def redirects(self) -> bool:
-        """Whether the server names another address instead of answering."""
-        return self.status in REDIRECTS and "location" in self.headers
-
-
-def read_answer(answer: ServerAnswer, endpoint: Endpoint, wire_tools: WireTools) -> Reply | ProviderFailure:
-    """The reply in an answer, or the failure that the answer reports."""
-    succeeded = answer.status < HTTPStatus.BAD_REQUEST
-    try:
-        body = parse_body(answer.body)
-    except ValueError as error:
-        if succeeded:
-            return ProviderFailure(body_fault(answer.body, str(error)))
-        body = answer.body.decode(errors="replace")
-    if succeeded and isinstance(body, Mapping) and (reply := endpoint.read_reply(body, wire_tools)) is not None:
-        return reply
-    failure = read_failure(answer.status, body, answer.headers)
-    return failure if failure.text else ProviderFailure("the server's answer is JSON, but not in OpenAI's form")

@@ -1,0 +1,43 @@
+"""The HTTP answer of a server, and the Reply or failure in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from pytest_fcall.backends.http_answers import REDIRECTS, body_fault, parse_body
+from pytest_fcall.backends.openai.endpoint import Endpoint
+from pytest_fcall.backends.provider_failures import ProviderFailure, read_failure
+from pytest_fcall.core import Reply
+from pytest_fcall.schema.wire_tools import WireTools
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAnswer:
+    """An HTTP answer."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+    """By names in lower case."""
+
+    @property
+    def redirects(self) -> bool:
+        """Whether the server names another address instead of answering."""
+        return self.status in REDIRECTS and "location" in self.headers
+
+
+def read_answer(answer: ServerAnswer, endpoint: Endpoint, wire_tools: WireTools) -> Reply | ProviderFailure:
+    """The reply in an answer, or the failure that the answer reports."""
+    succeeded = answer.status < HTTPStatus.BAD_REQUEST
+    try:
+        body = parse_body(answer.body)
+    except ValueError as error:
+        if succeeded:
+            return ProviderFailure(body_fault(answer.body, str(error)))
+        body = answer.body.decode(errors="replace")
+    if succeeded and isinstance(body, Mapping) and (reply := endpoint.read_reply(body, wire_tools)) is not None:
+        return reply
+    failure = read_failure(answer.status, body, answer.headers)
+    return failure if failure.text else ProviderFailure("the server's answer is JSON, but not in OpenAI's form")
