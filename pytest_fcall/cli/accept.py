@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_fcall.cli.accept_by_hand import Change, chosen_by_hand
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.cli.runs import open_runs
@@ -36,6 +35,9 @@ from pytest_fcall.tracking.history import History
 from pytest_fcall.tracking.merged_baseline import Mended, Side, mend_baseline
 from pytest_fcall.tracking.run_file import runs_folder
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza
+
+if TYPE_CHECKING:
+    from pytest_fcall.cli.accept_by_hand import Change
 
 _JudgedResult: TypeAlias = tuple[Result, Stanza]
 
@@ -86,6 +88,8 @@ def run(arguments: Sequence[str]) -> int:
     valid = [] if only_failing else acceptor.valid_verdicts(names, options.only)
     failing = acceptor.failing_verdicts(options.failing)
     if options.interactive:
+        from pytest_fcall.cli.accept_by_hand import chosen_by_hand
+
         changes, same_answers = acceptor.changes(valid)
         found = len(changes) + len(same_answers)
         valid = [*same_answers, *chosen_by_hand(changes, opened.path)]
@@ -175,6 +179,8 @@ class _VerdictAcceptor:
 
     def changes(self, verdicts: Sequence[_JudgedResult]) -> tuple[list[Change], list[_JudgedResult]]:
         """The verdicts that need a choice, and those whose answer is the accepted one to another question."""
+        from pytest_fcall.cli.accept_by_hand import Change
+
         changes, same_answers = [], []
         for result, stanza in verdicts:
             path = self._baseline_path(self._root, result.file, result.model)

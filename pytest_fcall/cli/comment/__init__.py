@@ -19,10 +19,6 @@ from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.reporting.reports import markdown
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.result.kept_runs import load_run
-from pytest_fcall.session.result.run_report import report_of
-from pytest_fcall.suites.builtin import SUITES
-from pytest_fcall.tracking.run_file import RunFileError
 
 _EXAMPLES = """\
 examples:
@@ -207,6 +203,11 @@ def _markdown(path: Path) -> str:
 
 
 def _report(path: Path) -> str:
+    from pytest_fcall.session.result.kept_runs import load_run
+    from pytest_fcall.session.result.run_report import report_of
+    from pytest_fcall.suites.builtin import SUITES
+    from pytest_fcall.tracking.run_file import RunFileError
+
     try:
         return "".join(markdown.write(report_of(load_run(path), (), SUITES)))
     except RunFileError as error:
