@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.account_text import brief_answer
+from pytest_fcall.reporting.case_table import CaseRow, Cell, case_table
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.reporting.run_table import CaseRow, Cell, case_table
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
 from pytest_fcall.tracking.stanza import parse_stanza
