@@ -10,7 +10,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
@@ -176,7 +176,7 @@ def test_a_cluster_writes_its_replies_there_and_they_are_taken_again(
     (project / ".fcall" / "replies.db").unlink()
     again = python(project, *given, OPENAI_BASE_URL=server.url)
     assert again.stdout == f"{CASES} replies of an earlier run taken from s3://team/run-7\nnothing is open\n"
-    with sqlite3.connect(project / ".fcall" / "replies.db") as store:
+    with closing(sqlite3.connect(project / ".fcall" / "replies.db")) as store:
         assert store.execute("SELECT count(*) FROM replies").fetchone()[0] == CASES
 
 

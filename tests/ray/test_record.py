@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -149,7 +150,7 @@ def fcall(folder: Path, *given: str, **environment: str) -> subprocess.Completed
 
 
 def recorded(project: Path) -> int:
-    with sqlite3.connect(project / ".fcall" / "replies.db") as store:
+    with closing(sqlite3.connect(project / ".fcall" / "replies.db")) as store:
         return int(store.execute("SELECT count(*) FROM replies").fetchone()[0])
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import multiprocessing
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -57,20 +57,21 @@ def test_a_change_that_raises_changes_nothing(place: StorePlace) -> None:
         assert ledger.change("count", lambda text, _: (text, text)) == "1"
 
 
-def limited(place: StorePlace) -> tuple[ReplyStore, Callable[[], float]]:
+@contextmanager
+def limited(place: StorePlace) -> Iterator[Callable[[], float]]:
     """A host with `--fc-rpm=5`: how long it has to wait for its next request."""
-    store = ReplyStore(place)
-    limits = RateLimits(Limits(rpm=5, shared=store.ledger("run")), SystemClock())
-    return store, lambda: limits.take("openai:exam", 0).wait
+    with (
+        closing(ReplyStore(place)) as store,
+        closing(RateLimits(Limits(rpm=5, shared=store.ledger("run")), SystemClock())) as limits,
+    ):
+        yield lambda: limits.take("openai:exam", 0).wait
 
 
 def test_hosts_share_one_rate(place: StorePlace) -> None:
-    (one, first), (two, second) = limited(place), limited(place)
-    assert [first(), second(), first(), second(), second()] == [0] * 5
-    assert first() > 0
-    assert second() > 0
-    one.close()
-    two.close()
+    with limited(place) as first, limited(place) as second:
+        assert [first(), second(), first(), second(), second()] == [0] * 5
+        assert first() > 0
+        assert second() > 0
 
 
 def test_a_time_to_wait_holds_for_hosts_without_limits_too(place: StorePlace) -> None:
@@ -78,7 +79,8 @@ def test_a_time_to_wait_holds_for_hosts_without_limits_too(place: StorePlace) ->
         told = RateLimits(Limits(shared=one.ledger("run")), SystemClock())
         other = RateLimits(Limits(shared=two.ledger("run")), SystemClock())
         told.block("openai:exam", 500)
-        one.ledger("run").change("after it", lambda text, _: (text, None))  # where nobody waits for what is told
+        with closing(one.ledger("run")) as ledger:
+            ledger.change("after it", lambda text, _: (text, None))  # where nobody waits for what is told
         assert 400 < other.take("openai:exam", 0).wait <= 500
         assert other.take("openai:other", 0).wait == 0
         assert not told.warning + other.warning
