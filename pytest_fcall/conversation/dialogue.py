@@ -16,7 +16,13 @@ from pytest_fcall.conversation.messages import (
     steps_of_trail,
     with_call_ids,
 )
-from pytest_fcall.conversation.tool_results import EnvironmentOpener, KnownResults, NoResult, ToolResults
+from pytest_fcall.conversation.tool_results import (
+    EnvironmentOpener,
+    FaultyToolResults,
+    KnownResults,
+    NoResult,
+    ToolResults,
+)
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.conversation import (
     CallResult,
@@ -88,8 +94,6 @@ async def hold_conversation(case: Case, first: Request, context: ConversationCon
 def _tool_results(case: Case, settings: ConversationSettings, context: ConversationContext) -> ToolResults:
     if case.result_fault is None:
         return ToolResults(settings, context.open_environment, context.known_results)
-    from pytest_fcall.conversation.tool_results import FaultyToolResults
-
     return FaultyToolResults(case.result_fault, settings, context.open_environment, context.known_results)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from pytest_fcall.core.conversation import CallResult, ConversationSettings, Environment, FollowedCall
 from pytest_fcall.core.expectation import StubResult
 from pytest_fcall.core.reply import Call
-from pytest_fcall.core.result_fault import FaultCount, ResultFault
 from pytest_fcall.core.values import Json
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.result_fault import ResultFault
 
 EnvironmentOpener: TypeAlias = Callable[[], Awaitable[Environment]]
 
@@ -132,6 +134,8 @@ class FaultyToolResults(ToolResults):
         open_environment: EnvironmentOpener | None,
         known: KnownResults | None = None,
     ) -> None:
+        from pytest_fcall.core.result_fault import FaultCount
+
         super().__init__(settings, open_environment, known)
         self._fault = fault
         self._count = FaultCount(fault)
