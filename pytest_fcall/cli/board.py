@@ -18,9 +18,8 @@ from pytest_fcall.reporting.reports.board.board import Board, board_lines
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_width
 from pytest_fcall.session.outcomes import SettingError
-from pytest_fcall.session.result.board import BoardSource, board_of, read_published
+from pytest_fcall.session.result.board import BoardSource, board_of, is_verdict_file, read_published, read_verdicts
 from pytest_fcall.session.result.report_files import ReportFile, usable_report, write_portions
-from pytest_fcall.session.result.verdict_files import is_verdict_file, read_verdicts
 from pytest_fcall.suites.builtin import SUITES
 from pytest_fcall.suites.json_files import BrokenFile
 from pytest_fcall.tracking.run_file import run_paths

@@ -11,10 +11,9 @@ from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.core import Case, Fault
 from pytest_fcall.core.case import judge_fault
 from pytest_fcall.plugin import not_collected
-from pytest_fcall.plugin.collected import collected
+from pytest_fcall.plugin.collected import collected, uncollected_lines
 from pytest_fcall.plugin.collection import UnreadableCaseFile
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.uncollected import uncollected_lines
 
 
 class CaseFileReader(CaseFilesPlugin):

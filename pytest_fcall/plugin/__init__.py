@@ -115,7 +115,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
         registry_of(session.config)
     if _says_something(session.config):
-        from pytest_fcall.plugin.usable_models import check_kinds
+        from pytest_fcall.plugin.refusal import check_kinds
 
         check_kinds(session.config)
 
@@ -125,7 +125,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Deal cases to workers in another way than pytest-xdist does, where models are asked."""
     if config.getoption("dist") != "load" or not _says_something(config):
         return None
-    from pytest_fcall.plugin.xdist import scheduler
+    from pytest_fcall.plugin.workers import scheduler
 
     return scheduler(config, log)
 
@@ -134,7 +134,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 def pytest_xdist_setupnodes(config: pytest.Config, specs: Sequence[Any]) -> None:
     """Refuse copies of the project on other hosts in which replies would be lost."""
     if _says_something(config) and any(not spec.popen or spec.chdir for spec in specs):
-        from pytest_fcall.plugin.remote_workers import check_copies
+        from pytest_fcall.plugin.workers import check_copies
 
         check_copies(config)
 
@@ -143,7 +143,7 @@ def pytest_xdist_setupnodes(config: pytest.Config, specs: Sequence[Any]) -> None
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Take what a worker has noted; end the run if it has found, before its first test, that it must be refused."""
     if error and not node.gateway.spec.popen:
-        from pytest_fcall.plugin.remote_workers import replace_lost
+        from pytest_fcall.plugin.workers import replace_lost
 
         replace_lost(node)
     output: dict[str, Any] = getattr(node, "workeroutput", {})
@@ -164,7 +164,7 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["fcall_started"] = node.config.stash.setdefault(_STARTED, time.time())
     spec = node.gateway.spec
     if not spec.popen or spec.python:
-        from pytest_fcall.plugin.remote_workers import introduce
+        from pytest_fcall.plugin.workers import introduce
 
         introduce(node, in_use=_says_something(node.config))
     if node.config.pluginmanager.has_plugin("terminalreporter"):
@@ -233,7 +233,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the controller, which collects nothing, the names of files that look like case files."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None and _is_in_use(session.config):
-        from pytest_fcall.plugin.uncollected import lookalikes
+        from pytest_fcall.plugin.collected import lookalikes
 
         output["fcall_not_collected"] = list(map(str, lookalikes(not_collected(session.config))))
 
@@ -244,8 +244,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         return
     noted = not_collected(config)
     if _is_in_use(config) or (noted and not terminalreporter.stats):
+        from pytest_fcall.plugin.collected import uncollected_lines
         from pytest_fcall.plugin.redaction import tell
-        from pytest_fcall.plugin.uncollected import uncollected_lines
 
         tell(terminalreporter, uncollected_lines(config, noted))
 

@@ -1,26 +1,26 @@
-"""`--fc-accept` and `--fc-prune`: the effect of a run on baselines, at its end and where reports arrive."""
+"""`--fc-accept` and `--fc-prune`: the effect of a run on files, at its end and where reports arrive."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from pytest_fcall.core import Model, Outcome
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.plugin.collected import collected
-from pytest_fcall.plugin.leftovers import Leftovers, find_leftovers, leftovers_from
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.result.stale import Stale, stale_baselines
+from pytest_fcall.session.result.stale import Stale, leftover_folders, remove_leftover, stale_baselines
 from pytest_fcall.session.settings import Accept
 
 if TYPE_CHECKING:
     from pytest_fcall.tracking.stanza import Stanza
+
 
 _MOST_LISTED = 10
 
@@ -94,7 +94,7 @@ class BaselineWriter:
         self._stale: list[Stale] | None = None
         self._moved: list[str] = []
         self._renamed: list[str] = []
-        self._leftovers = Leftovers()
+        self._leftovers = _Leftovers()
         self.lines: list[str] = []
         """Lines for people on what was written."""
         self.failed = False
@@ -111,7 +111,7 @@ class BaselineWriter:
             self._stale = [Stale(*each) for each in output["fcall_stale"]]
             self._moved = output["fcall_moved"]
             self._renamed = output["fcall_renamed"]
-            self._leftovers = leftovers_from(output["fcall_leftovers"])
+            self._leftovers = _leftovers_from(output["fcall_leftovers"])
 
     def finish(self, session: pytest.Session, results: Sequence[Result], started: float) -> None:
         """Write what is to be accepted, and remove what is to be pruned."""
@@ -132,7 +132,7 @@ class BaselineWriter:
         if not settings.accept:
             self.lines += self._renamed
         whole = narrowing_reason(self._config) is None
-        self._leftovers = self._leftovers.without_tested(results) if whole else Leftovers()
+        self._leftovers = self._leftovers.without_tested(results) if whole else _Leftovers()
         if self._stale or self._leftovers.folders:
             self.lines += self._prune(session) if settings.prune else self._stale_lines()
 
@@ -254,3 +254,99 @@ def _is_refused(result: Result) -> bool:
 def _listed(cases: list[str]) -> str:
     more = len(cases) - _MOST_LISTED
     return ", ".join([*map(safe_line, cases[:_MOST_LISTED]), *([f"and {more:,} more"] if more > 0 else [])])
+
+
+_MOST_LISTED = 3
+
+
+class _Leftovers(NamedTuple):
+    """The files that are left of models. Other processes get them as a list."""
+
+    folders: Sequence[str] = ()
+    """The paths from the root of the folders."""
+    renamed: str = ""
+    """A line with a command, where a model of the configuration is likely to be the same under another name."""
+
+    def without_tested(self, results: Sequence[Result]) -> _Leftovers:
+        """The files that are left, but for models that a fixture named."""
+        tested = {Model.by_id(result.model).folder for result in results}
+        folders = [path for path in self.folders if Path(path).name not in tested]
+        return _Leftovers(folders, self.renamed if folders == [*self.folders] else "")
+
+    def lines(self) -> Iterator[str]:
+        """Lines that tell of it; none where nothing is left."""
+        if self.renamed:
+            yield safe_line(self.renamed)
+        if self.folders:
+            yield f"kept of models that fc_model does not name: {self._listed()}; --fc-prune forgets it"
+
+    def remove(self, root: Path) -> Iterator[str]:
+        """Remove it, and say so. Raises OSError."""
+        for path in self.folders:
+            remove_leftover(root / path)
+            yield f"pruned: {safe_line(path)}"
+
+    def _listed(self) -> str:
+        more = len(self.folders) - _MOST_LISTED
+        return ", ".join([*map(safe_line, self.folders[:_MOST_LISTED]), *([f"and {more:,} more"] if more > 0 else [])])
+
+
+def _leftovers_from(data: Any) -> _Leftovers:
+    """The findings of a worker."""
+    return _Leftovers(*data)
+
+
+def find_leftovers(session: pytest.Session) -> _Leftovers:
+    """The files beside those that this process has collected; none where the models are not the project's."""
+    config = session.config
+    if not _is_configured(config):
+        return _Leftovers()
+    ours, root = session_of(config), config.rootpath
+    named = [each.model for each in (*ours.settings.models, *filter(None, [ours.settings.judge]))]
+    read_files = {*collected(config).cases, *(item.path for item in session.items)}
+    found = leftover_folders(root, read_files, named)
+    paths = [path.relative_to(root).as_posix() for path in found if path.is_relative_to(root)]
+    return _Leftovers(paths, _renamed(session, found) if paths else "")
+
+
+def _is_configured(config: pytest.Config) -> bool:
+    """Whether the project's configuration names the models of this run, and nobody has changed it for the run."""
+    changed = any(config.getoption(name, None) for name in ("fc_model", "fc_baseline", "override_ini", "inifilename"))
+    return bool(config.getini("fc_model")) and not changed
+
+
+def _renamed(session: pytest.Session, folders: Sequence[Path]) -> str:
+    """A line with a command, where one model has nothing, and the one that is left has answers to all its cases."""
+    from pytest_fcall.backends.store import store_path
+    from pytest_fcall.core import Case
+    from pytest_fcall.session.result.moved import renamed_model_line
+
+    config = session.config
+    files = collected(config).files
+    settings = session_of(config).settings
+    models = [named.model for named in settings.models]
+    fresh = [model for model in models if not any(any((path.parent / model.folder).glob("*")) for path in folders)]
+    if len(fresh) != 1 or len({path.name for path in folders}) != 1:
+        return ""
+    cases = ((file.path, entry) for file in files if (read := file.read()) for entry in read.entries)
+    whole = [(path, entry) for path, entry in cases if isinstance(entry, Case)]
+    store = settings.store or store_path(config.rootpath)
+    return renamed_model_line(config.rootpath, store, folders[0].name, fresh[0], whole)
+
+
+def keep_texts(lines: Mapping[str, Sequence[str]], root: Path) -> Iterator[str]:
+    """Write the texts that models wrote for variants beside their case files, and say what to review."""
+    from pytest_fcall.variants.kept_texts import parse_text, texts_path, write_texts
+
+    for file, written in lines.items():
+        path = texts_path(root / file)
+        texts = [text for line in written if (text := parse_text(line)) is not None]
+        shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        count = plural_text(len(texts), "text")
+        try:
+            write_texts(path, texts)
+        except OSError as error:
+            yield safe_line(f"{count} for variants could not be kept in {shown}: {error.strerror}")
+        else:
+            models = ", ".join(dict.fromkeys(text.by for text in texts))
+            yield safe_line(f"{models} wrote {count} for variants, to be reviewed: {shown}")

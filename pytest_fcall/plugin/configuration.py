@@ -8,9 +8,10 @@ import pytest
 
 from pytest_fcall.plugin.redaction import usage_error
 from pytest_fcall.plugin.settings import has_suite_settings, settings_of, suite_settings, usage_errors
+from pytest_fcall.session.settings import Shard
 
 if TYPE_CHECKING:
-    from pytest_fcall.session.settings import Settings, Shard
+    from pytest_fcall.session.settings import Settings
 
 
 def configure_run(config: pytest.Config) -> None:
@@ -26,7 +27,7 @@ def _check_names(config: pytest.Config, settings: Settings) -> None:
     if any(config.getoption(name) for name in ("fc_gate", "fc_fail")) or any(
         map(config.getini, ("fc_gates", "fc_fail"))
     ):
-        from pytest_fcall.plugin.gates import gates_of
+        from pytest_fcall.plugin.session import gates_of
 
         gates_of(config)
     with usage_errors(config):
@@ -43,11 +44,11 @@ def _check_names(config: pytest.Config, settings: Settings) -> None:
 def _register(config: pytest.Config, shard: Shard | None) -> None:
     register = config.pluginmanager.register
     if any(config.getoption(f"fc_{name}") for name in ("suite", "suite_path", "pick", "suite_profile", "suite_mode")):
-        from pytest_fcall.plugin.suite_items import run_suites
+        from pytest_fcall.plugin.suites import run_suites
 
         run_suites(config)
     if config.getoption("fc_report") or config.getini("fc_report"):
-        from pytest_fcall.plugin.suite_files import write_suite_files
+        from pytest_fcall.plugin.suites import write_suite_files
 
         write_suite_files(config)
         from pytest_fcall.plugin.run_reports import reports_of
@@ -58,12 +59,10 @@ def _register(config: pytest.Config, shard: Shard | None) -> None:
 
             write_live_pages(config)
     if shard:
-        from pytest_fcall.plugin.sharding import Sharding
-
-        register(Sharding(shard), "fcall-sharding")
+        register(_Sharding(shard), "fcall-sharding")
     on_worker = hasattr(config, "workerinput")
     if config.getoption("tx", None) and not on_worker:
-        from pytest_fcall.plugin.remote_workers import LostHosts, has_other_hosts
+        from pytest_fcall.plugin.workers import LostHosts, has_other_hosts
 
         if has_other_hosts(config):
             register(LostHosts(config), "fcall-lost-hosts")
@@ -78,3 +77,18 @@ def _register(config: pytest.Config, shard: Shard | None) -> None:
         from pytest_fcall.plugin.summary import Summary
 
         register(Summary(config), "fcall-results")
+
+
+class _Sharding:
+    """Deselects the tests of other shards. Cases of other shards have not been built."""
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Deselect the tests of other shards."""
+        others = [item for item in items if not self._shard.includes(item.nodeid)]
+        if others:
+            config.hook.pytest_deselected(items=others)
+            items[:] = [item for item in items if self._shard.includes(item.nodeid)]

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcall.core import Model
 from pytest_fcall.plugin.settings import settings_of
-from pytest_fcall.plugin.xdist import APPS
+from pytest_fcall.plugin.workers import APPS
 
 if TYPE_CHECKING:
     from pytest_fcall.reporting.header import Answering
@@ -36,7 +36,7 @@ def header(config: pytest.Config) -> list[str]:
     if settings.store and lines:
         lines.append(f"fcall: replies: {settings.store.shown}")
     if lines and config.pluginmanager.has_plugin("dsession"):
-        from pytest_fcall.plugin.remote_workers import sharing_lines
+        from pytest_fcall.plugin.workers import sharing_lines
 
         lines += sharing_lines(config, settings)
     return lines

@@ -17,9 +17,9 @@ from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.outcomes import find_terminal_width, printable
 from pytest_fcall.plugin.redaction import redact_report, redacted_case, secrets_of, tell
+from pytest_fcall.plugin.refusal import unusable_model
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, to_json
 from pytest_fcall.plugin.session import session_of
-from pytest_fcall.plugin.usable_models import unusable_model
 
 NAME = "fcall-hooks"
 
@@ -166,8 +166,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the controller what only workers know: it collects nothing itself."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
-        from pytest_fcall.plugin.accepting import moved_lines, renamed_lines, stale_stanzas
-        from pytest_fcall.plugin.leftovers import find_leftovers
+        from pytest_fcall.plugin.accepting import find_leftovers, moved_lines, renamed_lines, stale_stanzas
 
         ours = session_of(session.config)
         output["fcall_files_without_cases"] = collected(session.config).files_without_cases

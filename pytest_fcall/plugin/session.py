@@ -1,4 +1,4 @@
-"""The session of a pytest run, made once."""
+"""The session of a pytest run, and what belongs to it: registry, suites and gates, each made once."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from pytest_fcall.session.extensions import Registry, suites_with_added
 from pytest_fcall.session.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from pytest_fcall.backends.dispatch.job import Progress
     from pytest_fcall.core.extension import Suite
     from pytest_fcall.session.ask.transport import ProgressDisplay
+    from pytest_fcall.session.result.gates import Gates
 
 REGISTRY = pytest.StashKey[Registry]()
 SESSION = pytest.StashKey[Session]()
+_GATES = pytest.StashKey["Gates"]()
 OPEN_WIRE = pytest.StashKey[ExitStack]()
 """The recording of a plain test, which ends with its call."""
 
@@ -48,6 +50,25 @@ def suites_of(config: pytest.Config) -> Mapping[str, Suite]:
     """The suites that are known by now: before collection, conftest files of folders have not been read."""
     with usage_errors(config):
         return suites_with_added(config.hook.pytest_fcall_suites(config=config), suite_settings(config))
+
+
+def gates_of(config: pytest.Config) -> Gates:
+    """The gates of the command line and of the configuration. Raises UsageError for one that cannot be read."""
+    if _GATES not in config.stash:
+        from pytest_fcall.session.result.gates import read_gates
+
+        written = [("fc_gates", text) for text in config.getini("fc_gates")]
+        typed = [("--fc-gate", text) for text in config.getoption("fc_gate")]
+        fail = config.getoption("fc_fail") or str(config.getini("fc_fail") or "")
+
+        def names() -> Iterable[str]:
+            from pytest_fcall.session.result.suite_scores import score_names
+
+            return score_names(suites_of(config))
+
+        with usage_errors(config):
+            config.stash[_GATES] = read_gates((*written, *typed), fail, names)
+    return config.stash[_GATES]
 
 
 def session_of(config: pytest.Config) -> Session:

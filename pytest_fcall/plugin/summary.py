@@ -12,15 +12,14 @@ import pytest
 
 from pytest_fcall.core import Outcome, Usage
 from pytest_fcall.plugin import not_collected
-from pytest_fcall.plugin.accepting import BaselineWriter
-from pytest_fcall.plugin.collected import collected
+from pytest_fcall.plugin.accepting import BaselineWriter, keep_texts
+from pytest_fcall.plugin.collected import collected, uncollected_lines
 from pytest_fcall.plugin.outcomes import terminal_encoding, verbosity
 from pytest_fcall.plugin.redaction import tell
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, lists_passed, shows_passed_calls
 from pytest_fcall.plugin.report_text import CaseText, Causes, SilentReports, print_passed, shorten_skips, test_name
-from pytest_fcall.plugin.session import session_of
+from pytest_fcall.plugin.session import gates_of, session_of
 from pytest_fcall.plugin.settings import settings_of
-from pytest_fcall.plugin.uncollected import uncollected_lines
 from pytest_fcall.reporting.answer_lines import missing_lines
 from pytest_fcall.reporting.results import MissingReply, Result, Results
 from pytest_fcall.reporting.run_table import file_table, models_of
@@ -92,8 +91,6 @@ class Summary:
         )
         if not any(given):
             return None
-        from pytest_fcall.plugin.gates import gates_of
-
         return gates_of(self._config)
 
     @pytest.hookimpl(tryfirst=True)
@@ -162,8 +159,6 @@ class Summary:
         measured = self._measured(gates)
         self._baselines.finish(session, tuple(self._results.values()), self._started)
         if self._texts:
-            from pytest_fcall.plugin.variant_texts import keep_texts
-
             self._baselines.lines += keep_texts(self._texts, self._config.rootpath)
         self._results = measured
         self._failures.unrecorded = bool(self._missing) and self._session.settings.missing != "skip"
@@ -185,7 +180,7 @@ class Summary:
         if stopped_by_xdist and self._failures.exit_status("items", ()) == INCONCLUSIVE:
             session.exitstatus = INCONCLUSIVE
         if settings.bisect and not broken_off:
-            from pytest_fcall.plugin.bisected_run import bisect_regressions
+            from pytest_fcall.plugin.suspects import bisect_regressions
 
             self._results, self._bisected = bisect_regressions(session, self._results, settings.bisect)
         self._store_run(broken_off=broken_off)

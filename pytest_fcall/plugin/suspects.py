@@ -1,15 +1,23 @@
-"""Cases of a run as suspects of a bisection: the question of today, and the one that was accepted."""
+"""Cases of a run as suspects of a bisection, and `--fc-bisect`, which searches for guilty edits at the end of a run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+import pytest
 
 from pytest_fcall.backends.recordings.entry import BISECTED
 from pytest_fcall.bisection.version import Difference, LaterTurn, Version
-from pytest_fcall.core import Case, FaultyCase, Request
+from pytest_fcall.core import Case, FaultyCase, Outcome, Request
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.redaction import secrets_of
+from pytest_fcall.plugin.session import session_of
+from pytest_fcall.reporting.bisected import cause_texts, explaining_edits
+from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.bisection.accepted_version import (
     NoAcceptedVersion,
     RightAnswers,
@@ -17,7 +25,8 @@ from pytest_fcall.session.bisection.accepted_version import (
     digests_of,
     stored_request,
 )
-from pytest_fcall.session.bisection.suspect import Measured, Suspect
+from pytest_fcall.session.bisection.bisection import Bisection
+from pytest_fcall.session.bisection.suspect import Allowance, Measured, Suspect
 from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL, NamedModel
 from pytest_fcall.session.outcomes import CaseEnded
 from pytest_fcall.tracking.baseline_content import UnreadableStanza
@@ -168,3 +177,43 @@ def _measured(item: CaseItem, case: Case, difference: Difference) -> Measured:
                 rate = rate.plus(verdict.rate)
         sides.append(rate)
     return Measured(rates, *sides)
+
+
+_MOST_LISTED: Final = 5
+_WANTED: Final = (Outcome.REGRESSED, Outcome.UNDECIDED)
+
+
+def bisect_regressions(
+    session: pytest.Session, results: Mapping[str, Result], requests: int
+) -> tuple[dict[str, Result], list[str]]:
+    """The results with what was found of those that regressed, and lines for people."""
+    wanted = {nodeid for nodeid, result in results.items() if result.outcome in _WANTED}
+    found = dict(results)
+    if not wanted:
+        return found, []
+    config = session.config
+    if config.pluginmanager.has_plugin("dsession"):
+        return found, ["not bisected, as the workers of pytest-xdist hold the cases: `fcall bisect` searches this run"]
+    secrets = secrets_of(config)
+    suspects: list[Suspect] = []
+    side = StoredSide(config.rootpath)
+    for item in sorted(_items(session, wanted), key=lambda item: item.place):
+        try:
+            suspects.append(suspect_of(item, side, None, None))
+        except NotBisected as why:
+            found[item.nodeid] = replace(found[item.nodeid], bisected=(f"not possible: {secrets.redacted(str(why))}",))
+    allowance = Allowance(requests, may_ask=not session_of(config).settings.replay)
+    searched = Bisection(suspects).run(allowance) if suspects else []
+    for case in searched:
+        texts = tuple(secrets.redacted(text) for text in cause_texts(case))
+        found[case.nodeid] = replace(found[case.nodeid], bisected=texts)
+    explained = [case for case in searched if case.status == "found"]
+    edits = explaining_edits(explained)
+    what = f"{plural_text(len(edits), 'edit')} in {plural_text(len(explained), 'case')}" if explained else "no edit"
+    sent = plural_text(allowance.asked, "request")
+    first = f"bisected: found {what}, by {sent}; `fcall bisect` shows a table and a patch"
+    return found, [first, *(f"  {secrets.redacted(edit.text)}" for edit in edits[:_MOST_LISTED])]
+
+
+def _items(session: pytest.Session, wanted: set[str]) -> list[CaseItem]:
+    return [item for item in session.items if isinstance(item, CaseItem) and item.nodeid in wanted]

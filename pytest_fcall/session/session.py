@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_fcall.core import Case
     from pytest_fcall.core.variants import Relation
-    from pytest_fcall.session.ask.offered_tools import OfferedTools
     from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
     from pytest_fcall.session.ask.transport import ProgressDisplayFactory
     from pytest_fcall.session.ask.types import Asker
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_fcall.session.judge.llm_judge import JudgeOpinions
     from pytest_fcall.session.models import NamedModel
     from pytest_fcall.session.settings import Settings
+    from pytest_fcall.tracking.run_accounts import OfferedTools
     from pytest_fcall.variants.kept_texts import KeptText, TextKey
 
 
@@ -85,7 +85,7 @@ class Session:
     @cached_property
     def offered_tools(self) -> OfferedTools:
         """The tools that cases offer, as accounts name them."""
-        from pytest_fcall.session.ask.offered_tools import OfferedTools
+        from pytest_fcall.tracking.run_accounts import OfferedTools
 
         return OfferedTools()
 

@@ -13,7 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from pytest_fcall.core import Json
+from pytest_fcall.core import Json, Tool, digest
+from pytest_fcall.core.digests import IdentityKey
 from pytest_fcall.core.expectation import json_of_object
 from pytest_fcall.core.files import (
     MOST_KEPT_BYTES,
@@ -26,6 +27,7 @@ from pytest_fcall.core.files import (
     replace_file,
 )
 from pytest_fcall.core.json_data import JsonEncoder, as_mapping, read_json
+from pytest_fcall.tracking.question_digests import tool_digests
 
 _SUFFIX: Final = ".accounts.jsonl.gz"
 _MOST_KEPT: Final = 20
@@ -33,6 +35,8 @@ _MOST_KEPT: Final = 20
 _MOST_BYTES: Final = 100_000_000
 """Accounts beyond this size are removed, but for those of the last run."""
 _FASTEST: Final = 1
+_MOST_NAMED: Final = 1024
+"""Sets whose names are kept: those of a file are shared, while a retriever makes one for each case."""
 
 _ENCODER: Final = JsonEncoder(separators=(",", ":"), default=json_of_object)
 
@@ -95,6 +99,39 @@ def account_line(account: Mapping[str, Json]) -> str:
         return _ENCODER.encode(account)
     except (TypeError, ValueError, RecursionError):
         return ""
+
+
+class OfferedTools:
+    """Names sets of tools, and writes each set and each tool the first time that it is named in this process."""
+
+    def __init__(self) -> None:
+        self._names: dict[IdentityKey[tuple[Tool, ...]], str] = {}
+        self._written: set[object] = set()
+
+    def name(self, tools: tuple[Tool, ...]) -> tuple[str, Sequence[str]]:
+        """The name of the set, and the lines that it needs; an empty name for no tools, or such as are no JSON."""
+        if not tools:
+            return "", ()
+        key = IdentityKey(tools)
+        if name := self._names.get(key):
+            return name, ()
+        if len(self._names) >= _MOST_NAMED:
+            self._names.clear()
+        try:
+            digests = tool_digests(tools)
+        except (ValueError, TypeError, RecursionError):  # of a case that ended in an error for the same reason
+            return "", ()
+        name = self._names[key] = digest(list(digests))[:16]
+        return name, [*self._lines(name, tools, digests)]
+
+    def _lines(self, name: str, tools: tuple[Tool, ...], digests: Sequence[tuple[str, str]]) -> Iterator[str]:
+        for tool, named in zip(tools, digests, strict=True):
+            if named not in self._written:
+                self._written.add(named)
+                yield tool_line(KeptTool(*named, tool.description, tool.parameters))
+        if name not in self._written:
+            self._written.add(name)
+            yield tool_set_line(name, digests)
 
 
 class AccountWriter:

@@ -18,8 +18,8 @@ from pytest_fcall.core import Case, FaultyCase, Model
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.case import judge_fault
 from pytest_fcall.matching.context import KeptMatchContexts
-from pytest_fcall.plugin.gates import gates_of
 from pytest_fcall.plugin.item import CaseItem
+from pytest_fcall.plugin.session import gates_of
 from pytest_fcall.session.judge.given_answers import GivenAnswers, why_undecided, without_surroundings
 from pytest_fcall.session.judge.samples import samples_of
 

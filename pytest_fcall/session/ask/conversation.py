@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment
     from pytest_fcall.conversation.environments.context import StoredResults
     from pytest_fcall.core import ConversationSettings, Environment, Model, Transcript, User
-    from pytest_fcall.session.ask.environments import EnvironmentSettings
     from pytest_fcall.session.ask.no_reply import NoReplies
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.extensions import Registry
+    from pytest_fcall.session.settings import EnvironmentSettings
 
 
 class EarlierResult(NamedTuple):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_fcall.session.judge.baseline_comparison import BaselineComparison
     from pytest_fcall.session.judge.samples import JudgedAnswer
 
+
 _USUAL_ENDS = ("stop", "tool_calls")
 
 

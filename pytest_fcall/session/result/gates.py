@@ -18,7 +18,7 @@ from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.result.exit_status import FAILED, PASSED, Fail, RunFailures
 from pytest_fcall.session.result.model_change import rate_pair
 from pytest_fcall.session.result.suite_scores import Suites, combined_score
-from pytest_fcall.session.setting_values import choice
+from pytest_fcall.session.settings import choice
 from pytest_fcall.tracking.gate_figures import FIGURES, GroupFigures
 from pytest_fcall.tracking.gates import Gate, GateError, GateVerdict, parse_gates
 from pytest_fcall.tracking.slices import Slice, SliceKind, SliceTests

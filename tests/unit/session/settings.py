@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_fcall.session.ask.environments import EnvironmentSettings
-from pytest_fcall.session.settings import BaselineSettings, Confirm, Settings
+from pytest_fcall.session.settings import BaselineSettings, Confirm, EnvironmentSettings, Settings
 
 
 def settings_of(root: Path) -> Settings:

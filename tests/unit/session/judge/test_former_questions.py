@@ -7,11 +7,11 @@ import pytest
 
 from pytest_fcall.core import Json, Request, Tool
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, account_to_json
-from pytest_fcall.session.ask.offered_tools import OfferedTools
 from pytest_fcall.session.judge.former_questions import FormerQuestions
 from pytest_fcall.tracking.question_digests import question_digests
 from pytest_fcall.tracking.run_accounts import (
     AccountWriter,
+    OfferedTools,
     account_line,
     accounts_path,
     read_account_lines,

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.session.ask.offered_tools import OfferedTools as Writer
 from pytest_fcall.session.result.run_report import KeptAccounts, OfferedTools
 from pytest_fcall.tracking.run_accounts import AccountWriter, account_line, accounts_path
+from pytest_fcall.tracking.run_accounts import OfferedTools as Writer
 
 FIND = Tool("find", "Finds.", {"type": "object"})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.session.result.verdict_files import Judged, is_verdict_file, judged_row, read_verdicts
+from pytest_fcall.session.result.board import Judged, is_verdict_file, judged_row, read_verdicts
 from pytest_fcall.suites.json_files import BrokenFile
 
 ROWS: list[tuple[dict[str, Json], Judged]] = [

@@ -1,4 +1,4 @@
-"""Workers of pytest-xdist on other hosts, or of another Python: what they must have alike, and what they share."""
+"""Workers of pytest-xdist: which scheduler deals cases to them, and what those on other hosts must have alike."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def check_copies(config: pytest.Config) -> None:
     pytest-xdist copies folders to hosts without what begins with a dot, and deletes there what it has not copied.
     """
     settings = settings_of(config)
-    if not keep_replies_apart(settings):
+    if not _keep_replies_apart(settings):
         return
     copied = [*config.getoption("rsyncdir"), *config.getini("rsyncdirs")]
     if any(config.rootpath.is_relative_to(Path(folder).resolve()) for folder in copied):
@@ -199,7 +199,7 @@ def sharing_lines(config: pytest.Config, settings: Settings) -> Iterator[str]:
     """Lines on what hosts do not share, as long as no server keeps replies for all of them."""
     if settings.store or not has_other_hosts(config):
         return
-    if keep_replies_apart(settings):
+    if _keep_replies_apart(settings):
         yield "fcall: each host keeps the replies that it asks for in a file of its own: fc_store has them shared"
     limits = {
         "--fc-rpm": settings.requests_per_minute,
@@ -217,7 +217,7 @@ def has_other_hosts(config: pytest.Config) -> bool:
     return not all(spec.lstrip("0123456789*").startswith("popen") for spec in specs)
 
 
-def keep_replies_apart(settings: Settings) -> bool:
+def _keep_replies_apart(settings: Settings) -> bool:
     """Whether replies are recorded, and by each host for itself."""
     live = any(named.live for named in settings.models) or bool(settings.judge and settings.judge.live)
     return live and settings.store is None and settings.record != "off" and not settings.replay
@@ -227,3 +227,24 @@ def _host(spec: Any) -> str:
     """The name of the host, without the options of SSH that may stand before it."""
     named = (spec.ssh or spec.vagrant_ssh or spec.socket or spec.via or "").split()
     return safe_line(named[-1]) if named else "this host"
+
+
+APPS: Final = ("python", "http")
+"""Kinds of models that are apps: they run again whatever is recorded."""
+
+
+def scheduler(config: pytest.Config, log: object) -> object:
+    """A scheduler that gives each worker its whole part at once, so that it can ask ahead; None where none asks ahead.
+
+    A worker that takes a case over finds the reply among the recordings. So where nothing is recorded, where an app
+    would have to answer again, and where hosts record each for itself, pytest-xdist deals the cases as usual.
+    """
+    settings = settings_of(config)
+    asks_ahead = any(named.live and named.model.kind not in APPS for named in settings.models)
+    if not asks_ahead or settings.record == "off":
+        return None
+    if has_other_hosts(config) and _keep_replies_apart(settings):
+        return None
+    from xdist.scheduler import WorkStealingScheduling  # type: ignore[import-untyped]  # it has no types
+
+    return WorkStealingScheduling(config, log)

@@ -3,8 +3,7 @@ from __future__ import annotations
 import json
 
 from pytest_fcall.core import Tool
-from pytest_fcall.session.ask.offered_tools import OfferedTools
-from pytest_fcall.tracking.run_accounts import tool_of_line, tool_set_of_line
+from pytest_fcall.tracking.run_accounts import OfferedTools, tool_of_line, tool_set_of_line
 
 FIND, BOOK = Tool("find", "Finds.", {"type": "object"}), Tool("book", "Books.", {"type": "object"})
 
