@@ -147,26 +147,34 @@ class BaselineWriter:
         acceptance = Acceptance.now(root, version("pytest-fcall"))
         rows = {"results": ResultRows(results)}
         run = RunFile(run_id(started), "", rows, provenance=acceptance.provenance)
-        measurement = RunMeasurement(root, run, session_of(self._config).doubt.history)
         written = same = measured = 0
-        for path, stanzas in self._chosen(results, which):
-            cases = {stanza.case for stanza in stanzas}
+        accepted: dict[Path, set[str]] = {}
+        for path, own in self._by_baseline(results).items():
+            if not any(_acceptable(result, which) for result in own):
+                continue
+            cases = set[str]()
             try:
-                changed = accept(path, stanzas, acceptance)
-                stanzas.clear()  # of a file of 100,000 cases they take as much as all results
-                measured += measurement.add_to(path, cases)
+                changed = accept(path, _chosen(own, which, cases), acceptance)
             except (DamagedBaseline, OSError) as error:
                 self.failed = True
                 yield safe_line(f"not accepted: {path.name}: {error}")
                 continue
+            accepted[path] = cases
             written, same = written + len(changed), same + len(cases) - len(changed)
+        measurement = RunMeasurement(root, run, session_of(self._config).doubt.history)
+        for path, cases in accepted.items():
+            try:
+                measured += measurement.add_to(path, cases)
+            except OSError as error:
+                self.failed = True
+                yield safe_line(f"not measured: {path.name}: {error}")
         yield f"accepted: {written:,} {'case' if written == 1 else 'cases'}, {same:,} unchanged"
         if measured:
             yield f"measured: {plural_text(measured, 'case')} (bookkeeping, which needs no review)"
         yield from _not_accepted(results, which)
 
-    def _chosen(self, results: Sequence[Result], which: Accept) -> Iterator[tuple[Path, list[Stanza]]]:
-        """The stanzas to be written, file by file. Files may have none, whose cases are measured alone."""
+    def _by_baseline(self, results: Sequence[Result]) -> Mapping[Path, Sequence[Result]]:
+        """The results that may have something to accept, by the path of their baseline."""
         from pytest_fcall.tracking.baseline_file import baseline_path
 
         by_file: dict[Path, list[Result]] = {}
@@ -174,10 +182,7 @@ class BaselineWriter:
             if result.stanza:
                 path = baseline_path(self._config.rootpath / result.file, Model.by_id(result.model))
                 by_file.setdefault(path, []).append(result)
-        for path, own in by_file.items():
-            acceptable = [(result, stanza) for result in own if (stanza := _acceptable(result, which))]
-            if acceptable:
-                yield path, [stanza for result, stanza in acceptable if not _is_chance(result)]
+        return by_file
 
     def _prune(self, session: pytest.Session) -> Iterator[str]:
         from pytest_fcall.session.result.stale import forget_beside
@@ -212,6 +217,15 @@ class BaselineWriter:
         for stale in self._stale or ():
             yield f"accepted, and gone: {_listed(stale.cases)} ({safe_line(stale.path)}); --fc-prune forgets them"
         yield from self._leftovers.lines()
+
+
+def _chosen(results: Sequence[Result], which: Accept, cases: set[str]) -> Iterator[Stanza]:
+    """The stanzas to be written, one by one: of 100,000 cases they take as much as all results. Notes their cases."""
+    for result in results:
+        stanza = _acceptable(result, which)
+        if stanza and not _is_chance(result):
+            cases.add(stanza.case)
+            yield stanza
 
 
 def _acceptable(result: Result, which: Accept) -> Stanza | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,9 @@ from pytest_fcall.tracking.baseline_content import write_baseline
 from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
 from pytest_fcall.tracking.bookkeeping import (
     measurement_path,
+    read_bookkeeping,
     read_measurement,
+    write_bookkeeping,
     write_measurement,
 )
 from pytest_fcall.tracking.contract_lines import facts_of
@@ -64,11 +66,24 @@ def accept(path: Path, stanzas: Iterable[Stanza], acceptance: Acceptance, becaus
     Returns the cases that needed a choice. Where only the question or the counts changed, the bookkeeping is written.
     Raises DamagedBaseline and OSError.
     """
-    old = dict(read_stanzas(path))
-    new = {now.case: acceptance.accepted_stanza(now, old.get(now.case), because) for now in stanzas}
-    if any(stanza is not old.get(case) for case, stanza in new.items()):
-        write_baseline(path, {**old, **new}.values())
-    return [case for case, stanza in new.items() if case not in old or needs_choice(old[case], stanza)]
+    kept = dict(read_stanzas(path))
+    differs, choices = False, list[str]()
+    for now in stanzas:  # one by one, and each in the place of the earlier one: there may be a hundred thousand
+        before = kept.get(now.case)
+        accepted = acceptance.accepted_stanza(now, before, because)
+        differs |= accepted is not before
+        if before is None or needs_choice(before, accepted):
+            choices.append(now.case)
+        kept[now.case] = accepted
+    if differs:
+        write_baseline(path, _removed_one_by_one(kept))
+    return choices
+
+
+def _removed_one_by_one(stanzas: dict[str, Stanza]) -> Iterator[Stanza]:
+    """The stanzas; whoever has taken one alone holds it."""
+    while stanzas:
+        yield stanzas.pop(next(iter(stanzas)))
 
 
 class RunMeasurement:
@@ -93,11 +108,12 @@ class RunMeasurement:
         if not baseline.exists():
             return 0
         target = measurement_path(baseline)
-        old = read_measurement(target)
+        kept = read_bookkeeping(target)
+        old = kept.measured
         verdicts = self._verdicts.get(baseline, ())
         new = {now.case: self._measured(baseline, old.get(now.case), now, accepted) for now in verdicts}
         if changed := [case for case, measured in new.items() if old.get(case) != measured]:
-            write_measurement(target, {**old, **new}.values())
+            write_bookkeeping(target, replace(kept, measured={**old, **new}))
         return len(changed)
 
     def _measured(

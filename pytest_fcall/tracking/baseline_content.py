@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from pytest_fcall.tracking.bookkeeping import (
     REMOVED,
     AcceptedAnswer,
     Bookkeeping,
-    bookkeeping_lines,
+    bookkeeping_content,
     measurement_path,
     read_bookkeeping,
     replace_changed_file,
@@ -192,11 +193,13 @@ def _following(new: AcceptedAnswer, case: str, old: Sequence[str] | None, kept: 
 
 def write_files(path: Path, contract: Mapping[str, Sequence[Facts]], kept: Bookkeeping) -> None:
     """Replace a contract and its bookkeeping, where they change. Raises OSError."""
-    lines = [f"{line}\n".encode() for line in contract_text(contract)] if contract else []
-    beside = bookkeeping_lines(kept)
-    if lines:
+    content = BytesIO()  # no line is an object of its own: there may be a hundred thousand
+    if contract:
+        content.writelines(f"{line}\n".encode() for line in contract_text(contract))
+    beside = bookkeeping_content(kept)
+    if contract:
         write_git_attributes(path.parent.parent)
-    replace_changed_file(path, lines)
+    replace_changed_file(path, content.getvalue())
     replace_changed_file(measurement_path(path), beside)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Final, cast
 
@@ -34,6 +35,9 @@ _NO_WAYS: Final[frozenset[str]] = frozenset()
 _OWN: Final = frozenset({PROMPT, EXPECTATION})
 """Digests that each case has of its own. Many cases of a file have the others alike."""
 _LENGTH: Final = 8
+_ID: Final = '"id"'
+"""In each line with what many cases have alike."""
+_PORTION: Final = 1000
 _MOST_BEFORE: Final = 10
 """Most replaced answers that are remembered of a case."""
 
@@ -103,9 +107,9 @@ def parse_bookkeeping(content: bytes) -> Bookkeeping:
     measured: dict[str, Measured] = {}
     accepted: dict[str, dict[str, AcceptedAnswer]] = {}
     until: dict[tuple[str, str], str] = {}
-    rows = _rows(content.decode("utf-8", "replace").splitlines())
-    shared = _shared(rows)
-    for row in rows:
+    lines = content.decode("utf-8", "replace").splitlines()
+    shared = _shared(_rows([line for line in lines if _ID in line]))
+    for row in _rows(lines):
         try:
             case = row.get("case")
             if not isinstance(case, str):
@@ -122,12 +126,14 @@ def parse_bookkeeping(content: bytes) -> Bookkeeping:
     return Bookkeeping(measured, accepted)
 
 
-def _rows(lines: Sequence[str]) -> list[Mapping[str, Json]]:
-    """The lines, read at once where all of them can be read."""
-    rows = _value(f"[{','.join(lines)}]")
-    if not isinstance(rows, list) or len(rows) != len(lines):
-        rows = [*map(_value, lines)]
-    return [row for row in rows if isinstance(row, dict)]
+def _rows(lines: Sequence[str]) -> Iterator[Mapping[str, Json]]:
+    """The lines, a portion at once where all of it can be read."""
+    for first in range(0, len(lines), _PORTION):
+        portion = lines[first : first + _PORTION]
+        rows = _value(f"[{','.join(portion)}]")
+        if not isinstance(rows, list) or len(rows) != len(portion):
+            rows = [*map(_value, portion)]
+        yield from (row for row in rows if isinstance(row, dict))
 
 
 def _value(text: str) -> Json:
@@ -214,12 +220,13 @@ def read_measurement(path: Path) -> Mapping[str, Measured]:
     return read_bookkeeping(path).measured
 
 
-def bookkeeping_lines(kept: Bookkeeping) -> list[bytes]:
-    """The lines of a file; equal content gives equal bytes. Raises ValueError, TypeError or RecursionError."""
+def bookkeeping_content(kept: Bookkeeping) -> bytes:
+    """The content of a file; equal facts give equal bytes. Raises ValueError, TypeError or RecursionError."""
     shared: dict[str, Json] = {}
-    cases = sorted({*kept.measured, *kept.accepted})
-    own = [_line(row) for case in cases for row in _case_rows(case, kept, shared)]
-    return [*(_line(shared[id_]) for id_ in sorted(shared)), *own]
+    own = BytesIO()  # no line is an object of its own: there may be a hundred thousand
+    for case in sorted({*kept.measured, *kept.accepted}):
+        own.writelines(_line(row) for row in _case_rows(case, kept, shared))
+    return b"".join([*(_line(shared[id_]) for id_ in sorted(shared)), own.getbuffer()])
 
 
 def _line(row: Json) -> bytes:
@@ -228,17 +235,17 @@ def _line(row: Json) -> bytes:
 
 def write_bookkeeping(path: Path, kept: Bookkeeping) -> None:
     """Replace the file atomically, if it changes. Without content it is removed. Raises OSError."""
-    replace_changed_file(path, bookkeeping_lines(kept))
+    replace_changed_file(path, bookkeeping_content(kept))
 
 
-def replace_changed_file(path: Path, lines: Sequence[bytes]) -> None:
-    """Replace a file whose lines are others; one without lines is removed. Raises OSError."""
+def replace_changed_file(path: Path, content: bytes) -> None:
+    """Replace a file whose content is another one; without content it is removed. Raises OSError."""
     refuse_link_out(path)
-    if not lines:
+    if not content:
         path.unlink(missing_ok=True)
-    elif not path.exists() or read_regular(path, MOST_KEPT_BYTES) != b"".join(lines):
+    elif not path.exists() or read_regular(path, MOST_KEPT_BYTES) != content:
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, lines)
+        replace_file(path, [content])
 
 
 def write_measurement(path: Path, measured: Iterable[Measured]) -> None:

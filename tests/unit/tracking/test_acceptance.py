@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import tracemalloc
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +74,26 @@ def test_accepting_twice_is_accepting_once(tmp_path_factory: pytest.TempPathFact
 
     assert accept(path, stanzas, LATER) == []
     assert (path.read_bytes() if stanzas else b"") == before
+
+
+def test_what_was_accepted_before_and_is_now_are_not_held_side_by_side(path: Path) -> None:
+    def many(day: int) -> Iterator[Stanza]:
+        for number in range(2000):
+            call = Call("get_weather", {"city": f"City {number}", "days": day})
+            yield replace(RIGHT, case=f"case_{number}", calls=(call,), digests={"prompt": f"{number:064}"})
+
+    accept(path, many(1), FIRST)
+    tracemalloc.start()
+    try:
+        held = [*many(2)]
+        of_one_list, _ = tracemalloc.get_traced_memory()
+        del held
+        tracemalloc.reset_peak()
+        accept(path, many(2), LATER)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5 * of_one_list
 
 
 def test_requests_of_an_app_are_the_same_in_whatever_order_their_parts_are_named(path: Path) -> None:
