@@ -1,31 +1,18 @@
-"""An app that answers a case: the request that it gets, its requests to models, its spans, and expectations on both."""
+"""What an app does inside while it answers a case: its requests to models, its spans, and expectations on both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_fcall.core.reply import Reply
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from pytest_fcall.core.expectation import Expectation
     from pytest_fcall.core.operators import Pattern
     from pytest_fcall.core.request import Request, Tool
     from pytest_fcall.core.values import Json
-
-
-@dataclass(frozen=True, slots=True)
-class AppRequest:
-    """A request as an app gets it: plain lists and dicts in OpenAI's form, which the app may change."""
-
-    messages: list[dict[str, Any]]
-    tools: list[dict[str, Any]]
-    settings: dict[str, Any] = field(default_factory=dict)
-    now: datetime | None = None
-    """The case's clock: the time that the app should take for the present."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_fcall.core.app import AppRequest
     from pytest_fcall.core.backend import Backend, Model
     from pytest_fcall.core.case import Case, FaultyCase
     from pytest_fcall.core.expectation import Profile
     from pytest_fcall.core.operators import Pattern
     from pytest_fcall.core.reply import Calls
-    from pytest_fcall.core.request import Tool
+    from pytest_fcall.core.request import AppRequest, Tool
     from pytest_fcall.core.values import Json
 
 

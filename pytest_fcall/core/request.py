@@ -1,10 +1,10 @@
-"""A request to a model, and the tools that it offers."""
+"""A request to a model or to an app, and the tools that it offers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from pytest_fcall.core.values import Json, Message
 
@@ -79,3 +79,14 @@ class Request:
     """The names of settings that only a suite proposes. A model that does not take one is asked without it."""
     wording: Wording | None = None
     """Writes the request for models that are asked directly; None where the back end does it in its own way."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppRequest:
+    """A request as an app gets it: plain lists and dicts in OpenAI's form, which the app may change."""
+
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    settings: dict[str, Any] = field(default_factory=dict)
+    now: datetime | None = None
+    """The case's clock: the time that the app should take for the present."""

@@ -18,7 +18,7 @@ import pytest
 from pytest_fcall.backends.apps.agents.agent import AgentApp, agent_kind, read_agent_tools
 from pytest_fcall.backends.apps.python import app_of
 from pytest_fcall.core import CaseRefused
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 from tests.servers import Answer, Asked, Server, chat, responses
 
 OWN = "You tell the weather."

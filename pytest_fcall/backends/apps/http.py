@@ -44,8 +44,8 @@ from pytest_fcall.backends.settings import (
     volatile_option,
 )
 from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request, Unanswered
-from pytest_fcall.core.app import AppRequest
 from pytest_fcall.core.json_data import optional_field, optional_number, optional_strings, required_field
+from pytest_fcall.core.request import AppRequest
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.backends.request_json import pretty_json, with_data_urls
 from pytest_fcall.core import Json, ModelUnavailable, Reply, Request, Tool
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.apps.agents.agent import UnreadTool

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pytest_fcall.core import Fault, Finish, Json, RawCall, Reply, Request, Usage
-from pytest_fcall.core.app import AppSpans, RanTool
 from pytest_fcall.core.json_data import (
     DamagedData,
     as_mapping,
@@ -20,6 +19,9 @@ from pytest_fcall.core.json_data import (
     required_field,
 )
 from pytest_fcall.core.secrets import LEFT_OUT
+
+if TYPE_CHECKING:
+    from pytest_fcall.core.app import AppSpans
 
 BISECTED: Final = " (bisect)"
 """Ends the name of a case under which answers to versions of its question are kept. They are not exported."""
@@ -177,6 +179,8 @@ def spans_to_data(spans: AppSpans) -> dict[str, Json] | None:
 
 
 def _spans_from_data(data: Json) -> AppSpans:
+    from pytest_fcall.core.app import AppSpans, RanTool
+
     fields = as_mapping(data, "`spans`")
     tools = [as_mapping(each, "a tool of `spans`") for each in required_field(fields, "tools", list)]
     ran = tuple(RanTool(required_field(each, "name", str), optional_field(each, "arguments", dict)) for each in tools)

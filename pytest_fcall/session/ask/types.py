@@ -19,7 +19,6 @@ from pytest_fcall.core import (
     digest,
     request_digest,
 )
-from pytest_fcall.core.app import AppSpans, joined_spans
 from pytest_fcall.core.bounded_text import VolatileError
 from pytest_fcall.session.ask.volatile import VolatileKeys, VolatilePatterns, volatile_of
 from pytest_fcall.session.models import NamedModel
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.conversation.earlier_conversations import CarriedState
     from pytest_fcall.core import AppExchange, Transcript
+    from pytest_fcall.core.app import AppSpans
     from pytest_fcall.reporting.results import Way
 
 
@@ -172,7 +172,11 @@ class Answer(NamedTuple):
         """The facts that the spans of an app told in all steps; None where they are not known of one of them."""
         told = [reply.spans for reply in self.replies]
         known = [each for each in told if each is not None]
-        return joined_spans(known) if len(known) == len(told) else None
+        if len(known) != len(told):
+            return None
+        from pytest_fcall.core.app import joined_spans
+
+        return joined_spans(known)
 
     @property
     def replies(self) -> Sequence[Reply]:

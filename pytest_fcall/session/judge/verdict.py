@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pytest_fcall.core import Calls, Case, Reason, Reply, Turn, Verdict
-from pytest_fcall.core.app import why_unread
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.matching.reply import judge_turn
@@ -76,6 +75,8 @@ class CaseJudge:
         case = self._case
         if not self._session.settings.proxy:
             raise CaseError(f"{case.id}: `wire` needs the proxy, and fc_proxy is off")
+        from pytest_fcall.core.app import why_unread
+
         if why := why_unread(exchange for answer in answers for exchange in answer.exchanges or ()):
             message = f"{case.id}: `wire` cannot be judged: {why}; leave `wire` out, or judge what the app returns"
             raise CaseError(message)

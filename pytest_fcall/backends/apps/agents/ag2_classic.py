@@ -16,7 +16,7 @@ from pytest_fcall.backends.apps.answers.values import (
     numbered,
     required_fields,
 )
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 _MOST_REPLIES = 100
 """As many as the framework allows unless it is told otherwise."""

@@ -12,8 +12,8 @@ from pytest_fcall.schema.errors import SchemaError
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Tool
-    from pytest_fcall.core.app import AppRequest
     from pytest_fcall.core.extension import AgentKind
+    from pytest_fcall.core.request import AppRequest
 
 
 class UnreadTool(NamedTuple):

@@ -24,7 +24,7 @@ from pytest_fcall.backends.apps.answers.values import (
 )
 from pytest_fcall.backends.openai.answer_fields import count
 from pytest_fcall.core import Usage
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 
 async def call(agent: Any, request: AppRequest) -> object:

@@ -11,7 +11,7 @@ from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import Fields, as_text, check_ignored, numbered, required_fields
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 
 def call(agent: Any, request: AppRequest) -> object:

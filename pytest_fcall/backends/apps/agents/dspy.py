@@ -20,7 +20,7 @@ from pytest_fcall.backends.apps.answers.values import (
     required_fields,
 )
 from pytest_fcall.core import RawCall
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 _FINISH = "finish"
 """The tool by which `dspy.ReAct` ends; it is none of the team's."""

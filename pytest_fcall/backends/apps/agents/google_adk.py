@@ -20,7 +20,7 @@ from pytest_fcall.backends.apps.answers.values import (
     listed,
     required_fields,
 )
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 _APP, _USER = "fcall", "fcall"
 

@@ -23,7 +23,7 @@ from pytest_fcall.backends.apps.answers.values import (
     word,
 )
 from pytest_fcall.core import RawCall
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 
 async def call(agent: Any, request: AppRequest) -> object:

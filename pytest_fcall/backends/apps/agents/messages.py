@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_fcall.core import CaseRefused
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 
 @dataclass(frozen=True, slots=True)

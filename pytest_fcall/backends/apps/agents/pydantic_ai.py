@@ -23,7 +23,7 @@ from pytest_fcall.backends.apps.answers.values import (
 )
 from pytest_fcall.backends.openai.answer_fields import count, engine
 from pytest_fcall.core import RawCall, Usage
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 if TYPE_CHECKING:
     from contextvars import ContextVar

@@ -13,7 +13,7 @@ import pytest
 from pytest_fcall.backends.apps import python_backend
 from pytest_fcall.backends.apps.python import CopyableTools, PythonBackend, app_request, find_app
 from pytest_fcall.core import Json, Model, ModelUnavailable, Request, Tool
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 NOW = datetime(2026, 11, 21, 16, 30, tzinfo=UTC)
 REQUEST = Request(

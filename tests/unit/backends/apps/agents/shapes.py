@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 
 
 def shaped(module: str, name: str, **members: Any) -> Any:

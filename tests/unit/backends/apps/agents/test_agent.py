@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.backends.apps.agents.agent import AgentApp, UnreadTool, read_agent_tools
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 from pytest_fcall.schema.errors import SchemaError
 from tests.unit.backends.apps.agents.shapes import asked
 

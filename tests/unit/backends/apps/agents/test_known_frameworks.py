@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.backends.apps.agents.agent import FRAMEWORKS, agent_kind, known_agents
-from pytest_fcall.core.app import AppRequest
+from pytest_fcall.core.request import AppRequest
 from tests.unit.backends.apps.agents.shapes import shaped
 
 
