@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from yaml import Node
 
@@ -40,8 +40,7 @@ _NO_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 _NO_SETTINGS: Mapping[str, Json] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class FileContext:
+class FileContext(NamedTuple):
     """The part of a file that all its cases share."""
 
     source: SourceFile

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from yaml import MappingNode, Node, SequenceNode
 
@@ -28,8 +28,7 @@ SUITE_KEYS = ("suite", "pick", "path", "profile", "mode")
 _FILE_KEYS = (*PREAMBLE_KEYS, *SUITE_KEYS, "cases")
 
 
-@dataclass(frozen=True, slots=True)
-class CaseFile:
+class CaseFile(NamedTuple):
     """The cases of a file. `faults` are all faults of the file, those of its faulty cases included."""
 
     path: Path

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from errno import EFBIG
 from pathlib import Path
+from typing import NamedTuple
 
 from yaml import Node
 
@@ -36,8 +36,7 @@ def path_fault(path: Path, root: Path) -> Fault | None:
     return SourceFile(written).fault("bad-path", None, message, "rename the file or its folder")
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """The folders that hold all files which a case file may name: what it names goes to a model."""
 
     root: Path

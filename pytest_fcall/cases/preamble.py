@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -82,7 +82,7 @@ def read_preamble(part: FilePart, reach: Reach, extensions: Extensions, now: dat
     scope = context.scope(Faults(part.source))
     defaults.check(scope)
     return Preamble(
-        context=replace(context, match_rules=rules),
+        context=context._replace(match_rules=rules),
         included=tuple(other.path for other in parts[1:]),
         volatile=volatile,
         faults=[*faults, *default_faults, *rule_faults, *volatile_faults],
