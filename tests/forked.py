@@ -209,6 +209,8 @@ def _enter(folder: Path, environment: Mapping[str, str]) -> None:
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    # The server has its method inherited, by which a pool of processes would begin with a server of its own.
+    multiprocessing.set_start_method(None, force=True)
     # What was compiled counts as new for a file of the same length that was changed within the same second.
     sys.dont_write_bytecode = True
     for name in _PLUGINS:

@@ -36,6 +36,9 @@ Registered: TypeAlias = Callable[[FixtureManager, object, str], None]
 
 Found: TypeAlias = Callable[[object, str], tuple[object, Callable[..., object]] | None]
 
+# It is asked for in every run, and looked up in the metadata each time.
+vars(pluggy).setdefault("__version__", pluggy.__version__)
+
 _NO_FIXTURES = ModuleType("no_fixtures")
 
 _MEMORY = Path("/dev/shm")  # noqa: S108

@@ -110,7 +110,7 @@ MALFORMED = {
     "arguments that are a list": calls('["Oslo"]'),
     "no name": calls("{}", name=""),
     "10,001 calls": chat(calls=[("get_weather", {"city": "Oslo"})] * 10_001),
-    "300,000 calls": chat(calls=[("get_weather", {})] * 150_000),
+    "300,000 calls": chat(calls=[("get_weather", "{}")] * 150_000),
 }
 """Answers that the model itself is blamed for. They are verdicts, and kept."""
 
