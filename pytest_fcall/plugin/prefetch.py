@@ -12,7 +12,7 @@ import pytest
 from pytest_fcall.core import Case
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.session import session_of
-from pytest_fcall.session.ask.limits import share_of_concurrency
+from pytest_fcall.session.ask.costs import share_of_concurrency
 from pytest_fcall.session.ask.types import Conversation, Question
 from pytest_fcall.session.judge.samples import sample_request, samples_of
 from pytest_fcall.session.judge.verdict import CaseJudge

@@ -26,8 +26,7 @@ from pytest_fcall.reporting.run_table import file_table, models_of
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import one_line_summary, summary_lines
 from pytest_fcall.reporting.terminal import NO_END
-from pytest_fcall.session.ask.costs import total_cost
-from pytest_fcall.session.ask.limits import forget_ledger
+from pytest_fcall.session.ask.costs import forget_ledger, total_cost
 from pytest_fcall.session.result.exit_status import INCONCLUSIVE, RunFailures
 from pytest_fcall.session.result.run_store import account_writer, store_run
 from pytest_fcall.session.session import Session

@@ -1,4 +1,4 @@
-"""Costs of replies, and the budget of a run."""
+"""Costs of replies, the budget of a run, and the limits of its requests: what the processes of a run share."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core import Backend, Model, ModelUnavailable, Usage
-from pytest_fcall.session.ask.limits import shared_ledger
+from pytest_fcall.core.files import PRIVATE_FOLDER
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.budget import Bill, Budget
     from pytest_fcall.backends.costs import Price
+    from pytest_fcall.backends.dispatch.job import Limits
+    from pytest_fcall.backends.processes.ledger import Ledger
     from pytest_fcall.backends.proxy.forwarded_request import ForwardedRequest
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
@@ -93,7 +95,7 @@ class Spending:
             from pytest_fcall.backends.budget import Budget
 
             worker = self._settings.worker  # without workers, this process is the run
-            ledger = shared_ledger(self._settings, self._recordings) if worker else None
+            ledger = _shared_ledger(self._settings, self._recordings) if worker else None
             self._budget = Budget(self._settings.max_cost, ledger, f"budget of {worker.run if worker else 'the run'}")
         return self._budget
 
@@ -136,3 +138,44 @@ def _price(model: Model, root: Path) -> Price | None:
         raise ModelUnavailable(f"--fc-max-cost cannot be kept to: {error}") from None
     except ValueError as error:
         raise ModelUnavailable(str(error)) from None
+
+
+def request_limits(settings: Settings, recordings: SessionRecordings) -> Limits:
+    """The limits of this process; requests and tokens per minute are counted in a ledger that all workers share."""
+    from pytest_fcall.backends.dispatch.job import Limits
+
+    return Limits(
+        concurrency=share_of_concurrency(settings),
+        rpm=settings.requests_per_minute,
+        tpm=settings.tokens_per_minute,
+        shared=_shared_ledger(settings, recordings),
+    )
+
+
+def share_of_concurrency(settings: Settings) -> int:
+    """The number of requests that this process may have in flight; at least one for each worker."""
+    if settings.worker is None:
+        return settings.concurrency
+    share, rest = divmod(settings.concurrency, settings.worker.count)
+    number = settings.worker.id.removeprefix("gw")
+    return max(1, share + (number.isdecimal() and int(number) < rest))
+
+
+def _shared_ledger(settings: Settings, recordings: SessionRecordings) -> Ledger | None:
+    """What this process counts in together with others: workers, and hosts that share a store; None where it is alone.
+
+    On a server, all runs of a project share it.
+    """
+    worker = settings.worker
+    if worker is None and settings.store is None:
+        return None
+    return recordings.store.ledger(worker.run if worker else "")
+
+
+def forget_ledger(root: Path, run: str) -> None:
+    """Delete the file in which the workers of this run counted, if there is one."""
+    from pytest_fcall.backends.processes.ledger import ledger_path
+
+    path = ledger_path(root / PRIVATE_FOLDER, run)
+    for file in path.parent.glob(f"{path.name}*"):
+        file.unlink(missing_ok=True)

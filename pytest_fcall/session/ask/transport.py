@@ -365,7 +365,7 @@ class Transport:
     def _dispatching(self) -> Dispatcher:
         if self._dispatcher is None:
             from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
-            from pytest_fcall.session.ask.limits import request_limits
+            from pytest_fcall.session.ask.costs import request_limits
 
             self._dispatcher = Dispatcher(
                 request_limits(self._settings, self._recordings),
