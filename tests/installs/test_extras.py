@@ -114,7 +114,7 @@ TABLE = {
         ("pytest", "--fc-model=local:model"),
         "model.safetensors cannot be read",
         {**_HELLO, "model/config.json": "{}", "model/model.safetensors": ""},
-        status=1,
+        status=10,
     ),
     "mcp": Extra(("fcall", "tools", "lock"), "served.tools.lock.json", _SERVED, made="served.tools.lock.json"),
     "report": Extra((*_CAT_IS_ASKED, "--fc-report=page.html"), "1 passed", _CAT, made="page.html"),
