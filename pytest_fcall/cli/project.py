@@ -9,9 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_fcall.cases.file_names import is_case_file_name, is_tools_file_name, may_hold_cases
-from pytest_fcall.core import Fault
+
+if TYPE_CHECKING:
+    from pytest_fcall.core import Fault
 
 ROOT_MARKERS = (
     "pytest.toml",
