@@ -105,7 +105,7 @@ def test_the_commands_know_the_server(shared: Exam, server_of_store: Postgres) -
     assert said(shared.path, "mv", "Oslo", "Bergen")[0] == 1
     shared.cities("Rome")
     shared.run().assert_outcomes(passed=1)
-    assert said(shared.path, "record", "--prune") == (0, "deleted: 0, kept: 2\n")
+    assert said(shared.path, "record", "--prune") == (0, "deleted: 1, kept: 1\n")  # Oslo is gone
     server_of_store.forget(PROJECT)
     status, text = said(shared.path, "record", "--load")
     assert (status, "2 replies, 2 new" in text) == (0, True)

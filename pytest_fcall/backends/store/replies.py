@@ -204,8 +204,9 @@ class ReplyStore:
                 before = last
 
     def cases(self) -> list[CaseOfFile]:
-        """All that have replies."""
-        return [CaseOfFile(*row) for row in self._rows(Selection.CASES)]
+        """All that have replies. Raises StoreError."""
+        rows = self._database.select(Selection.CASES)
+        return [CaseOfFile(*row) for row in self._whole(Selection.CASES, rows)]
 
     def last_uses(self, model: str, file: str) -> dict[str, set[str]]:
         """The digests that the last run of each case used, for the cases that ran with this store."""
