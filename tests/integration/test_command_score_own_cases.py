@@ -5,15 +5,18 @@ from __future__ import annotations
 import gzip
 import json
 import subprocess
+import tracemalloc
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_fcall.cli import main
 from pytest_fcall.core import Json
 from tests.integration.command import fcall
 from tests.integration.exam import Exam, called
+from tests.suite_tools import WITHOUT_TOOLS
 
 CASES = """
 tools:
@@ -117,6 +120,27 @@ def test_a_case_without_an_answer_leaves_the_result_open(folder: Path) -> None:
     assert none.returncode == 10
     assert "no answer was judged" in none.stdout
     assert "1 answer not judged, since no case has this id: bergen" in none.stdout
+
+
+def test_memory_does_not_grow_with_the_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_TOOLS)
+
+    def peak(count: int) -> int:
+        rows = "".join(f"{json.dumps({**OSLO, 'key': f'trace-{number}'})}\n" for number in range(count))
+        (folder / "answers.jsonl").write_text(rows, encoding="utf-8")
+        tracemalloc.start()
+        try:
+            main(["score", "--cases", "cases", "--output", "verdicts.jsonl", "answers.jsonl"])
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert (folder / "verdicts.jsonl").read_bytes().count(b"\n") == count
+        return most
+
+    peak(10)  # whatever is imported is imported now
+    few, many = peak(500), peak(5000)
+    assert many < few + 4500 * 10  # a row that was held would take hundreds of bytes
 
 
 def test_many_answers_to_a_case_are_judged_each_by_itself(folder: Path) -> None:
