@@ -158,7 +158,7 @@ def reply_to_data(reply: Reply) -> dict[str, Json]:
     if reply.extra is not None:
         data["extra"] = dict(reply.extra)
     if reply.usage:
-        data["usage"] = _field_values(reply.usage, _TOKEN_FIELDS)
+        data["usage"] = _usage_to_data(reply.usage)
     if reply.seconds is not None:
         data["seconds"] = reply.seconds
     if reply.trail:
@@ -168,6 +168,11 @@ def reply_to_data(reply: Reply) -> dict[str, Json]:
     if reply.engine:
         data["engine"] = dict(reply.engine)
     return data
+
+
+def _usage_to_data(usage: Usage) -> dict[str, Json]:
+    counts = _field_values(usage, _TOKEN_FIELDS)
+    return counts if usage.batched is None else {**counts, "batched": _usage_to_data(usage.batched)}
 
 
 def spans_to_data(spans: AppSpans) -> dict[str, Json] | None:

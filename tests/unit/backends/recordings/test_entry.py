@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, http_answer_from_data
 from pytest_fcall.backends.recordings.line import line_fields, recording_line, recording_of, request_of
-from pytest_fcall.core import Json, Reply, Request
+from pytest_fcall.core import Json, Reply, Request, Usage
 from pytest_fcall.core.json_data import DamagedData
 
 ENTRY = Recording("oslo", "d1", Request(()), Reply("hi"), "2026-11-21T16:30:00+00:00")
@@ -20,6 +20,13 @@ def test_every_byte_comes_back(body: bytes, status: int) -> None:
     entry = replace(ENTRY, http_answer=HttpAnswer(status, "application/json", body))
     fields = line_fields(recording_line(entry, "").encode())
     assert recording_of(fields, request_of(fields, (), {})) == entry
+
+
+def test_what_a_batch_counted_of_the_tokens_comes_back() -> None:
+    usage = Usage(15, 4, 2, batched=Usage(10, 4, 2))
+    entry = replace(ENTRY, reply=replace(ENTRY.reply, usage=usage))
+    fields = line_fields(recording_line(entry, "").encode())
+    assert recording_of(fields, request_of(fields, (), {})).reply.usage == usage
 
 
 def test_text_stays_readable_in_a_file() -> None:
