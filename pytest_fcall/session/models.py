@@ -15,8 +15,10 @@ Origin: TypeAlias = Literal["command line", "configuration", "fixture"]
 BUILT_IN_KINDS = frozenset({"any", "http", "local", "openai", "python"})
 EXAMPLE = "python:shop.agent:answer"
 HOW_TO_NAME_A_MODEL = (
-    "no model is named. Name one with --fc-model=KIND:NAME, in the configuration (fc_model = KIND:NAME), "
-    f"or by a fixture `fc_model` in conftest.py; for example --fc-model={EXAMPLE}"
+    "no model is named. Name one\n"
+    f"  with --fc-model=KIND:NAME, for example --fc-model={EXAMPLE}\n"
+    "  in the configuration: fc_model = KIND:NAME\n"
+    "  or by a fixture `fc_model` in conftest.py"
 )
 
 

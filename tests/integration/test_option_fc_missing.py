@@ -230,7 +230,7 @@ def test_cases_of_nobody_are_errors_that_say_how_to_name_a_model(weather: Shop) 
     result = weather.run()
     assert result.ret == 1
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["*no model is named. Name one with --fc-model=KIND:NAME*"])
+    result.stdout.fnmatch_lines(["*no model is named. Name one", "  with --fc-model=KIND:NAME*"])
 
 
 def test_the_help_names_the_choices(shop: Shop) -> None:

@@ -112,7 +112,9 @@ def test_a_model_named_twice_is_a_usage_error(weather: Shop) -> None:
 def test_without_any_model_each_case_says_the_three_ways_to_name_one(weather: Shop) -> None:
     result = weather.run()
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["*no model is named*--fc-model=KIND:NAME*fc_model = KIND:NAME*fixture `fc_model`*"])
+    ways = ["*--fc-model=KIND:NAME*", "*fc_model = KIND:NAME", "*fixture `fc_model` in conftest.py"]
+    result.stdout.fnmatch_lines(["no model is named. Name one", *ways, "*and so for 1 more test"])
+    result.stdout.fnmatch_lines(["no model is named. Name one", "*for the same reason as *"])
 
 
 @pytest.mark.parametrize(
