@@ -19,8 +19,15 @@ import pytest
 
 from pytest_fcall.cli import main
 from tests.integration.command import fcall, plain, run_pytest
-from tests.servers import Server
-from tests.servers.batch_apis import KEY, AnthropicBatchApi, BatchApi, GeminiBatchApi, OpenAIBatchApi
+from tests.servers import Server, reset
+from tests.servers.batch_apis import (
+    KEY,
+    AnthropicBatchApi,
+    AzureBatchApi,
+    BatchApi,
+    GeminiBatchApi,
+    OpenAIBatchApi,
+)
 from tests.suite_tools import WITHOUT_TOOLS
 
 TOOLS = """
@@ -106,6 +113,28 @@ def other(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Team]:
         yield Team(tmp_path, server, model, f"{request.param.upper()}_API_KEY")
 
 
+AZURE_KEY = {"AZURE_OPENAI_API_KEY": KEY}
+AZURE_HEADER = {**AZURE_KEY, "OPENAI_CUSTOM_HEADERS": f"api-key: {KEY}"}
+
+
+@pytest.fixture(
+    params=[
+        ("our-deployment", "/openai/v1", AZURE_KEY),
+        ("our-deployment", "/openai/v1?api-version=preview", AZURE_HEADER),
+        ("gpt-5.2", "/openai/deployments/our-deployment?api-version=2024-10-21", AZURE_HEADER),
+    ],
+    ids=["key", "header", "deployment"],
+)
+def azure(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Team]:
+    """A resource of Azure, by each form of its address."""
+    model, path, variables = request.param
+    with Server(AzureBatchApi()) as server:
+        address = f"openai:{model}?api_key_env=AZURE_OPENAI_API_KEY&base_url=http://{server.host}{path}"
+        made = Team(tmp_path, server, address, "AZURE_OPENAI_API_KEY")
+        made.key = variables
+        yield made
+
+
 def test_what_is_open_is_submitted_taken_and_judged(team: Team) -> None:
     done = fcall(team.folder, "record", "--engine=batch", "cases", f"--fc-model={team.model}", "--yes", **team.key)
     assert done.stdout.endswith("completed: 2 replies taken\nnothing is open\n")
@@ -144,6 +173,32 @@ def test_another_provider_gets_what_it_would_get_live(other: Team) -> None:
     (batch,) = other.api.batches.values()
     assert '"required": ["city"]' in json.dumps(batch.requests[0][1]["tools"])
     assert "2/2 right" in other.replay()
+
+
+def test_azure_has_batches_of_the_resource_whose_lines_name_the_deployment(azure: Team) -> None:
+    azure.api.stages = ["validating", "in_progress", "finalizing"]
+    for stage in ("validating", "in progress", "finalizing, 2 of 2 answered"):
+        azure.submit(status=10, says=f": {stage}\n")
+    azure.submit(says="completed: 2 replies taken")
+    query = azure.model.partition("/openai/")[2].partition("?")[2]
+    below = "/openai/v1/" if "/openai/v1" in azure.model else "/openai/"
+    assert {asked.path.partition("?")[0].removeprefix(below).split("/")[0] for asked in azure.server.asked} == {
+        "files",
+        "batches",
+    }
+    assert all(query in asked.path for asked in azure.server.asked)
+    (batch,) = azure.api.batches.values()
+    assert [body["model"] for _, body in batch.requests] == ["our-deployment"] * 2
+    assert "2/2 right" in azure.replay()
+
+
+def test_a_lost_submission_is_found_at_azure(azure: Team) -> None:
+    azure.api.instead = [("POST /openai", reset(), True), ("batches", reset(), True)]
+    azure.submit(status=1)
+    azure.submit(status=1)
+    azure.submit(says="completed: 2 replies taken")
+    assert len(azure.api.batches) == 1
+    assert len([number for number in azure.api.files if number.startswith("file-in-")]) == 1
 
 
 def test_conversations_go_on_batch_by_batch(team: Team) -> None:
@@ -297,3 +352,12 @@ def test_waiting_looks_again_until_all_is_answered(team: Team, monkeypatch: pyte
     said = team.submit("--wait", says="2 replies taken")
     assert pauses == [15.0, 22.5, 33.75]
     assert said.stdout.count("in progress") == 1
+
+
+def test_waiting_goes_on_while_results_are_being_prepared(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    team.api.stages = ["finalizing"] * 2
+    pauses: list[float] = []
+    monkeypatch.setattr("pytest_fcall.cli.record.batch.time", SimpleNamespace(sleep=pauses.append))
+    said = team.submit("--wait", says="2 replies taken")
+    assert pauses == [15.0, 22.5]
+    assert said.stdout.count("finalizing, 2 of 2 answered") == 1

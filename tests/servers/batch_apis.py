@@ -58,6 +58,8 @@ class BatchApi(ABC):
         self.answered: int | None = None
         self.gone = False
         """Whether results are kept no more."""
+        self.order: Callable[[Sequence[Any]], Sequence[Any]] = lambda rows: rows[::-1]
+        """The order of the answers: the last one first, unless a test says another."""
         self.more_rows: Sequence[Any] = ()
         """Further lines of the results."""
         self.instead: list[tuple[str, Answer, bool]] = []
@@ -111,9 +113,9 @@ class BatchApi(ABC):
         return batch.stages.pop(0) if batch.stages else batch.end
 
     def lines(self, batch: Batch) -> list[tuple[str, int, Any]]:
-        """The answers, the last one first."""
+        """The answers."""
         wanted = batch.requests if self.answered is None else batch.requests[: self.answered]
-        return [(name, *self.answer(body)) for name, body in reversed(wanted)]
+        return [(name, *self.answer(body)) for name, body in self.order(wanted)]
 
     def unanswered(self, batch: Batch) -> list[str]:
         return [name for name, _ in ([] if self.answered is None else batch.requests[self.answered :])]
@@ -217,6 +219,8 @@ class OpenAIBatchApi(BatchApi):
         if status == "failed":
             listed = [{"code": code, "line": line, "message": text, "param": None} for line, code, text in self.faults]
             return shown | {"errors": {"object": "list", "data": listed}}
+        if status == "finalizing":
+            shown["request_counts"] = {"total": len(batch.requests), "completed": len(batch.requests), "failed": 0}
         if status in ("completed", "expired", "cancelled"):
             shown |= self._written(batch, status)
         return shown
@@ -255,6 +259,36 @@ class OpenAIBatchApi(BatchApi):
         start = ids.index(query["after"]) + 1 if "after" in query else 0
         end = start + int(query.get("limit", "20"))
         return data({"object": "list", "data": newest[start:end], "has_more": end < len(newest)})
+
+
+class AzureBatchApi(OpenAIBatchApi):
+    """OpenAI's batches at a resource of Azure, of which a line names a deployment as its model.
+
+    `/openai/v1` takes the key in either header. Without `v1` it has to be `api-key`, and `api-version` in the query.
+    """
+
+    deployment = "our-deployment"
+
+    def bears_key(self, asked: Asked) -> bool:
+        is_newest = asked.path.startswith("/openai/v1/")
+        return asked.headers.get("api-key") == KEY or (is_newest and super().bears_key(asked))
+
+    def respond(self, asked: Asked, path: str, query: Mapping[str, str]) -> Answer:
+        below, found = re.subn("^/openai/(v1/)?(?=(files|batches)(/|$))", "/v1/", path)
+        if not found or not (
+            path.startswith("/openai/v1/") or re.match(r"20\d\d-\d\d-\d\d", query.get("api-version", ""))
+        ):
+            return data({"error": {"code": "404", "message": "Resource not found"}}, 404)
+        return super().respond(asked, below, query)
+
+    def _create(self, asked: Mapping[str, Any]) -> Answer:
+        lines = self.files[asked["input_file_id"]][1].splitlines()
+        if any(json.loads(line)["body"]["model"] != self.deployment for line in lines):
+            return self.refusal(400, "The model of each line must be a deployment of this resource")
+        return super()._create(asked)
+
+    def _shown(self, batch: Batch, status: str) -> Any:
+        return {**super()._shown(batch, status), "status": "Validating" if status == "validating" else status}
 
 
 def _faults_of(rows: Sequence[Mapping[str, Any]], endpoint: str) -> Any:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _NAME: Final = "fcall_portion"
 """The key of our name among a batch's metadata."""
+_AZURE_DEPLOYMENTS: Final = "/openai/deployments/"
+"""What comes before the name of a deployment at Azure, which answers there, and has files and batches elsewhere."""
 _MOST_PAGES: Final = 1_000
 _OUTCOMES: Final[Mapping[str, Outcome]] = {
     "completed": "completed",
@@ -37,11 +39,13 @@ class OpenAIBatches:
 
     def __init__(self, client: Client, url: str) -> None:
         self.client = client
-        self._url = url
+        resource, found, self._deployment = url.partition(_AZURE_DEPLOYMENTS)
+        self._url = f"{resource}/openai" if found else url
 
     def line(self, digest: str, offline: OfflineBody) -> Json:
-        """A line of the file."""
-        return {"custom_id": digest, "method": "POST", "url": offline.path, "body": offline.body}
+        """A line of the file. Its model is the deployment, where the address names one."""
+        model = {"model": self._deployment} if self._deployment else {}
+        return {"custom_id": digest, "method": "POST", "url": offline.path, "body": {**offline.body, **model}}
 
     async def upload(self, portion: Portion, file: Path) -> str:
         """Upload the file under the name of the portion."""
@@ -92,7 +96,7 @@ class OpenAIBatches:
         """How far it is, what it counts, and its files."""
         task = f"look at batch {batch}"
         data = (await self.client.ask(task, "GET", f"{self._url}/batches/{batch}")).data(task)
-        status = required_field(data, "status", str)
+        status = required_field(data, "status", str).lower()  # Azure begins some with a capital
         words = f"{status.replace('_', ' ')}{_counted(data)}"
         if status in _STAGES:
             return BatchState(words)
