@@ -51,6 +51,8 @@ class Project:
     visits: list[Visit] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     """What is asked, by digest."""
+    said: dict[str, str] = field(default_factory=dict)
+    """The answers that were kept, by digest."""
     extra: Mapping[str, str] = field(default_factory=dict)
     """Further headers."""
 
@@ -116,6 +118,7 @@ class Project:
         async def keep(digest: str, status: int, body: bytes) -> str | None:
             if status != 200:
                 return f"HTTP {status}"
+            self.said[digest] = body.decode()
             reply = Reply(json.loads(body).get("model", "said"))
             store.put(MODEL, FILE, replace(entry("a"), digest=digest, reply=reply))
             return None
