@@ -42,7 +42,7 @@ _SCHEMA_KEYS = frozenset({"type", "properties", "$ref"})
 # What is left of a call where a server strips the tokens around it.
 _STRIPPED_CALL = r"""(?x)
     \s*+ (?: call:[\w.-]{1,200}+ \{
-        | (?:functions\.)?+ [^\W\d][\w.-]{0,200}+ (?: :\d{1,6}+\s?+ | \[ARGS\] )?+
+        | (?>(?:functions\.)?) [^\W\d][\w.-]{0,200}+ (?>(?: :\d{1,6}+\s?+ | \[ARGS\] )?)
           \{\s*+ (?: "[^"\n]{1,200}"\s*+: | \}\s*+\Z )
         | (?!json\b) [^\W\d][\w.-]{0,200}+ [ \t]*+\n\s*+ \{\s*+ (?: "[^"\n]{1,200}"\s*+: | \}\s*+\Z )
     )

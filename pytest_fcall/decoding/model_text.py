@@ -36,7 +36,7 @@ FENCE = "```"
 """The opening and the closing of a block in Markdown."""
 
 _ONE_LINE_BLOCK = re.compile(r"`{3,}(?:(\w+)[ \t]+)?([^`]+)`{3,}")
-_END_TOKEN_RUNS = re.compile(rf"(?:(?:{'|'.join(map(re.escape, END_TOKENS))})\s*+)++")
+_END_TOKEN_RUNS = re.compile(rf"(?>(?:(?:{'|'.join(map(re.escape, END_TOKENS))})\s*+)+)")
 _THINKING_TAG, _THINKING_CLOSE = "<think>", "</think>"
 _THINKING_END = re.compile(rf"{_THINKING_CLOSE}(?=\s|\Z)")
 ReadCall: TypeAlias = "tuple[Call, Sequence[str]]"

@@ -39,7 +39,7 @@ _TOKENS = re.compile(r"<\|python_(?:start|end|tag)\|>|</?function_calls>")
 """Tokens around the calls of Llama and Olmo."""
 _LIST_OF_CALLS = re.compile(LIST_OF_CALLS)
 _FIRST_CALL = re.compile(rf"[\[(]?\s*+{NAME}\(")
-_FIRST_COMMENTS = re.compile(r"\A(?:\s*+#[^\n]*+\n)++")
+_FIRST_COMMENTS = re.compile(r"\A(?>(?:\s*+#[^\n]*+\n)+)")
 _CALLED_NAME = re.compile(rf"\b({NAME})\(")
 _LINE = re.compile(rf"^[ \t]*+`?(?P<call>\[?[ \t]*+(?P<name>{NAME})\()", re.MULTILINE)
 

@@ -24,7 +24,8 @@ _MAX_STATEMENTS = 10_000
 _HARMLESS_LENGTH = 10_000
 _STRING_OR_COMMENT = re.compile(
     r"""(?:\b[a-z]{1,2})?(?:
-        '''(?:[^'\\]+|\\.|'(?!''))*+ | \"""(?:[^"\\]+|\\.|"(?!""))*+ | '(?:[^'\\\n]+|\\.)*+' | "(?:[^"\\\n]+|\\.)*+"
+        '''(?>(?:[^'\\]+|\\.|'(?!''))*) | \"""(?>(?:[^"\\]+|\\.|"(?!""))*)
+        | '(?>(?:[^'\\\n]+|\\.)*)' | "(?>(?:[^"\\\n]+|\\.)*)"
     ) | \#[^\n]*""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
@@ -33,10 +34,10 @@ _TOO_DEEP = "it is nested too deeply"
 # An unclosed string is a token, too. Otherwise each escaped quote in it would be tried as the start of a string.
 _PYTHON_TOKEN = re.compile(
     r"""
-    '{3}(?:[^'\\]+|\\.|'(?!''))*+(?:'{3}|(?P<unclosed_a>))
-    | \"{3}(?:[^"\\]+|\\.|"(?!""))*+(?:\"{3}|(?P<unclosed_b>))
-    | '(?:[^'\\\n]+|\\.)*+(?:'|(?P<unclosed_c>))
-    | "(?:[^"\\\n]+|\\.)*+(?:"|(?P<unclosed_d>))
+    '{3}(?>(?:[^'\\]+|\\.|'(?!''))*)(?:'{3}|(?P<unclosed_a>))
+    | \"{3}(?>(?:[^"\\]+|\\.|"(?!""))*)(?:\"{3}|(?P<unclosed_b>))
+    | '(?>(?:[^'\\\n]+|\\.)*)(?:'|(?P<unclosed_c>))
+    | "(?>(?:[^"\\\n]+|\\.)*)(?:"|(?P<unclosed_d>))
     | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<comment>\#[^\n]*) | (?P<line>[\n;])
     """,
     re.DOTALL | re.VERBOSE,

@@ -25,12 +25,12 @@ from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, par
 from pytest_fcall.decoding.unreadable import Unreadable, shortened
 
 _NAME = r"[^\W\d][\w.:-]*+"
-_QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')"""
+_QUOTED = r"""(?:"(?>(?:[^"\\]+|\\.)*)"|'(?>(?:[^'\\]+|\\.)*)')"""
 _LABEL = re.compile(r"\s*(?:Answer|Output):", re.IGNORECASE)
 _BETWEEN = re.compile(r"\[SEP\]|\n")
 _NAMED = re.compile(rf"\s*+{_NAME}\s*+=")
-_INNER = r"[^()]|\((?:[^()]|\([^()]*+\))*+\)"
-_ROUND = re.compile(rf"(?P<name>{_NAME})\((?P<inside>(?:{_INNER})*+)\)\s*+[,;.]?\s*+")
+_INNER = r"[^()]+|\((?>(?:[^()]+|\([^()]*+\))*)\)"
+_ROUND = re.compile(rf"(?P<name>{_NAME})\((?P<inside>(?>(?:{_INNER})*))\)\s*+[,;.]?\s*+")
 """A call in round brackets, whose argument may contain such brackets."""
 _KEY = re.compile(r"""["']API["']""")
 
@@ -129,8 +129,8 @@ def _patterns(notation: Notation) -> tuple[re.Pattern[str], re.Pattern[str], re.
     following = rf"(?:{opening}|\()" if notation.by_position else opening
     end = re.compile(rf"{closing}\s*+[,;.]?\s*+(?={_NAME}{following}|\Z)")
     # A quote inside a value may be an apostrophe; a quoted string is the whole value.
-    quoted = rf"""(?:(?:(?!{separator})[^="'])*+=)?+\s*+{_QUOTED}\s*+(?={separator}|\Z)"""
-    part = rf"(?P<part>{quoted}|(?:(?!{separator}).)*+)(?P<separator>{separator}|\Z)"
+    quoted = rf"""(?>(?:(?>(?:(?!{separator})[^="'])*)=)?)\s*+{_QUOTED}\s*+(?={separator}|\Z)"""
+    part = rf"(?P<part>{quoted}|(?>(?:(?!{separator}).)*))(?P<separator>{separator}|\Z)"
     return head, end, re.compile(part, re.DOTALL)
 
 

@@ -42,7 +42,7 @@ _CONSTRUCTORS: Mapping[str, Tool] = {
 }
 _MAX_VARIABLE_LENGTH = 200  # otherwise a variable that is used often makes large arguments of a short text
 _SHELL = re.compile(
-    r"""(?P<space>\s++)|'(?P<single>[^']*+)'|"(?P<double>(?:[^"\\]|\\.)*+)"|\\(?P<one>.)|(?P<plain>[^\s'"\\]++)|.""",
+    r"""(?P<space>\s++)|'(?P<single>[^']*+)'|"(?P<double>(?>(?:[^"\\]+|\\.)*))"|\\(?P<one>.)|(?P<plain>[^\s'"\\]++)|.""",
     re.DOTALL,
 )
 _BODY = frozenset({"-d", "--data", "--data-raw", "--data-ascii", "--data-binary", "--data-urlencode", "--json"})

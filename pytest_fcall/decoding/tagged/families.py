@@ -21,7 +21,7 @@ _EITHER = ("arguments", "parameters")
 # Text that only begins like JSON is a call if its first key is one of a call's.
 _CALL_KEY = r'\{\s*+"(?:name"|type"\s*+:\s*+"function"|arguments"|parameters")'
 _CALL_LIST = rf"\s*+\[\s*+{_CALL_KEY}"
-_CALL_OR_LIST = rf"\s*+(?:\[\s*+)?+{_CALL_KEY}"
+_CALL_OR_LIST = rf"\s*+(?>(?:\[\s*+)?){_CALL_KEY}"
 _LIST = JsonCalls(lists=True)
 # Where servers strip special tokens, only the list is left.
 _BARE_LIST = Form("", "", _LIST, lookahead=_CALL_LIST)

@@ -19,7 +19,8 @@ _OPENING_BRACKET = r'[\[{](?=\s*+["{}\[\]])'
 # Text after complete JSON. It must not be the rest of broken JSON, or more of it.
 _PROSE_AFTER_JSON = re.compile(r"\s++[^\s{}\[\],:;\"]")
 _JSON_TOKEN = re.compile(
-    r'(?:[\s,:]++|true|false|null|-?\d[\d.eE+\-]*+)*+(?:(?P<string>"(?:[^"\\]|\\.)*+")|(?P<open>[{\[])|(?P<close>[}\]]))',
+    r"(?>(?:[\s,:]++|true|false|null|-?\d[\d.eE+\-]*+)*)"
+    r'(?:(?P<string>"(?>(?:[^"\\]+|\\.)*)")|(?P<open>[{\[])|(?P<close>[}\]]))',
     re.DOTALL,
 )
 
@@ -154,7 +155,7 @@ def _scan(family: Family, text: str) -> Iterator[Piece]:
                 at = len(text) if end < 0 else end + len(closing)
                 yield TextPiece("thinking", text[start:at])
             case "end":
-                rest = re.compile(rf"(?:\s|{_alternation(END_TOKENS)})*+").match(text, at)
+                rest = re.compile(rf"(?>(?:\s|{_alternation(END_TOKENS)})*)").match(text, at)
                 if rest and text[rest.end() :].strip():
                     yield TextPiece("after_end", text[rest.end() :])
                 return

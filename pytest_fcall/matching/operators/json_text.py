@@ -16,8 +16,8 @@ from pytest_fcall.matching.place import Mismatch, Place, is_list, is_number
 _OPENING = re.compile(r"[\[{]")
 _PIECE = re.compile(
     r"""(?P<open>[\[{])|(?P<close>[\]}])"""
-    r"""|(?P<text>'(?:\\.|[^'\\\n]|(?<=\w)'(?=\w))*+')|"(?:\\.|[^"\\\n])*+"?"""
-    r"""|'(?:\\.|[^'\\\n]|(?<=\w)'(?=\w))*+|(?P<word>\b(?:None|True|False)\b)"""
+    r"""|(?P<text>'(?>(?:\\.|[^'\\\n]+|(?<=\w)'(?=\w))*)')|"(?>(?:\\.|[^"\\\n]+)*)"?"""
+    r"""|'(?>(?:\\.|[^'\\\n]+|(?<=\w)'(?=\w))*)|(?P<word>\b(?:None|True|False)\b)"""
 )
 """A quote between letters is an apostrophe. A text that is not closed is one piece, so that the search stays linear."""
 _WORDS: Mapping[str, str] = MappingProxyType({"None": "null", "True": "true", "False": "false"})
