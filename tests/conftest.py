@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -42,6 +43,13 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose program is not on this machine."""
+    for mark in item.iter_markers("needs"):
+        if shutil.which(mark.args[0]) is None:
+            pytest.skip(f"{mark.args[0]} is not installed")
 
 
 @pytest.fixture(scope="session")

@@ -137,7 +137,10 @@ def test_attempts_are_many() -> None:
     assert len(ATTEMPTS) > 350
 
 
-@pytest.mark.parametrize("function", ORDINARY)
+@pytest.mark.parametrize(
+    "function",
+    [pytest.param(name, marks=pytest.mark.needs("find")) if name == "programs" else name for name in ORDINARY],
+)
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("machine", MACHINES)
 def test_ordinary_functions_work_inside(
@@ -177,6 +180,7 @@ def running_with(number: int) -> int:
     return sum(row[0] == str(number) and not row[1].startswith("Z") for row in rows)
 
 
+@pytest.mark.needs("ps")
 @pytest.mark.parametrize("attempt", LASTING)
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("machine", MACHINES)
@@ -187,6 +191,7 @@ def test_nothing_outlives_a_killed_pytest(machine: str, user: str, attempt: str)
     assert ends_with_all(number)
 
 
+@pytest.mark.needs("ps")
 @pytest.mark.parametrize("attempt", LASTING)
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("machine", MACHINES)
@@ -199,6 +204,7 @@ def test_nothing_outlives_the_time_of_a_call(machine: str, user: str, attempt: s
     assert not running_with(number)
 
 
+@pytest.mark.needs("ps")
 @pytest.mark.parametrize("user", USERS)
 def test_nothing_outlives_its_watcher(user: str) -> None:
     with begun(user, "namespaces", "leave_programs", "seconds=600", "processes=true") as (_, number):

@@ -17,9 +17,10 @@ for folder in lib lib64; do
     if [ -L "/$folder" ]; then ln -s "usr/lib${folder#lib}" "$root/$folder"; else mkdir "$root/$folder" && mount --bind "/$folder" "$root/$folder"; fi
 done
 [ ! -d /usr/lib64 ] || { mkdir "$root/usr/lib64" && mount --bind /usr/lib64 "$root/usr/lib64"; }
-for folder in usr/lib usr/share/python-wheels etc dev opt; do
+for folder in usr/lib usr/share/python-wheels etc opt; do
     mount --bind "/$folder" "$root/$folder"
 done
+mount --rbind /dev "$root/dev"
 mount --bind "$project" "$root/project"
 mount --bind "$cache" "$root/root/.cache/pip"
 mount -t proc proc "$root/proc"

@@ -17,7 +17,10 @@ from tests.integration.command import fcall
 from tests.servers import Server
 from tests.servers.comment_apis import GitHubApi
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="bash and paths of POSIX")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="bash and paths of POSIX"),
+    pytest.mark.needs("bash"),
+]
 
 MODEL = "python:agent:answer"
 AGENT = '''

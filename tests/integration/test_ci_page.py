@@ -181,6 +181,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: values.get(found[1], "1"), text)
 
 
+@pytest.mark.needs("bash")
 @pytest.mark.parametrize(
     "block",
     [
@@ -202,6 +203,7 @@ def test_a_workflow_ends_with_what_its_cases_are_worth(block: Block, github: Pla
     assert KEY not in "".join(comments)
 
 
+@pytest.mark.needs("bash")
 def test_the_job_of_gitlab_comments_and_leaves_its_files(gitlab: Place) -> None:
     (block,) = [each for each in BLOCKS if each.path == ".gitlab-ci.yml"]
     (job,) = yaml.safe_load(block.text).values()
@@ -218,6 +220,7 @@ def test_the_job_of_gitlab_comments_and_leaves_its_files(gitlab: Place) -> None:
     assert job["retry"]["exit_codes"] == 10
 
 
+@pytest.mark.needs("bash")
 def test_the_pipeline_of_jenkins_leaves_its_files(github: Place) -> None:
     (block,) = [each for each in BLOCKS if each.path == "Jenkinsfile"]
     assert block.text.count("{") == block.text.count("}")
@@ -232,6 +235,7 @@ def test_the_pipeline_of_jenkins_leaves_its_files(github: Place) -> None:
         assert [*workspace.glob(pattern)], pattern
 
 
+@pytest.mark.needs("bash")
 @pytest.mark.parametrize(
     ("answer", "status", "attempts"),
     [(None, 1, 1), (Answer(b"", 401), 10, 3)],

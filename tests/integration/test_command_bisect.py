@@ -93,6 +93,7 @@ BRIEF = ("Call tools where", "Answer briefly. Be kind.\n    Call tools where")
 DESCRIBED = ("Weather of a city.", "Weather of a city. Use Celsius.")
 
 
+@pytest.mark.needs("git")
 def test_a_sentence_of_the_system_prompt_is_found_by_a_few_questions_and_undone_by_a_patch(clerk: Clerk) -> None:
     clerk.accept()
     clerk.guilty = lambda system, _: "Answer briefly." in system
@@ -190,6 +191,7 @@ def test_the_cap_is_kept_to_and_the_candidates_that_are_left_are_told(clerk: Cle
     assert clerk.bisect(f"{FILE}::oslo", "--yes").returncode == 0
 
 
+@pytest.mark.needs("git")
 def test_the_old_question_may_be_that_of_a_revision(clerk: Clerk) -> None:
     clerk.write("You are a clerk.\nCall tools where you can.\n", "cases/prompt.txt")
     with_file = OLD.replace("|\n    You are a clerk.\n    Call tools where you can.", "{file: prompt.txt}")
@@ -213,6 +215,7 @@ def test_the_old_question_may_be_that_of_a_revision(clerk: Clerk) -> None:
     assert clerk.bisect(FILE, "--from=git:HEAD", other).returncode == 10  # of which nothing is recorded
 
 
+@pytest.mark.needs("git")
 def test_a_file_that_is_new_since_the_revision_is_left_out_and_named(clerk: Clerk) -> None:
     clerk.git("init", "--quiet")
     clerk.git("add", "--all")
@@ -267,6 +270,7 @@ def test_a_model_that_answers_by_chance_is_asked_until_chance_is_excluded(clerk:
     assert len(clerk.server.asked) >= 10
 
 
+@pytest.mark.needs("git")
 def test_conversations_are_bisected_turn_by_turn(clerk: Clerk) -> None:
     turns = OLD.partition("cases:")[0] + (
         "cases:\n  - id: trip\n    stubs: {get_weather: 4}\n    turns:\n"

@@ -110,6 +110,7 @@ def test_two_files_of_tools_are_compared_and_nothing_of_the_project_changes(shop
     assert files_of(shop) == before
 
 
+@pytest.mark.needs("git")
 def test_tools_that_are_significantly_worse_than_those_of_a_revision_fail(shop: Path) -> None:
     (shop / "shop.tools.yaml").write_text(CLEAR)
     commit(shop)
@@ -127,6 +128,7 @@ def test_tools_that_are_significantly_worse_than_those_of_a_revision_fail(shop: 
     }
 
 
+@pytest.mark.needs("git")
 def test_a_case_file_that_is_new_since_a_revision_is_left_out_and_named(shop: Path) -> None:
     commit(shop)
     (shop / "shop.tools.yaml").write_text(CLEAR)
@@ -142,6 +144,7 @@ def test_a_case_file_that_is_new_since_a_revision_is_left_out_and_named(shop: Pa
     assert "nothing to compare: new.fc.yaml is new since git:HEAD (9 cases left out)" in done.stderr
 
 
+@pytest.mark.needs("git")
 def test_a_new_case_file_with_old_tools_is_compared(shop: Path) -> None:
     commit(shop)
     (shop / "shop.tools.yaml").write_text(CLEAR)
@@ -259,6 +262,6 @@ def test_a_server_that_does_not_answer_leaves_the_comparison_open(
     shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("mcp")
-    (shop / "shop.tools.yaml").write_text("tools: [mcp: {command: [python, -c, pass]}]")
+    (shop / "shop.tools.yaml").write_text('tools: [mcp: {command: ["{python}", -c, pass]}]')
     assert main(["tools", "compare", "--to=live", MODEL]) == 10
     assert "ended before it listed its tools" in capsys.readouterr().err

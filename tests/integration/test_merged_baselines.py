@@ -19,6 +19,8 @@ from pytest_fcall.tracking.stanza import Stanza
 from tests.integration.command import fcall
 from tests.integration.merge_histories import MODELS, PLAIN, Branch, commit, git, main, mend, merged_history
 
+pytestmark = pytest.mark.needs("git")
+
 DAY = Acceptance("2026-11-21", {})
 
 

@@ -76,6 +76,7 @@ def committed(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> Mind:
     return mind
 
 
+@pytest.mark.needs("git")
 def test_an_older_commit_is_compared_with(committed: Mind) -> None:
     committed.run().assert_outcomes(xfailed=1)
 
@@ -85,10 +86,12 @@ def test_an_older_commit_is_compared_with(committed: Mind) -> None:
     assert lines_with(result, "1 regressed")
 
 
+@pytest.mark.needs("git")
 def test_workers_compare_with_it_too(committed: Mind) -> None:
     assert lines_with(committed.run("--fc-baseline=git:first", "-n2"), "1 regressed")
 
 
+@pytest.mark.needs("git")
 def test_what_was_not_committed_is_no_baseline(committed: Mind) -> None:
     committed.cases("two", name="b.fc.yaml")
 
@@ -98,6 +101,7 @@ def test_what_was_not_committed_is_no_baseline(committed: Mind) -> None:
     assert not lines_with(result, "not in the baseline")
 
 
+@pytest.mark.needs("git")
 def test_damage_in_an_older_commit_is_told_by_its_revision(committed: Mind) -> None:
     committed.baseline().write_text("nothing")
     run_git(committed.path, "commit", "--quiet", "-a", "-m", "third")
@@ -108,6 +112,7 @@ def test_damage_in_an_older_commit_is_told_by_its_revision(committed: Mind) -> N
     assert lines_with(result, "HEAD:a.fc.yaml.accepted:1:1: not a baseline file")
 
 
+@pytest.mark.needs("git")
 @pytest.mark.parametrize(
     ("value", "message"),
     [

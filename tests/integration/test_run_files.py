@@ -36,6 +36,7 @@ def test_a_run_is_kept_with_all_that_decides_how_it_ends(weather: Shop, workers:
     assert statuses == {"celsius": "passed", "fahrenheit": "failed"}
 
 
+@pytest.mark.needs("git")
 def test_it_knows_its_revision(weather: Shop) -> None:
     folder = weather.pytester.path
     for command in (["init", "-q", "-b", "prompts"], ["add", "echo.py"], ["commit", "-q", "-m", "Echo"]):

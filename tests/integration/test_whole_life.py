@@ -136,6 +136,7 @@ def team(tmp_path: Path) -> Iterator[Team]:
         yield Team(tmp_path, server)
 
 
+@pytest.mark.needs("git")
 def test_a_project_lives_for_a_year(team: Team) -> None:
     _the_first_day(team)
     _a_word_that_nobody_asked_for(team)

@@ -15,6 +15,8 @@ from benchmarks.guard import Comparison, Measure, NotComparable, guard
 from benchmarks.measure import CommandFailed, Run, in_turn, run
 from benchmarks.releases import SPEED_PAGE, NoSuchCommit, last_release, named
 
+pytestmark = pytest.mark.needs("git")
+
 
 def measured(*outcomes: Sequence[float], resource: str = "cpu") -> Measure:
     """Measure a scenario once for each outcome, which are the ratios of its pairs, to a release that takes 2 of all."""

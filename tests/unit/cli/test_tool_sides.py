@@ -53,6 +53,7 @@ def test_where_several_files_may_be_meant_they_are_listed(project: Project) -> N
         side(str(project.root / "old.json"), project)
 
 
+@pytest.mark.needs("git")
 def test_files_of_a_revision_are_read_when_they_are_needed(project: Project) -> None:
     root = project.root
     for step in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "tools"]):

@@ -23,7 +23,7 @@ RESULTS = st.builds(
     seconds=st.none() | st.floats(0, 100),
     replayed=st.booleans(),
     asked=st.integers(0, 9),
-    usage=st.none() | st.builds(Usage, batched=st.none() | st.builds(Usage, output_tokens=st.integers(0))),
+    usage=st.none() | st.builds(Usage, batched=st.none() | st.builds(Usage, output_tokens=st.integers(0, 10**9))),
     cost=st.none() | st.floats(0, 100),
     judging=st.none()
     | st.builds(

@@ -42,6 +42,7 @@ def test_a_remote_has_an_address_without_credentials(remote: str, address: str) 
     assert web_address(remote) == address
 
 
+@pytest.mark.needs("git")
 def test_a_project_knows_its_repository_and_its_folder_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))
     folder = tmp_path / "shop" / "evals"

@@ -6,6 +6,8 @@ import pytest
 
 from pytest_fcall.tracking.revision import file_at_revision, revision_of, run_git
 
+pytestmark = pytest.mark.needs("git")
+
 AS_NOBODY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false")
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from pytest_fcall.tracking.revision import write_revision
 
+pytestmark = pytest.mark.needs("git")
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:

@@ -165,6 +165,7 @@ def test_the_network_may_be_opened() -> None:
             assert connection.recv(5) == b"hello"
 
 
+@pytest.mark.needs("ps")
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are named otherwise there")
 def test_children_that_were_allowed_end_with_the_worker() -> None:
     async def run() -> int:
@@ -177,6 +178,7 @@ def test_children_that_were_allowed_end_with_the_worker() -> None:
     assert ends_with_all(asyncio.run(run()))
 
 
+@pytest.mark.needs("ps")
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are named otherwise there")
 def test_children_end_with_a_call_that_is_given_up() -> None:
     async def run() -> int:
@@ -260,6 +262,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.needs("ps")
 @pytest.mark.skipif(sys.platform == "win32", reason="nothing there ends a process for us")
 @pytest.mark.parametrize("at", ["idle", "calling"])
 def test_a_worker_ends_when_its_parent_is_killed(at: str, tmp_path: Path) -> None:
