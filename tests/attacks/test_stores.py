@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
 import re
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from itertools import count
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -222,12 +222,14 @@ def fill_disk(store: Path) -> None:
     fill(store.parent)
 
 
+_HERE, _EXCHANGE = -100, 2  # of renameat2
+
+
 def put_a_folder_there(store: Path) -> None:
-    for number in count():
-        store.rename(store.with_name(f"moved-{number}.db"))
-        with suppress(FileExistsError):  # the run has made another one meanwhile
-            store.mkdir()
-            return
+    moved = store.with_name("moved.db")
+    moved.mkdir()
+    # Both at once: in between, the run would make another store.
+    assert ctypes.CDLL(None).renameat2(_HERE, bytes(moved), _HERE, bytes(store), _EXCHANGE) == 0
 
 
 HELD: list[sqlite3.Connection] = []
