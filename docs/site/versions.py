@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -42,7 +43,8 @@ def release_tags(repository: Path) -> list[str]:
 def build_release(repository: Path, tag: str, folder: Path) -> Path:
     """Build the site of a tag in an empty folder, and return where it lies."""
     with TarFile(fileobj=BytesIO(_git(repository, "archive", "--format=tar", tag))) as files:
-        files.extractall(folder, filter="data")
+        files.extraction_filter = getattr(tarfile, "data_filter", None)  # Python has none before 3.11.4
+        files.extractall(folder)  # noqa: S202  # git made it of our own tag
     command = ["make", "--no-print-directory", "-C", str(folder), "docs-site"]
     subprocess.run(command, check=True)  # noqa: S603  no shell, and the program is a fixed one
     return folder / "build" / "site"
