@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from pytest_fcall.core import Call, Json, Message, Request, Tool
+from pytest_fcall.core.reply import call_source
 
 _CallWriter: TypeAlias = Callable[[Sequence[Call]], str]
 
@@ -40,7 +41,7 @@ def _write_json(calls: Sequence[Call]) -> str:
 
 def _write_python(calls: Sequence[Call]) -> str:
     """A list of calls in Python."""
-    return f"[{', '.join(_python_call(call) for call in calls)}]"
+    return f"[{', '.join(map(call_source, calls))}]"
 
 
 def _write_bfcl_json(calls: Sequence[Call]) -> str:
@@ -97,10 +98,6 @@ def _xml_value(value: Json) -> str:
 
 def _named(call: Call) -> Mapping[str, Json]:
     return {"name": call.name, "arguments": call.arguments}
-
-
-def _python_call(call: Call) -> str:
-    return f"{call.name}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
 
 
 def _json(value: Json) -> str:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.core.conversation import CallResult, Step
 from pytest_fcall.core.json_data import read_json, refuse_constant
-from pytest_fcall.core.reply import Call, Calls, Reply
+from pytest_fcall.core.reply import Call, Calls, Reply, call_source
 from pytest_fcall.core.values import Json, Message
 
 _NO_RESULT: Final = CallResult(error="the messages of the app do not say what it gave")  # baselines may contain it
@@ -58,14 +58,10 @@ def reply_text_message(reply: Reply) -> Message:
 def results_text_message(calls: Iterable[Call], results: Iterable[CallResult]) -> Message:
     """All results in one message, as a Python list: for models whose tools are described in messages."""
     lines = [
-        {"role": "tool", "name": _call_source(call), "content": _content(result)}
+        {"role": "tool", "name": call_source(call), "content": _content(result)}
         for call, result in zip(calls, results, strict=True)
     ]
     return {"role": "user", "content": repr(lines)}
-
-
-def _call_source(call: Call) -> str:
-    return f"{call.name}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
 
 
 def result_messages(calls: Iterable[Call], results: Iterable[CallResult]) -> list[Message]:

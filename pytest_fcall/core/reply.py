@@ -29,6 +29,11 @@ class Call:
     """The API's name of this call, which a tool result must repeat."""
 
 
+def call_source(call: Call) -> str:
+    """The call as Python source, with named arguments: `get_weather(city='Oslo', days=2)`."""
+    return f"{call.name}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
+
+
 @dataclass(frozen=True, slots=True)
 class Calls:
     """The calls of a reply.

@@ -15,7 +15,7 @@ import pytest
 from pytest_fcall.conversation.environments.context import EnvironmentContext
 from pytest_fcall.conversation.environments.environment import open_environment
 from pytest_fcall.core import ConversationSettings, Json, Tool
-from pytest_fcall.suites.bfcl.source_calls import call_source
+from pytest_fcall.suites.bfcl.source_calls import official_call_source
 from tests.conformance.official.client import PYTHON, ROOT
 from tests.conformance.official.conversations import PACKAGES
 
@@ -97,7 +97,10 @@ NO_TOOL = "Error during execution: name 'fly' is not defined"
 
 
 def official(kind: str, conversations: list[list[Call]]) -> list[dict[str, Json]]:
-    asked = {"kind": kind, "conversations": [[call_source(*call) for call in calls] for calls in conversations]}
+    asked = {
+        "kind": kind,
+        "conversations": [[official_call_source(*call) for call in calls] for calls in conversations],
+    }
     answer = subprocess.run(
         [str(PYTHON), "-m", "tests.conformance.official.memories"],
         cwd=ROOT,

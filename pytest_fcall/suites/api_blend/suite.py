@@ -15,7 +15,7 @@ from pytest_fcall.core.case import Case, FaultyCase, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, Measured, Part
 from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.core.reply import Call
+from pytest_fcall.core.reply import Call, call_source
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.api_blend.data_sets import (
@@ -296,15 +296,11 @@ def _toolqa_slot(name: str, value: Json) -> str:
 
 
 def _python(calls: Sequence[Call]) -> str:
-    return f"[{', '.join(map(_call, calls))}]"
+    return f"[{', '.join(map(call_source, calls))}]"
 
 
 def _lines(calls: Sequence[Call]) -> str:
-    return "\n".join(map(_call, calls))
-
-
-def _call(call: Call) -> str:
-    return f"{call.name}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
+    return "\n".join(map(call_source, calls))
 
 
 _WRITERS: Final[Mapping[Notation, Callable[[Sequence[Call]], str]]] = MappingProxyType(

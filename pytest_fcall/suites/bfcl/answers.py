@@ -14,7 +14,7 @@ from pytest_fcall.decoding import decode
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
 from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, PromptFormat, format_of
-from pytest_fcall.suites.bfcl.source_calls import call_source
+from pytest_fcall.suites.bfcl.source_calls import official_call_source
 from pytest_fcall.suites.json_files import BrokenRow, boolean_field, string_field
 
 Source: TypeAlias = Literal["auto", "raw", "decoded"]
@@ -264,7 +264,7 @@ def _native(content: object) -> Iterator[str]:
     for call in _as_list([content] if isinstance(content, Mapping) else content):
         for name, given in _as_mapping(call).items():
             arguments = json.loads(given) if isinstance(given, str) else given
-            yield call_source(name, _as_mapping(arguments))
+            yield official_call_source(name, _as_mapping(arguments))
 
 
 def _prompted(decoded: object) -> Iterator[str]:

@@ -89,7 +89,7 @@ class OfficialCaller:
         return {name: self._tool(name) for name in self._owners}
 
     def _tool(self, name: str) -> Callable[..., str]:
-        return lambda **arguments: self.run(call_source(name, arguments))
+        return lambda **arguments: self.run(official_call_source(name, arguments))
 
     def run(self, source: str) -> str:
         """Execute a call, and return its result or error as the official harness writes it."""
@@ -116,7 +116,7 @@ class OfficialCaller:
         raise unknown_name(callee)
 
 
-def call_source(name: object, arguments: Mapping[Any, object]) -> str:
+def official_call_source(name: object, arguments: Mapping[Any, object]) -> str:
     """Return a native call as the source that the official harness makes of it."""
     return f"{name}({','.join(f'{key}={value!r}' for key, value in arguments.items())})"
 

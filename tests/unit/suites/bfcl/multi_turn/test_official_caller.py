@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.suites.bfcl.multi_turn.world import make
-from pytest_fcall.suites.bfcl.source_calls import OfficialCaller, call_source
+from pytest_fcall.suites.bfcl.source_calls import OfficialCaller, official_call_source
 from pytest_fcall.suites.bfcl.world import instances_of
 
 CONFIG = {"TicketAPI": {"seats": ["1A"]}}
@@ -82,7 +82,7 @@ def test_what_looks_like_a_call_within_a_text_is_changed_as_it_is_officially(cal
 
 
 def test_native_calls_are_written_as_source() -> None:
-    assert call_source("book", {"seat": "4'A", "price": None}) == 'book(seat="4\'A",price=None)'
+    assert official_call_source("book", {"seat": "4'A", "price": None}) == 'book(seat="4\'A",price=None)'
 
 
 @pytest.mark.usefixtures("installed")
