@@ -227,6 +227,14 @@ def test_an_edited_expectation_is_no_regression(mind: Mind) -> None:
     result.stdout.no_fnmatch_line("*regressed*")
 
 
+def test_an_app_may_have_changed_where_nothing_visible_has_and_the_whole_line_fits_a_terminal(mind: Mind) -> None:
+    mind.cases("one")
+    mind.run("--fc-accept")
+    mind.says({"one": WRONG})
+
+    mind.run().stdout.fnmatch_lines(["  changed since: nothing visible; the app's code may have changed"])
+
+
 def test_another_day_edits_no_case_and_changes_no_question(mind: Mind) -> None:
     mind.shop.file(
         "mind.py",

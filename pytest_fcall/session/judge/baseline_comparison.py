@@ -31,7 +31,7 @@ _INCOMPLETE = frozenset({"malformed", "truncated", "refused"})
 """Kinds of reasons after which there may have been more calls than were read."""
 _WITHOUT_CAUSE = frozenset({Outcome.DRIFTED, Outcome.FIXED, Outcome.EDITED, Outcome.FLAKY})
 """Outcomes that need no cause, or are one."""
-_UNSEEN_APP = "nothing that is seen: the code of an app is not, nor are requests that pass by the proxy"
+_UNSEEN_APP = "nothing visible; the app's code may have changed"
 _UNCHANGED = frozenset({Outcome.OK, Outcome.NEW, Outcome.KNOWN_FAILURE})
 """Outcomes for which nobody looks for what changed in the question."""
 _MOST_SHOWN = 3
