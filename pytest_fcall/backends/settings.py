@@ -34,6 +34,8 @@ class ModelEntry:
     name: str
     """The provider's name of the model, also where the model itself goes by an alias."""
     settings: Mapping[str, Json]
+    reply_settings: Mapping[str, Json]
+    """Those of the settings that the reply depends on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,8 @@ def read_entry(model: Model, root: Path, options: Mapping[str, Option]) -> Model
     for key in chain:
         settings |= _entry_settings(key, tables[key], options)
     settings |= _query_settings(model, options)
-    return ModelEntry(name, settings)
+    affecting = {name: value for name, value in settings.items() if options[name].affects_reply}
+    return ModelEntry(name, settings, affecting)
 
 
 def model_of_alias(alias: str, root: Path) -> Model | None:

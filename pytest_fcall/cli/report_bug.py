@@ -159,10 +159,10 @@ def _difference(packed: _Packed) -> str:
 
 
 def _markdown(packed: _Packed, note: str) -> Iterator[str]:
-    yield from _block("The case", "yaml", packed.case, f"`{_CASE_FILE}`")
-    yield from _block("The reply of the model", "json", packed.replies, f"`{_REPLIES}`")
+    yield from _section("The case", "yaml", packed.case, f"`{_CASE_FILE}`")
+    yield from _section("The reply of the model", "json", packed.replies, f"`{_REPLIES}`")
     verdict = ["passed"] if packed.valid else ["failed", *packed.reasons]
-    yield from _block("The verdict that you got", "text", "\n".join(verdict))
+    yield from _section("The verdict that you got", "text", "\n".join(verdict))
     yield from ("### The verdict that you expect, and why", "", "…", "")
     yield from ("### Versions", "", _versions(), "")
     if note:
@@ -171,7 +171,7 @@ def _markdown(packed: _Packed, note: str) -> Iterator[str]:
         yield f"`fcall score --cases {_CASE_FILE} {_REPLIES}` gives this verdict."
 
 
-def _block(title: str, language: str, text: str, name: str = "") -> Iterator[str]:
+def _section(title: str, language: str, text: str, name: str = "") -> Iterator[str]:
     fence = "```"
     while fence in text:
         fence += "`"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall, Rules
@@ -177,6 +177,11 @@ def judge_fault(case: Case) -> Fault | None:
     """
     fault: Callable[[], Fault | None] | None = getattr(case.judge, "fault", None)
     return fault() if fault else None
+
+
+def with_case_decoder(case: Case, reply: Reply) -> Reply:
+    """The reply, to be read by the case's own decoder if it names one."""
+    return replace(reply, decoder=case.decoder) if case.decoder else reply
 
 
 def uses_judge(case: Case) -> bool:

@@ -86,6 +86,11 @@ class Verdict:
     """By name, values that a suite's own judge adds to scores that do not follow from calls and states."""
 
 
+def reason_pairs(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    """The kind and path of each reason, by which reasons are compared."""
+    return tuple((reason.kind, reason.path) for reason in verdict.reasons)
+
+
 class Outcome(StrEnum):
     """A verdict compared with the baseline."""
 

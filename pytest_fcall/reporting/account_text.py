@@ -13,7 +13,7 @@ from pytest_fcall.reporting.number_text import cost_text, plural_text, seconds_t
 from pytest_fcall.reporting.results import Result, Status
 from pytest_fcall.reporting.safe_text import safe, safe_line, whole_line
 from pytest_fcall.reporting.statistics import token_count
-from pytest_fcall.reporting.terminal import Marks
+from pytest_fcall.reporting.terminal import Marks, titled_blocks
 from pytest_fcall.reporting.transcript import content_text
 from pytest_fcall.reporting.value_text import arguments_text, call_text, value_text
 
@@ -43,8 +43,7 @@ def account_lines(account: Account, result: Result, marks: Marks) -> list[str]:
         ("figures", [figures] if (figures := ", ".join(_figures(result))) else []),
     )
     heading = f"{safe_line(result.file)}:{result.line} {safe_line(result.case)} ({safe_line(result.model)})"
-    lines = (line for title, block in blocks for line in _block(title, block))
-    return [f"{heading}: {verdict_text(result)}", *lines]
+    return [f"{heading}: {verdict_text(result)}", *titled_blocks(blocks)]
 
 
 def verdict_text(result: Result) -> str:
@@ -70,7 +69,7 @@ def passed_text(account: Account, result: Result, marks: Marks) -> str:
     blocks = [*_said(answer, marks), ("inside the app", inside)]
     if len(account.answers) > 1:
         blocks.append(("all answers", answers_in_brief(account.answers, marks)))
-    return "\n".join(line.removeprefix("  ") for title, block in blocks for line in _block(title, block)) + "\n"
+    return "\n".join(line.removeprefix("  ") for line in titled_blocks(blocks)) + "\n"
 
 
 def _said(answer: AccountAnswer, marks: Marks, *, is_answered: bool = True) -> Iterator[tuple[str, list[str]]]:
@@ -166,7 +165,3 @@ def _figures(result: Result) -> Iterator[str]:
     if judging := result.judging:
         asked = f"{safe_line(judging.model)} judged {plural_text(judging.questions, 'question')}"
         yield " for ".join(filter(None, (asked, cost_text(judging.cost))))
-
-
-def _block(title: str, lines: Sequence[str]) -> list[str]:
-    return [f"  {title}:", *(f"    {line}" for line in lines)] if lines else []

@@ -21,7 +21,7 @@ from pytest_fcall.reporting.call_pairs import (
 from pytest_fcall.reporting.faults import location_text
 from pytest_fcall.reporting.safe_text import safe, safe_line
 from pytest_fcall.reporting.side_by_side import Row, side_by_side, visibly_different
-from pytest_fcall.reporting.terminal import UNICODE, Marks, cut_middle
+from pytest_fcall.reporting.terminal import UNICODE, Marks, cut_middle, titled_blocks
 from pytest_fcall.reporting.transcript import content_text
 from pytest_fcall.reporting.value_text import arguments_text, call_text, value_text
 
@@ -97,7 +97,7 @@ def full_failure_text(failure: Failure, marks: Marks = UNICODE) -> str:
     )
     headline = _headline(case, verdict, _reason_lines(verdict.reasons, marks, several=len(calls.calls) > 1))
     heading = f"  {_case_heading(case, model)}"
-    return "\n".join([headline, heading, *(line for title, lines in blocks for line in _block(title, lines))])
+    return "\n".join([headline, heading, *titled_blocks(blocks)])
 
 
 def _case_heading(case: Case, model: str | None) -> str:
@@ -252,10 +252,6 @@ def _in_call(reason: Reason, several: bool) -> str:
     """The call that the reason is about, if there are several."""
     index = call_index(reason) if several else None
     return "" if index is None else f" in calls[{index}]"
-
-
-def _block(title: str, lines: list[str]) -> list[str]:
-    return [f"  {title}:", *(f"    {line}" for line in lines)] if lines else []
 
 
 def _message_lines(message: Message) -> list[str]:

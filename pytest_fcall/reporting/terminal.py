@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from shutil import get_terminal_size
 from typing import Final, NamedTuple, TextIO
@@ -92,6 +92,14 @@ def _character_columns(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def titled_blocks(blocks: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    """Safe lines under their titles, and further to the right than these; a title without lines is left out."""
+    for title, lines in blocks:
+        if lines:
+            yield f"  {title}:"
+            yield from (f"    {line}" for line in lines)
 
 
 _GAP = "  "

@@ -108,6 +108,11 @@ def pointer(path: Path) -> str:
     return "/".join(("#", *(str(step).replace("~", "~0").replace("/", "~1") for step in path)))
 
 
+def parameter_path(path: Path) -> str:
+    """The path of a parameter for a message, such as `stops[].city`, whatever the place in the list."""
+    return "".join("[]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+
+
 def follow_reference(root: Mapping[str, Json], schema: Mapping[str, Json]) -> tuple[Mapping[str, Json], Path] | None:
     """The target of the `$ref` in `schema`, and its path; None without a `$ref`, or if it cannot be resolved."""
     reference = schema.get("$ref")

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import exp, lgamma, log, log1p
+from math import exp, log, log1p
 from typing import Final
 
 from pytest_fcall.core.verdict import Rate
+from pytest_fcall.tracking.significance import log_ways
 
 RATES: Final = (0.0001, 0.001, 0.02, *(step / 20 for step in range(1, 20)), 0.98, 0.995, 0.9995)
 """The rates that a case may have. None is 0 or 1: nothing that was never seen is impossible.
@@ -95,10 +96,6 @@ def _chance_of_at_most(found: Rate, rate: float) -> float:
     asked = found.asked
     for_right, for_wrong = log(rate), log1p(-rate)
     return sum(
-        exp(_log_ways(asked, right) + right * for_right + (asked - right) * for_wrong)
+        exp(log_ways(asked, right) + right * for_right + (asked - right) * for_wrong)
         for right in range(found.right + 1)
     )
-
-
-def _log_ways(asked: int, right: int) -> float:
-    return lgamma(asked + 1) - lgamma(right + 1) - lgamma(asked - right + 1)

@@ -12,7 +12,7 @@ from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.expectation import chosen_alternative
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import path_text
-from pytest_fcall.core.verdict import Rate
+from pytest_fcall.core.verdict import Rate, reason_pairs
 from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.differences import call_differences, same_calls
 from pytest_fcall.tracking.measurement import Evidence, Key, Measured, way_of
@@ -215,11 +215,6 @@ def _asks_for_more(now: Stanza, baseline: Stanza, case: Case) -> bool:
         or (spans_unknown and path.startswith("spans."))
         for kind, path in now.reasons
     )
-
-
-def reason_pairs(verdict: Verdict) -> tuple[tuple[str, str], ...]:
-    """The kind and path of each reason, by which reasons are compared."""
-    return tuple((reason.kind, reason.path) for reason in verdict.reasons)
 
 
 def _same_answer(now: Stanza, baseline: Stanza) -> bool:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from math import exp, fsum, lgamma, log
+from math import exp, fsum, log
 from typing import Final, NamedTuple
 
 from pytest_fcall.core.verdict import Rate
-from pytest_fcall.tracking.significance import RatePair
+from pytest_fcall.tracking.significance import RatePair, log_ways
 
 _LARGEST: Final = 600.0
 """Logarithm of the largest evidence: what is larger says no more, and sums of it must stay numbers."""
@@ -60,18 +60,14 @@ def log_factor(before_right: int, before_asked: int, right: int, asked: int, odd
     """
     all_right, everything = before_right + right, before_asked + asked
     low, high = max(0, asked - (everything - all_right)), min(asked, all_right)
-    base = _log_ways(everything, asked)
+    base = log_ways(everything, asked)
     step = log(odds)
     terms = [
-        _log_ways(all_right, each) + _log_ways(everything - all_right, asked - each) - base + each * step
+        log_ways(all_right, each) + log_ways(everything - all_right, asked - each) - base + each * step
         for each in range(low, high + 1)
     ]
     top = max(terms)
     return min(right * step - top - log(fsum(exp(each - top) for each in terms)), _LARGEST)
-
-
-def _log_ways(asked: int, right: int) -> float:
-    return lgamma(asked + 1) - lgamma(right + 1) - lgamma(asked - right + 1)
 
 
 def most_changed(pairs: Sequence[tuple[str, RatePair]], *, falls: bool) -> list[tuple[str, RatePair]]:

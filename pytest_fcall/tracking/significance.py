@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb, fsum, sqrt
+from math import comb, fsum, lgamma, sqrt
 from typing import TypeVar
 
 from pytest_fcall.core.verdict import Rate
@@ -61,6 +61,11 @@ def p_value_worse(pairs: Iterable[RatePair], weight: Callable[[RatePair], int] =
 def p_value_different(pairs: Iterable[RatePair]) -> float:
     """The probability that chance alone changes at least as much, in either direction."""
     return min(1.0, 2 * min(_tails(pairs, weigh_alike)))
+
+
+def log_ways(asked: int, right: int) -> float:
+    """The logarithm of the number of ways in which so many of the answers can be right."""
+    return lgamma(asked + 1) - lgamma(right + 1) - lgamma(asked - right + 1)
 
 
 def difference_interval(pairs: Sequence[RatePair]) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from pytest_fcall.backends.http_answers import RedirectError, TooLong, Unreadabl
 from pytest_fcall.backends.openai import settings as openai_settings
 from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.endpoint import WireRequest, wire_request
-from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings
+from pytest_fcall.backends.openai.settings import RequestSettings, request_settings
 from pytest_fcall.backends.provider_failures import (
     LOST_BY_REDIRECT,
     NOT_SENT,
@@ -76,7 +76,7 @@ class AnyBackend:
     ahead = True
 
     def __init__(self, model: Model, entry: ModelEntry) -> None:
-        self.settings: Mapping[str, Json] = reply_settings(entry.settings)
+        self.settings: Mapping[str, Json] = entry.reply_settings
         self._model = model
         self._entry = entry
         self._provider, _, self._name = entry.name.partition("/")

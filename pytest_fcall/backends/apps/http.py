@@ -190,7 +190,7 @@ def http_app(model: Model, entry: ModelEntry, root: Path) -> HttpApp:
         raise SettingsError(f"{model.id}: write the address in full, such as http:http://127.0.0.1:8000/chat")
     return HttpApp(
         url=url,
-        settings={name: value for name, value in settings.items() if OPTIONS[name].affects_reply},
+        settings=entry.reply_settings,
         request=optional_field(settings, "request", dict),
         response=optional_field(settings, "response", str),
         headers=optional_strings(settings, "headers") or {},

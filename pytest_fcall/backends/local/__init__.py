@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def local_backend(model: Model, root: Path) -> LocalBackend:
     """Make the backend of a model. Raises SettingsError. The first request looks for the weights."""
     from pytest_fcall.backends.local.backend import LocalBackend
-    from pytest_fcall.backends.local.settings import OPTIONS, process_spec, reply_settings
+    from pytest_fcall.backends.local.settings import OPTIONS, process_spec
     from pytest_fcall.backends.settings import read_entry
 
     entry = read_entry(model, root, OPTIONS)
-    return LocalBackend(model, process_spec(entry, root), reply_settings(entry.settings))
+    return LocalBackend(model, process_spec(entry, root), entry.reply_settings)

@@ -76,11 +76,6 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
 )
 
 
-def reply_settings(settings: Mapping[str, Json]) -> dict[str, Json]:
-    """The settings that the reply depends on."""
-    return {name: value for name, value in settings.items() if OPTIONS[name].affects_reply}
-
-
 def process_spec(entry: ModelEntry, root: Path) -> ProcessSpec:
     """The specification of the process for a model. Paths are relative to `root`.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.backends.openai.chat import CHAT
 from pytest_fcall.backends.openai.endpoint import Endpoint, WireRequest, wire_request
 from pytest_fcall.backends.openai.responses import RESPONSES
-from pytest_fcall.backends.openai.settings import RequestSettings, reply_settings, request_settings, server_of
+from pytest_fcall.backends.openai.settings import RequestSettings, request_settings, server_of
 from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, reply_or_raise
 from pytest_fcall.backends.request_json import json_default, pretty_json
 from pytest_fcall.backends.settings import ModelEntry, SettingsError
@@ -35,7 +35,7 @@ class OpenAIBackend:
     ahead = True
 
     def __init__(self, model: Model, entry: ModelEntry, command: Command | None = None) -> None:
-        self.settings: Mapping[str, Json] = reply_settings(entry.settings)
+        self.settings: Mapping[str, Json] = entry.reply_settings
         self._model = model
         self._entry = entry
         self._server = server_of(entry.settings)

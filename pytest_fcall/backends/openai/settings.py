@@ -92,11 +92,6 @@ class RequestSettings:
     """All others. They are sent under their own names, or under the interface's names for them."""
 
 
-def reply_settings(settings: Mapping[str, Json]) -> dict[str, Json]:
-    """The settings that the reply depends on."""
-    return {name: value for name, value in settings.items() if OPTIONS[name].affects_reply}
-
-
 def request_settings(model: Mapping[str, Json], case: Mapping[str, Json]) -> RequestSettings:
     """Join the settings of the model with those of the case, which take precedence.
 

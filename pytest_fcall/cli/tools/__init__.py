@@ -18,7 +18,7 @@ from pytest_fcall.core import Case, Json, Tool
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.schema.lint.rules import RULES
-from pytest_fcall.schema.traversal import Path
+from pytest_fcall.schema.traversal import parameter_path
 
 _ACTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -210,9 +210,10 @@ def _coverage_lines(found: Coverage) -> Iterator[str]:
     if not found.cases:
         yield f"{found.tool.name}: no case expects it"
         return
-    left = [f"  {_path_text(path)}: no case expects it" for path in found.unnamed_arguments]
+    left = [f"  {parameter_path(path)}: no case expects it" for path in found.unnamed_arguments]
     left += [
-        f"  {_path_text(path)}: no case expects {', '.join(values)}" for path, values in found.unnamed_values.items()
+        f"  {parameter_path(path)}: no case expects {', '.join(values)}"
+        for path, values in found.unnamed_values.items()
     ]
     if left:
         yield f"{found.tool.name}: expected by {plural_text(found.cases, 'case')}"
@@ -230,7 +231,3 @@ def _coverage_summary(found: Sequence[Coverage]) -> Iterator[str]:
         yield f"{arguments} of {plural_text(optional, 'optional argument')} expected"
     if all_values:
         yield f"{values} of {plural_text(all_values, 'enum value')} expected"
-
-
-def _path_text(path: Path) -> str:
-    return "".join("[]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")

@@ -11,7 +11,7 @@ from pytest_fcall.core import Json, Tool
 from pytest_fcall.schema.lint import words
 from pytest_fcall.schema.lint.rules import ToolFinding
 from pytest_fcall.schema.tool_schema import tool_schema
-from pytest_fcall.schema.traversal import Path, applied_schemas
+from pytest_fcall.schema.traversal import Path, applied_schemas, parameter_path
 from pytest_fcall.schema.wire_tools import wire_name
 
 _MOST_WORDS: Final = 8
@@ -150,12 +150,12 @@ def argument_findings(tool: Tool, named: Collection[Path] | None) -> Iterator[To
     """The findings about the arguments of a tool. `named` are those that cases name, where there are cases."""
     for path, own, is_required in tool_schema(tool).arguments():
         for rule, message, hint in _of_argument(tool.parameters, path, own, is_required):
-            yield ToolFinding(rule, tool.name, _path_text(path), message, hint)
+            yield ToolFinding(rule, tool.name, parameter_path(path), message, hint)
         if named is not None and not is_required and not _text(own) and path not in named:
             yield ToolFinding(
                 "unused",
                 tool.name,
-                _path_text(path),
+                parameter_path(path),
                 "is optional, has no description, and no case names it",
                 "describe it and write a case that needs it, or take it away",
             )
@@ -223,7 +223,3 @@ def _text(schema: Mapping[str, Json]) -> str:
 
 def _listed(value: Json) -> Sequence[Json]:
     return value if isinstance(value, list | tuple) else () if value is None else (value,)
-
-
-def _path_text(path: Path) -> str:
-    return "".join("[]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")

@@ -26,6 +26,7 @@ from pytest_fcall.core import (
     canonical,
     request_digest,
 )
+from pytest_fcall.core.case import with_case_decoder
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.turn_follower import TurnFollower
@@ -37,7 +38,6 @@ from pytest_fcall.session.ask.types import (
     Source,
     oldest_and_newest,
     way_of,
-    with_case_decoder,
 )
 from pytest_fcall.session.models import NamedModel, parse_model
 from pytest_fcall.session.outcomes import CaseEnded, CaseError, CaseSkipped, SettingError

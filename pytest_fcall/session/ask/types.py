@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -198,8 +197,3 @@ def oldest_and_newest(moments: Iterable[float]) -> tuple[float, float] | None:
     """The first and the last of some moments; None of none."""
     known = [*moments]
     return (min(known), max(known)) if known else None
-
-
-def with_case_decoder(case: Case, reply: Reply) -> Reply:
-    """The reply, to be read by the case's own decoder if it names one."""
-    return replace(reply, decoder=case.decoder) if case.decoder else reply

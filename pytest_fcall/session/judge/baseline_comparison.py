@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Call, Case, Json, Outcome, Request, Verdict, canonical
+from pytest_fcall.core import Call, Case, Json, Outcome, Request, canonical
+from pytest_fcall.core.verdict import reason_pairs
 from pytest_fcall.tracking.question_digests import (
     EXPECTATION,
     PROMPT,
@@ -162,7 +163,7 @@ def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[Wi
     return Stanza(
         case=case.id,
         valid=verdict.valid,
-        reasons=_reasons_of(verdict),
+        reasons=reason_pairs(verdict),
         calls=calls,
         answer=reply.text if case.turns[-1].answer is not None or case.result_fault is not None else None,
         steps=call_counts_of(transcript) if transcript and calls is not None else None,
@@ -172,10 +173,6 @@ def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[Wi
         digests={**question_digests(public), EXPECTATION: expectation_digest(undated)},
         provenance={"engine": engine} if engine else {},
     )
-
-
-def _reasons_of(verdict: Verdict) -> tuple[tuple[str, str], ...]:
-    return tuple((reason.kind, reason.path) for reason in verdict.reasons)
 
 
 def _whole_calls(judged: JudgedAnswer) -> tuple[Call, ...] | None:
@@ -200,7 +197,7 @@ def way_of_failing(judged: JudgedAnswer) -> str:
         return ""
     from pytest_fcall.tracking.measurement import way_of
 
-    return way_of(Stanza("", valid=False, reasons=_reasons_of(judged.verdict), calls=_whole_calls(judged)))
+    return way_of(Stanza("", valid=False, reasons=reason_pairs(judged.verdict), calls=_whole_calls(judged)))
 
 
 def compare_with_baseline(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.core import Case, Reply, Request
-from pytest_fcall.core.case import uses_judge
+from pytest_fcall.core.case import uses_judge, with_case_decoder
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.turn_follower import TurnFollower
-from pytest_fcall.session.ask.types import Answer, with_case_decoder
+from pytest_fcall.session.ask.types import Answer
 
 if TYPE_CHECKING:
     from pytest_fcall.core import Expectation, NamedCalls, Transcript, Verdict

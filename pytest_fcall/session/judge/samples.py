@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Calls, Case, Reply, Request, Samples, Usage, Verdict
 from pytest_fcall.core.reply import total_usage
-from pytest_fcall.core.verdict import Rate, is_rule, passes
+from pytest_fcall.core.verdict import Rate, is_rule, passes, reason_pairs
 from pytest_fcall.session.ask.types import oldest_and_newest
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.tracking.stanza import Stanza
@@ -136,7 +136,7 @@ class SampleResult(NamedTuple):
     @property
     def reasons(self) -> tuple[tuple[str, str], ...]:
         """Kind and path of all reasons against answers that are not right, each once."""
-        found = ((reason.kind, reason.path) for each in self.all for reason in each.verdict.reasons)
+        found = (pair for each in self.all for pair in reason_pairs(each.verdict))
         return tuple(dict.fromkeys(found)) if not self.passes else ()
 
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pytest_fcall.core import Calls, Case, Reason, Reply, Turn, Verdict
+from pytest_fcall.core.case import with_case_decoder
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.matching.reply import judge_turn
-from pytest_fcall.session.ask.types import Answer, with_case_decoder
+from pytest_fcall.session.ask.types import Answer
 from pytest_fcall.session.judge.samples import JudgedAnswer
 from pytest_fcall.session.outcomes import CaseError
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from pytest_fcall.core import Calls, Case, Reply, TranscriptTurn, Turn, Verdict
+from pytest_fcall.core.case import with_case_decoder
 from pytest_fcall.matching.results import state_changes
 from pytest_fcall.reporting.case_difference import difference_text
 from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text
@@ -15,7 +16,7 @@ from pytest_fcall.reporting.faults import location_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
 from pytest_fcall.reporting.transcript import first_wrong_turn, last_lines, transcript_lines
-from pytest_fcall.session.ask.types import way_of, with_case_decoder
+from pytest_fcall.session.ask.types import way_of
 from pytest_fcall.session.case_run import CaseRun, JudgedCase
 from pytest_fcall.session.judge.samples import JudgedAnswer
 from pytest_fcall.session.judge.variants import VariantAnswers

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core.verdict import Rate
+from pytest_fcall.core.verdict import Rate, reason_pairs
 from pytest_fcall.reporting.case_difference import difference_text
 from pytest_fcall.reporting.fragility import FlipRow, ModelFlips, RelationChange, flip_lines
 from pytest_fcall.reporting.results import Result, VariantResult, VariantResults
@@ -129,7 +129,7 @@ def variant_results(run: CaseRun) -> VariantResults | None:
 
 def _tried(varied: VariantAnswers, case: Case, *, first: bool) -> VariantResult:
     variant, judged = varied.variant, varied.judged
-    reasons: list[tuple[str, str]] = [(reason.kind, reason.path) for each in judged for reason in each.verdict.reasons]
+    reasons: list[tuple[str, str]] = [pair for each in judged for pair in reason_pairs(each.verdict)]
     has_flipped = any(each.verdict.valid is not first for each in judged)
     return VariantResult(
         variant.relation,

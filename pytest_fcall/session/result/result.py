@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core import Case, FaultyCase, Outcome
 from pytest_fcall.core.reply import total_usage
+from pytest_fcall.core.verdict import reason_pairs
 from pytest_fcall.reporting.results import AppUsage, CaseScore, JudgeUsage, Result, Status, VariantResults, Way
 from pytest_fcall.reporting.statistics import known_sum
 from pytest_fcall.session.ask.types import way_of
@@ -106,7 +107,7 @@ def _variants(run: CaseRun) -> VariantResults | None:
 
 def _reasons(run: CaseRun, judged: JudgedCase) -> tuple[tuple[str, str], ...]:
     """Kind and path of each reason against the case, and of forbidden calls in a variant of it."""
-    found: list[tuple[str, str]] = [(reason.kind, reason.path) for reason in judged.verdict.reasons]
+    found: list[tuple[str, str]] = [*reason_pairs(judged.verdict)]
     if run.variants and (forbidden := run.variants.forbidden):
         varied, answer = forbidden
         found += [

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from pytest_fcall.core.case import Case
+from pytest_fcall.core.case import Case, with_case_decoder
 from pytest_fcall.core.conversation import Step, Transcript
 from pytest_fcall.core.reply import Reply, Usage
 from pytest_fcall.core.values import Json
@@ -30,7 +30,7 @@ from pytest_fcall.suites.bfcl.leaderboard_csv import (
     measured_numbers,
     overall_cells,
 )
-from pytest_fcall.suites.bfcl.multi_turn.conversations import MultiTurnJudge, closing_texts, with_case_decoder
+from pytest_fcall.suites.bfcl.multi_turn.conversations import MultiTurnJudge, closing_texts
 from pytest_fcall.suites.json_files import BrokenRow, parse_record
 
 ResultRow: TypeAlias = Mapping[str, Json]

@@ -32,13 +32,15 @@ def entry(root: Path, toml: str, model: Model) -> ModelEntry:
 
 def test_without_a_file_the_query_alone_counts(tmp_path: Path) -> None:
     model = Model("openai", "m", {"seed": "7", "strict": "true"})
-    assert read_entry(model, tmp_path, KNOWN) == ModelEntry("m", {"seed": 7, "strict": True})
+    assert read_entry(model, tmp_path, KNOWN) == ModelEntry("m", *2 * [{"seed": 7, "strict": True}])
 
 
 def test_an_entry_is_found_by_the_models_id(tmp_path: Path) -> None:
     toml = '[tool.fcall.models."openai:m"]\nseed = 1\nstyle = "a"\n[tool.fcall.models."openai:n"]\nseed = 2\n'
-    assert entry(tmp_path, toml, Model("openai", "m", {"seed": "7"})) == ModelEntry("m", {"seed": 7, "style": "a"})
-    assert entry(tmp_path, toml, Model("any", "m")) == ModelEntry("m", {})
+    assert entry(tmp_path, toml, Model("openai", "m", {"seed": "7"})) == ModelEntry(
+        "m", *2 * [{"seed": 7, "style": "a"}]
+    )
+    assert entry(tmp_path, toml, Model("any", "m")) == ModelEntry("m", {}, {})
 
 
 ALIAS = """
@@ -52,7 +54,7 @@ seed = 2
 
 
 def test_an_alias_has_what_is_set_for_the_model_behind_it(tmp_path: Path) -> None:
-    assert entry(tmp_path, ALIAS, Model("openai", "fast")) == ModelEntry("m-5", {"seed": 2, "style": "a"})
+    assert entry(tmp_path, ALIAS, Model("openai", "fast")) == ModelEntry("m-5", *2 * [{"seed": 2, "style": "a"}])
 
 
 def test_an_alias_names_a_model_of_its_kind_under_its_own_name(tmp_path: Path) -> None:

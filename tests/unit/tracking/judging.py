@@ -19,6 +19,7 @@ from pytest_fcall.core import (
     Verdict,
 )
 from pytest_fcall.core.operators import Pattern
+from pytest_fcall.core.verdict import reason_pairs
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.tracking.case_rates import CaseRates
@@ -29,7 +30,6 @@ from pytest_fcall.tracking.comparison import (
     Known,
     StanzaJudge,
     compare_verdict,
-    reason_pairs,
 )
 from pytest_fcall.tracking.measurement import way_of
 from pytest_fcall.tracking.stanza import Stanza

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeGuard
 
 from pytest_fcall.conversation.execution.limits import Limits
-from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.case import Case, Turn, with_case_decoder
 from pytest_fcall.core.conversation import CallResult, ConversationSettings, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.reply import Reply
@@ -197,11 +197,6 @@ class MultiTurnJudge:
             )
         sources = [[calls for answer in turn if (calls := readable_sources(answer))] for turn in turns]
         return _verdict_of(self.checker.ask(self.truth, sources), len(turns))
-
-
-def with_case_decoder(case: Case, reply: Reply) -> Reply:
-    """Return the reply with the decoder of the case."""
-    return replace(reply, decoder=case.decoder) if case.decoder else reply
 
 
 def turn_answers(case: Case, held: TranscriptTurn) -> list[Answer]:

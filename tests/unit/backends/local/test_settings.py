@@ -15,7 +15,6 @@ from pytest_fcall.backends.local.settings import (
     Sampling,
     process_spec,
     read_sampling,
-    reply_settings,
 )
 from pytest_fcall.backends.settings import SettingsError, read_entry
 from pytest_fcall.core import CaseRefused, Json, Model, Request
@@ -39,7 +38,7 @@ def test_a_process_is_told_what_the_model_is_loaded_with(tmp_path: Path) -> None
     entry = read_entry(model, tmp_path, OPTIONS)
     told = {"name": "qwen3-8b", "root": str(tmp_path), "dtype": "bfloat16", "device_map": "auto"}
     assert process_spec(entry, tmp_path) == ProcessSpec(MAKER, told, 4)
-    assert reply_settings(entry.settings) == {"dtype": "bfloat16", "temperature": 1}
+    assert entry.reply_settings == {"dtype": "bfloat16", "temperature": 1}
 
 
 def test_batches_have_a_size_of_their_own_accord(tmp_path: Path) -> None:
@@ -88,7 +87,7 @@ def test_continuous_batching_is_for_what_is_neutral_to_it(tmp_path: Path) -> Non
     model = Model("local", "smollm2", {"engine": "continuous", **said})
     entry = read_entry(model, tmp_path, OPTIONS)
     assert process_spec(entry, tmp_path).options["engine"] == "continuous"
-    assert "engine" not in reply_settings(entry.settings)
+    assert "engine" not in entry.reply_settings
 
 
 @pytest.mark.parametrize(
