@@ -15,7 +15,7 @@ from pytest_fcall.backends.settings import (
     read_entry,
     text_option,
 )
-from pytest_fcall.core import Model
+from pytest_fcall.core import Json, Model
 
 KNOWN: dict[str, Option] = {
     "seed": integer_option(),
@@ -30,17 +30,22 @@ def entry(root: Path, toml: str, model: Model) -> ModelEntry:
     return read_entry(model, root, KNOWN)
 
 
+def same_for_replies(name: str, settings: dict[str, Json]) -> ModelEntry:
+    """An entry whose replies depend on all of its settings."""
+    return ModelEntry(name, settings, settings)
+
+
 def test_without_a_file_the_query_alone_counts(tmp_path: Path) -> None:
     model = Model("openai", "m", {"seed": "7", "strict": "true"})
-    assert read_entry(model, tmp_path, KNOWN) == ModelEntry("m", *2 * [{"seed": 7, "strict": True}])
+    assert read_entry(model, tmp_path, KNOWN) == same_for_replies("m", {"seed": 7, "strict": True})
 
 
 def test_an_entry_is_found_by_the_models_id(tmp_path: Path) -> None:
     toml = '[tool.fcall.models."openai:m"]\nseed = 1\nstyle = "a"\n[tool.fcall.models."openai:n"]\nseed = 2\n'
-    assert entry(tmp_path, toml, Model("openai", "m", {"seed": "7"})) == ModelEntry(
-        "m", *2 * [{"seed": 7, "style": "a"}]
+    assert entry(tmp_path, toml, Model("openai", "m", {"seed": "7"})) == same_for_replies(
+        "m", {"seed": 7, "style": "a"}
     )
-    assert entry(tmp_path, toml, Model("any", "m")) == ModelEntry("m", {}, {})
+    assert entry(tmp_path, toml, Model("any", "m")) == same_for_replies("m", {})
 
 
 ALIAS = """
@@ -54,7 +59,7 @@ seed = 2
 
 
 def test_an_alias_has_what_is_set_for_the_model_behind_it(tmp_path: Path) -> None:
-    assert entry(tmp_path, ALIAS, Model("openai", "fast")) == ModelEntry("m-5", *2 * [{"seed": 2, "style": "a"}])
+    assert entry(tmp_path, ALIAS, Model("openai", "fast")) == same_for_replies("m-5", {"seed": 2, "style": "a"})
 
 
 def test_an_alias_names_a_model_of_its_kind_under_its_own_name(tmp_path: Path) -> None:
@@ -110,3 +115,9 @@ def test_an_unknown_key_of_a_query_is_told_with_those_that_are_known(tmp_path: P
     assert str(caught.value) == (
         "openai:m, after the question mark: `sed` is not a setting; available: seed, strict, style, headers"
     )
+
+
+def test_settings_on_which_no_reply_depends_are_kept_apart(tmp_path: Path) -> None:
+    toml = '[tool.fcall.models."openai:m"]\nseed = 1\nheaders = { "X-Team" = "a" }\n'
+    found = entry(tmp_path, toml, Model("openai", "m"))
+    assert (set(found.settings), found.reply_settings) == ({"seed", "headers"}, {"seed": 1})
