@@ -26,8 +26,8 @@ from pytest_fcall.tracking.measurement import (
     RunVerdict,
     Standing,
     evidence_of,
+    failure_way,
     remeasured,
-    way_of,
 )
 from pytest_fcall.tracking.significance import RatePair, p_value_worse, weigh_by_steadiness
 from pytest_fcall.tracking.stanza import Stanza
@@ -225,7 +225,7 @@ class Project:
             _KEY,
             rate,
             standings.get(outcome, "sound"),
-            way_of(self._stanza(place, answers, first)),
+            failure_way(self._stanza(place, answers, first)),
             is_known=outcome in (Outcome.KNOWN_FAILURE, Outcome.FLAKY),
             run=f"{self.number:06}",
             again=rate.minus(first),
@@ -243,7 +243,7 @@ def _verdict_on(stanza: Stanza) -> Verdict:
 
 def _way(city: str) -> str:
     calls = (Call("get_weather", {"city": city}),)
-    return way_of(Stanza("", valid=city == "Oslo", reasons=_reasons(city), calls=calls))
+    return failure_way(Stanza("", valid=city == "Oslo", reasons=_reasons(city), calls=calls))
 
 
 def rates_of(world: str, cases: int, random: Random) -> list[float]:

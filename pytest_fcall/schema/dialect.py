@@ -15,7 +15,7 @@ from typing import Any, Final
 from pytest_fcall.core import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS, Path
-from pytest_fcall.schema.value_text import MAX_INTEGER_BITS, did_you_mean, with_type
+from pytest_fcall.schema.value_text import MAX_JSON_NUMBER_BITS, did_you_mean, with_type
 
 MAX_SCHEMA_DEPTH = 100
 """The longest path into a schema: far more than real ones have, and well within the recursion limit."""
@@ -28,7 +28,7 @@ def json_value(value: object, path: Path = ()) -> Json:
     match value:
         case None | bool() | str():
             return value
-        case int() if value.bit_length() <= MAX_INTEGER_BITS:
+        case int() if value.bit_length() <= MAX_JSON_NUMBER_BITS:
             return value
         case float() if math.isfinite(value):
             return value

@@ -33,7 +33,7 @@ from pytest_fcall.schema.validator import (
     compile_validator,
     validation_schema,
 )
-from pytest_fcall.schema.value_text import MAX_INTEGER_BITS, quoted_path, shown
+from pytest_fcall.schema.value_text import MAX_JSON_NUMBER_BITS, quoted_path, shown
 
 if TYPE_CHECKING:
     from pytest_fcall.schema.findings import Depths, Finding
@@ -259,7 +259,7 @@ def _fit_for_json(value: object, path: Path, unfit: list[Finding]) -> Json:
     """
     if type(value) is str and value.isascii():
         return value  # the fast path: most arguments are such strings, or small integers
-    if type(value) is int and value.bit_length() <= MAX_INTEGER_BITS:
+    if type(value) is int and value.bit_length() <= MAX_JSON_NUMBER_BITS:
         return value
     if len(path) < _DEEPEST_VALUE and is_flat_object(value):
         return value
@@ -268,7 +268,7 @@ def _fit_for_json(value: object, path: Path, unfit: list[Finding]) -> Json:
             return value
         case str() if value.isascii() or _is_text(value):
             return str.__str__(value)
-        case int() if value.bit_length() <= MAX_INTEGER_BITS:
+        case int() if value.bit_length() <= MAX_JSON_NUMBER_BITS:
             return int(value)
         case float() if math.isfinite(value):
             return float(value)

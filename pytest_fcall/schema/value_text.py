@@ -11,7 +11,7 @@ from typing import Any, Final
 from pytest_fcall.core.json_data import readable_json
 from pytest_fcall.core.values import Json, path_text
 
-MAX_INTEGER_BITS: Final = 4096
+MAX_JSON_NUMBER_BITS: Final = 4096
 """The size of the largest integer that is taken for a JSON number; Python limits the digits of its text."""
 _LONGEST = 60
 _MOST_OPTIONS = 12
@@ -49,7 +49,7 @@ def shown(value: object) -> str:
         case None | bool():
             return {None: "null", True: "true", False: "false"}[value]
         case int():
-            return str(value) if value.bit_length() <= MAX_INTEGER_BITS else "a huge integer"
+            return str(value) if value.bit_length() <= MAX_JSON_NUMBER_BITS else "a huge integer"
         case float():
             return repr(value) if math.isfinite(value) else str(value)
         case Mapping():
@@ -67,7 +67,7 @@ def with_type(value: object) -> str:
             return f"the string {shown(value)}"
         case bool():
             return f"the boolean {shown(value)}"
-        case int() if value.bit_length() <= MAX_INTEGER_BITS:
+        case int() if value.bit_length() <= MAX_JSON_NUMBER_BITS:
             return f"the integer {value}"
         case float():
             return f"the number {shown(value)}"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_fcall.core import Case, Json, Request, Verdict
 from pytest_fcall.session.ask.model import AskModel
-from pytest_fcall.session.ask.types import way_of
-from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, stanza_of, way_of_failing
+from pytest_fcall.session.ask.types import most_notable_way
+from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, failure_way_of_answer, stanza_of
 from pytest_fcall.session.judge.samples import (
     CaseAnswers,
     JudgedAnswer,
@@ -152,7 +152,7 @@ class CaseRun:
 
     def _check_way(self) -> None:
         """Raise CaseError for an answer of an app of which nothing was seen, where the settings want to see it."""
-        way = way_of(self.answers.answers)
+        way = most_notable_way(self.answers.answers)
         if self._session.settings.inside != "required" or way in ("", "proxy"):
             return
         model = self.answers.model.id
@@ -238,7 +238,7 @@ class CaseRun:
             Judged(
                 stanza,
                 shown.verdict,
-                frozenset(map(way_of_failing, result.all)),
+                frozenset(map(failure_way_of_answer, result.all)),
                 is_asked_again=result.first is not None,
                 is_replayed=answers.asked < len(answers.answers),
             ),

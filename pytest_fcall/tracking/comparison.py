@@ -15,7 +15,7 @@ from pytest_fcall.core.values import path_text
 from pytest_fcall.core.verdict import Rate, reason_pairs
 from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.differences import call_differences, same_calls
-from pytest_fcall.tracking.measurement import Evidence, Key, Measured, way_of
+from pytest_fcall.tracking.measurement import Evidence, Key, Measured, failure_way
 from pytest_fcall.tracking.question_digests import EXPECTATION, renamed_tools
 from pytest_fcall.tracking.stanza import Stanza
 
@@ -201,7 +201,7 @@ def _is_known_failure(now: Judged, baseline: Stanza, before: _JudgedAgain, ways:
     by_wish = now.stanza.samples and baseline.samples and not now.is_asked_again
     if by_wish and {*now.stanza.reasons} <= {*before.reasons, *baseline.reasons}:
         return True
-    return not {*ways, way_of(replace(baseline, valid=False, reasons=before.reasons))}.isdisjoint(now.ways)
+    return not {*ways, failure_way(replace(baseline, valid=False, reasons=before.reasons))}.isdisjoint(now.ways)
 
 
 def _asks_for_more(now: Stanza, baseline: Stanza, case: Case) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from pytest_fcall.core import Json, Outcome
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
 from pytest_fcall.core.verdict import MOST_ANSWERS, Rate
-from pytest_fcall.tracking.measurement import Key, RunVerdict, Standing, way_of
+from pytest_fcall.tracking.measurement import Key, RunVerdict, Standing, failure_way
 from pytest_fcall.tracking.run_file import RunFile, RunFileError, moment_of, read_run_by_rows, run_paths
 from pytest_fcall.tracking.stanza import parse_stanza
 
@@ -105,7 +105,7 @@ def _verdict(row: Mapping[str, Json], run: str, revision: str, shared: _Shared) 
         shared(Key.of(stanza.digests)),
         shared(rate),
         standing,
-        shared(way_of(stanza)),
+        shared(failure_way(stanza)),
         is_known=outcome in _EXCUSED,
         run=run,
         revision=revision,

@@ -192,7 +192,7 @@ def _measured(now: RunVerdict, rate: Rate, again: Rate, ways: frozenset[str]) ->
     return Measured(now.case, now.key, rate, frozenset(sorted(ways)[:_MOST_WAYS]), now.run, again)
 
 
-def way_of(stanza: Stanza) -> str:
+def failure_way(stanza: Stanza) -> str:
     """A digest of how an answer fails: the kinds and paths of the reasons, and what was called. Empty for a right one.
 
     The values of arguments count, unless the tool only reads: another city to look up is the same failure, and another

@@ -36,8 +36,8 @@ from pytest_fcall.session.ask.types import (
     Conversation,
     Question,
     Source,
+    most_notable_way,
     oldest_and_newest,
-    way_of,
 )
 from pytest_fcall.session.models import NamedModel, parse_model
 from pytest_fcall.session.outcomes import CaseEnded, CaseError, CaseSkipped, SettingError
@@ -177,7 +177,7 @@ class ConversationRunner:
             reused=oldest_and_newest(moment for each in answers for moment in each.reused or ()),
             transcript=whole,
             exchanges=_exchanges(answers),
-            way=way_of(answers),
+            way=most_notable_way(answers),
             detours=tuple(dict.fromkeys(detour for each in answers for detour in each.detours)),
             before=before,
         )

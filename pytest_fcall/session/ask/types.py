@@ -186,7 +186,7 @@ class Answer(NamedTuple):
 _MOST_NOTABLE: Final[Sequence[Way]] = ("stored", "unseen", "proxy", "")
 
 
-def way_of(answers: Sequence[Answer]) -> Way:
+def most_notable_way(answers: Sequence[Answer]) -> Way:
     """The way in which an app came to several answers, or to the steps of one: the most notable of all."""
     if len(answers) == 1:
         return answers[0].way

@@ -191,13 +191,13 @@ def _needs_results(case: Case) -> bool:
     )
 
 
-def way_of_failing(judged: JudgedAnswer) -> str:
+def failure_way_of_answer(judged: JudgedAnswer) -> str:
     """The way in which one answer fails, as the measurement of a baseline keeps it; empty for a right answer."""
     if judged.verdict.valid:
         return ""
-    from pytest_fcall.tracking.measurement import way_of
+    from pytest_fcall.tracking.measurement import failure_way
 
-    return way_of(Stanza("", valid=False, reasons=reason_pairs(judged.verdict), calls=_whole_calls(judged)))
+    return failure_way(Stanza("", valid=False, reasons=reason_pairs(judged.verdict), calls=_whole_calls(judged)))
 
 
 def compare_with_baseline(

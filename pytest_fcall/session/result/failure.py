@@ -16,7 +16,7 @@ from pytest_fcall.reporting.faults import location_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
 from pytest_fcall.reporting.transcript import first_wrong_turn, last_lines, transcript_lines
-from pytest_fcall.session.ask.types import way_of
+from pytest_fcall.session.ask.types import most_notable_way
 from pytest_fcall.session.case_run import CaseRun, JudgedCase
 from pytest_fcall.session.judge.samples import JudgedAnswer
 from pytest_fcall.session.judge.variants import VariantAnswers
@@ -93,7 +93,7 @@ def _state_lines(turn: Turn, held: TranscriptTurn, verdict: Verdict) -> list[str
 
 
 def _way_lines(run: CaseRun) -> list[str]:
-    if way_of(run.answers.answers) != "unseen" or run.ignores_way or not run.asks_models:
+    if most_notable_way(run.answers.answers) != "unseen" or run.ignores_way or not run.asks_models:
         return []
     return ["the app asked nothing by way of the proxy, though it asks models elsewhere"]
 

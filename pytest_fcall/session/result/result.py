@@ -12,7 +12,7 @@ from pytest_fcall.core.reply import total_usage
 from pytest_fcall.core.verdict import reason_pairs
 from pytest_fcall.reporting.results import AppUsage, CaseScore, JudgeUsage, Result, Status, VariantResults, Way
 from pytest_fcall.reporting.statistics import known_sum
-from pytest_fcall.session.ask.types import way_of
+from pytest_fcall.session.ask.types import most_notable_way
 from pytest_fcall.session.ask.volatile import idle_remarks
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _reasons(run: CaseRun, judged: JudgedCase) -> tuple[tuple[str, str], ...]:
 
 def seen_way(session: Session, answers: CaseAnswers | None) -> Way:
     """The way in which an app came to its answers, as far as the settings want it reported."""
-    way = way_of(answers.answers) if answers else ""
+    way = most_notable_way(answers.answers) if answers else ""
     return "" if way == "unseen" and session.settings.inside == "ignore" else way
 
 

@@ -31,7 +31,7 @@ from pytest_fcall.tracking.comparison import (
     StanzaJudge,
     compare_verdict,
 )
-from pytest_fcall.tracking.measurement import way_of
+from pytest_fcall.tracking.measurement import failure_way
 from pytest_fcall.tracking.stanza import Stanza
 
 STRING: Json = {"type": "string"}
@@ -95,7 +95,7 @@ def compare(
     is_replayed: bool = False,
 ) -> Comparison:
     """The stanza against what is known of the case; `ways` are the answers to it, where they are several."""
-    ways_now = frozenset(map(way_of, ways or [now]))
+    ways_now = frozenset(map(failure_way, ways or [now]))
     before = known if isinstance(known, Known) else Known(known)
     judged_now = Judged(now, verdict, ways_now, is_asked_again, is_replayed)
     return compare_verdict(judged_now, before, case, judge, lambda: test)

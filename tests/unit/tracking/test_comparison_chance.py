@@ -11,7 +11,7 @@ from pytest_fcall.core import Call, Outcome
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.comparison import ChanceTest, Comparison, Known
-from pytest_fcall.tracking.measurement import Evidence, Key, Measured, way_of
+from pytest_fcall.tracking.measurement import Evidence, Key, Measured, failure_way
 from pytest_fcall.tracking.stanza import Stanza
 from tests.unit.tracking.judging import call, case_of, compare, compared, expected, judged, stanza_of
 
@@ -30,7 +30,7 @@ NEVER = replace(NO_MORE, unanimous=Outcome.REGRESSED)
 
 
 def measured(right: int, asked: int, *ways: Sequence[Call], key: Key | None = None) -> Measured:
-    found = frozenset(way_of(stanza_of(CASE, calls)) for calls in ways)
+    found = frozenset(failure_way(stanza_of(CASE, calls)) for calls in ways)
     return Measured("oslo", key or Key.of({}), Rate(right, asked), found, "1")
 
 

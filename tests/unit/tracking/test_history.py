@@ -12,7 +12,7 @@ from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.result_json import result_to_json, results_to_json
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.tracking.history import MOST_RUNS, History, verdicts_of
-from pytest_fcall.tracking.measurement import Key, RunVerdict, way_of
+from pytest_fcall.tracking.measurement import Key, RunVerdict, failure_way
 from pytest_fcall.tracking.run_file import RunFile, run_id, runs_folder, write_run
 from pytest_fcall.tracking.stanza import Stanza, stanza_to_json
 
@@ -57,7 +57,7 @@ def test_of_several_answers_all_count() -> None:
 
 def test_replayed_answers_count_nothing() -> None:
     found = only_verdict(row(replace(WRONG, samples=(0, 3)), replays=3))
-    assert (found.rate, found.way) == (Rate(0, 0), way_of(WRONG))
+    assert (found.rate, found.way) == (Rate(0, 0), failure_way(WRONG))
 
 
 def test_of_replayed_answers_that_were_asked_again_the_new_ones_count() -> None:
@@ -113,7 +113,7 @@ def test_of_a_run_that_does_not_say_how_many_it_asked_for_all_answers_count_or_n
 )
 def test_the_outcome_says_what_a_wrong_answer_counts_as(outcome: Outcome | None, standing: str, is_known: bool) -> None:
     found = only_verdict(row(WRONG, outcome))
-    assert (found.standing, found.is_known, found.way) == (standing, is_known, way_of(WRONG))
+    assert (found.standing, found.is_known, found.way) == (standing, is_known, failure_way(WRONG))
 
 
 def with_variants(tried: Json) -> Sequence[RunVerdict]:

@@ -16,8 +16,8 @@ from pytest_fcall.tracking.measurement import (
     RunVerdict,
     Standing,
     evidence_of,
+    failure_way,
     remeasured,
-    way_of,
 )
 from pytest_fcall.tracking.stanza import Stanza
 
@@ -195,7 +195,7 @@ def test_whatever_a_person_accepts_the_measurement_is_the_sum_of_all_runs_up_to_
 
 
 def way(*calls: Call, reasons: tuple[tuple[str, str], ...] = (("wrong_value", "calls[0]"),)) -> str:
-    return way_of(Stanza("oslo", valid=False, reasons=reasons, calls=calls))
+    return failure_way(Stanza("oslo", valid=False, reasons=reasons, calls=calls))
 
 
 class TestWays:
@@ -221,4 +221,4 @@ class TestWays:
         assert way(reasons=(one, other)) == way(reasons=(other, one))
 
     def test_a_right_answer_fails_in_no_way(self) -> None:
-        assert way_of(Stanza("oslo", valid=True, calls=())) == ""
+        assert failure_way(Stanza("oslo", valid=True, calls=())) == ""
