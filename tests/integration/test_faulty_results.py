@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import base64
 import json
+import re
+import zlib
 
 import pytest
 
@@ -134,6 +137,16 @@ def test_the_run_file_and_the_reports_tell_it(flights: Shop) -> None:
     assert "**Faulty results of tools**: recovered from 0 of 3 faulty results" in text["md"]
     shown = fcall(flights.pytester.path, "show", "oslo[fault=timeout]")
     assert "timeout, on purpose → error: it took longer than 30 s" in shown.stdout
+
+
+def test_the_page_of_a_run_names_calls_with_faulty_results_as_the_terminal_does(flights: Shop) -> None:
+    flights.run("--fc-model=python:agent:liar", "-k", "timeout", "--fc-report=report.html")
+    text = (flights.pytester.path / "report.html").read_text("utf-8")
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    (portion,) = json.loads(data)["packed"]
+    (case,) = json.loads(zlib.decompress(base64.b64decode(portion)))
+    rows = [row[:4] for answer in case["answers"] for turn in answer["turns"] for row in turn["rows"]]
+    assert rows == [["search_flights", "(no sound result)", "", 1], ["(faulty result)", "search_flights", "", 0]]
 
 
 def test_a_mistake_names_its_line(flights: Shop) -> None:

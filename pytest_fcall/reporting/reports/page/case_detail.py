@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.core import Call, Expectation, Json, Reason, ReasonKind, Tool, Verdict
 from pytest_fcall.core.expectation import chosen_alternative
+from pytest_fcall.core.result_fault import RecoveryResult
 from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AnsweredTurn, AskedStep, ExpectedTurn
 from pytest_fcall.reporting.account_text import message_text
 from pytest_fcall.reporting.call_pairs import (
@@ -155,8 +156,9 @@ class ComparedTurn:
         ]
         self.expected = own.calls and chosen_alternative(own.calls, turn.alternative)
         self.text = own.answer
-        pairs = turn.pairs or _in_order(self.expected, self.calls)
-        verdict = Verdict(answer.valid, tuple(reasons), tuple(pairs))
+        recovery = _recovery(answer)
+        pairs = turn.pairs or (() if recovery else _in_order(self.expected, self.calls))
+        verdict = Verdict(answer.valid, tuple(reasons), tuple(pairs), recovery=recovery)
         self.pairs = pair_calls(self.expected or Expectation(), self.calls, verdict)
         self.reasons = reasons
         self.accepted = _accepted_calls(account, place, several=several)
@@ -206,7 +208,7 @@ def _pair_data(pair: CallPair, accepted: Call | None, turn: ComparedTurn, *, is_
     names = dict.fromkeys((*argument_names(pair), *(accepted.arguments if accepted else ())))
     return [
         _expected_name(pair, turn, is_wrong=is_wrong),
-        safe_line(pair.called.name) if pair.called else "",
+        _called_name(pair),
         safe_line(accepted.name) if accepted else "",
         int(is_wrong),
         [_argument_data(pair, name, accepted, wrong) for name in names],
@@ -219,7 +221,14 @@ def _expected_name(pair: CallPair, turn: ComparedTurn, *, is_wrong: bool) -> str
         return safe_line(pair.expected.tool)
     if turn.expected is None:
         return ""
-    return "(not expected)" if is_wrong else "(allowed)"
+    return "(not expected)" if is_wrong else pair.allowed_text
+
+
+def _called_name(pair: CallPair) -> str:
+    """The name of the called tool. Without a call the script of the page says that there is none."""
+    if pair.called:
+        return safe_line(pair.called.name)
+    return pair.not_called_text if pair.lacks_sound_result else ""
 
 
 def _note(pair: CallPair, wrong: dict[str, str]) -> str:
@@ -298,6 +307,18 @@ def _in_order(expected: Expectation | None, calls: Sequence[Call]) -> list[tuple
         waiting[call.name].append(number)
     wanted = expected.calls if expected else ()
     return [(place, waiting[each.tool].popleft()) for place, each in enumerate(wanted) if waiting.get(each.tool)]
+
+
+def _recovery(answer: AccountAnswer) -> RecoveryResult | None:
+    """The faults that the answer met, by its results; None where none is faulty."""
+    faults = {
+        call.name: result.fault
+        for step in answer.steps
+        for call, result in zip(step.calls, step.results, strict=False)
+        if result.fault
+    }
+    kind = next(iter(faults.values()), "")
+    return RecoveryResult(kind, kind, tuple(faults)) if faults else None
 
 
 def _count(answer: AccountAnswer) -> int:

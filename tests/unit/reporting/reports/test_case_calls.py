@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.core import Call, Expectation, ExpectedCall, Operator
+from pytest_fcall.core import Call, CallResult, Expectation, ExpectedCall, Operator
 from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AnsweredTurn, AskedStep, ExpectedTurn
 from pytest_fcall.reporting.reports.page.case_detail import compared_turns, turn_data
 
@@ -81,6 +81,26 @@ def test_missing_and_additional_calls_have_rows() -> None:
         ["book", "", "", 1],
         ["(not expected)", "mail", "", 1],
         ["", "", "pay", 0],
+    ]
+
+
+@pytest.mark.parametrize("valid", [False, True])
+def test_calls_with_faulty_results_are_named_as_on_the_terminal(valid: bool) -> None:
+    steps = (
+        AskedStep((), (OSLO,), (CallResult(error="it took longer than 30 s", fault="timeout"),)),
+        AskedStep((), (Call("mail", {}),), (CallResult("sent"),), "I could not find any flights."),
+    )
+    expected = expecting(ExpectedCall("find", {"city": "Oslo"}), ExpectedCall("book", {}))
+    reasons = () if valid else (("no_recovery", "answer", "it says nothing of it"),)
+    answer = AccountAnswer(valid, steps, reasons, turns=(AnsweredTurn(2),))
+    (turn,) = compared_turns(Account("a", (answer,), expected=(expected,)), answer)
+    wrong = 0 if valid else 1
+    data: dict[str, Any] = turn_data(turn, is_valid=valid)
+    assert [row[:4] for row in data["rows"]] == [
+        ["find", "(no sound result)", "", wrong],
+        ["book", "", "", wrong],
+        ["(faulty result)", "find", "", 0],
+        ["(allowed)", "mail", "", 0],
     ]
 
 
