@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import platform
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -42,8 +43,10 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def mounted(folder: Path, size: str = "1m") -> Iterator[Path]:
     """A small disk of its own in this folder."""
     folder.mkdir(parents=True, exist_ok=True)
+    if sys.platform != "linux" or shutil.which("mount") is None:
+        pytest.skip("there is no program that mounts a disk")
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "fcall-test", str(folder)]
-    if sys.platform != "linux" or subprocess.run(mount, capture_output=True, check=False).returncode:
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no disk can be mounted here")
     try:
         yield folder
