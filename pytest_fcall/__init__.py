@@ -10,19 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import (
-        Backend,
-        Call,
-        Calls,
-        Case,
-        CaseRefused,
-        Model,
-        ModelUnavailable,
-        Reply,
-        Request,
-        Tool,
-        Verdict,
-    )
+    from pytest_fcall.core.backend import Backend, CaseRefused, Model, ModelUnavailable
+    from pytest_fcall.core.case import Case
+    from pytest_fcall.core.reply import Call, Calls, Reply
+    from pytest_fcall.core.request import Request, Tool
+    from pytest_fcall.core.verdict import Verdict
     from pytest_fcall.session.ask.decoded_reply import AppWire, DecodedReply
     from pytest_fcall.session.ask.model import AskModel
     from pytest_fcall.session.judge.assert_calls import assert_calls
@@ -46,13 +38,26 @@ __all__ = [
 ]
 
 
+_MODULES = {
+    "AppWire": "session.ask.decoded_reply",
+    "AskModel": "session.ask.model",
+    "Backend": "core.backend",
+    "Call": "core.reply",
+    "Calls": "core.reply",
+    "Case": "core.case",
+    "CaseRefused": "core.backend",
+    "DecodedReply": "session.ask.decoded_reply",
+    "Model": "core.backend",
+    "ModelUnavailable": "core.backend",
+    "Reply": "core.reply",
+    "Request": "core.request",
+    "Tool": "core.request",
+    "Verdict": "core.verdict",
+    "assert_calls": "session.judge.assert_calls",
+}
+
+
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = {
-        "AppWire": "pytest_fcall.session.ask.decoded_reply",
-        "AskModel": "pytest_fcall.session.ask.model",
-        "DecodedReply": "pytest_fcall.session.ask.decoded_reply",
-        "assert_calls": "pytest_fcall.session.judge.assert_calls",
-    }.get(name, "pytest_fcall.core")
-    return getattr(import_module(home), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Case, Reply, Request, Verdict
+    from pytest_fcall.core.case import Case
     from pytest_fcall.core.extension import AgentKind, BackendFactory, Comparator, Decoder, Suite, ToolSource
+    from pytest_fcall.core.reply import Reply
+    from pytest_fcall.core.request import Request
     from pytest_fcall.core.variants import Relation
+    from pytest_fcall.core.verdict import Verdict
     from pytest_fcall.reporting.results import Results
     from pytest_fcall.session.result.report_files import ReportWriter
 

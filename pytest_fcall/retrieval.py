@@ -10,7 +10,11 @@ from importlib import import_module
 from operator import mul
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
-from pytest_fcall.core import Case, Expectation, Message, Tool, canonical
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Message
 
 __all__ = [
     "Bm25",

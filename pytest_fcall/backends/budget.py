@@ -13,7 +13,9 @@ from typing import Protocol, TypeVar
 from pytest_fcall.backends.costs import Price, cost_of, greatest_usage
 from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger, change_soon
 from pytest_fcall.backends.wrapper import POLL_SECONDS, BackendWrapper
-from pytest_fcall.core import ModelUnavailable, Reply, Request, Unanswered, Usage
+from pytest_fcall.core.backend import ModelUnavailable, Unanswered
+from pytest_fcall.core.reply import Reply, Usage
+from pytest_fcall.core.request import Request
 
 _HOLD_SECONDS = 900.0
 """Seconds after which the money that a request holds counts as spent: its process has died."""

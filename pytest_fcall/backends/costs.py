@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from pytest_fcall.backends.settings import PYPROJECT, project_tables
-from pytest_fcall.core import Json, Message, Model, Request, Tool, Usage
+from pytest_fcall.core.backend import Model
 from pytest_fcall.core.commands import install_command
 from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.reply import Usage
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json, Message
 
 if TYPE_CHECKING:
     from genai_prices import Usage as Counted

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse

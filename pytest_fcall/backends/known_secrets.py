@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl, unquote
 
 from pytest_fcall.backends.redaction import LEAST_SEGMENT, secrets_in, sounds_secret
 from pytest_fcall.backends.settings import project_tables
-from pytest_fcall.core import Json
 from pytest_fcall.core.key_formats import keys_in
 from pytest_fcall.core.secrets import looks_secret
+from pytest_fcall.core.values import Json
 
 _SECRET_VARIABLE: Final = re.compile(
     r"(?:^|_)(?:API_?KEY|APIKEY|KEYS?|ACCESS_?KEY|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|PW|PAT|AUTH"

@@ -11,7 +11,9 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
-from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Reply, Unanswered
+from pytest_fcall.core.backend import CaseRefused, ModelUnavailable, Unanswered
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.values import Json
 
 Blame: TypeAlias = Literal["model", "case", "again", "unreachable", "throttled", "malformed", "length"]
 """`model`: every request to this model would fail. `case`: this request will always fail. `again`, `unreachable`,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 _ALWAYS_SECRET = frozenset({"cookie", "extra_headers", "extra_query", "headers"})
 """Nothing under these names is shown."""

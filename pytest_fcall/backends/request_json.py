@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_fcall.core import Json, Message
 from pytest_fcall.core.files import read_regular
+from pytest_fcall.core.values import Json, Message
 
 
 def with_data_urls(message: Message) -> Message:

@@ -11,9 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeGuard, cast
 
-from pytest_fcall.core import Json, Model, ModelUnavailable
+from pytest_fcall.core.backend import Model, ModelUnavailable
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json
+from pytest_fcall.core.values import Json
 
 PYPROJECT = "pyproject.toml"
 TABLE = "tool.fcall.models"

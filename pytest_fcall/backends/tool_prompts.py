@@ -10,8 +10,9 @@ from string import Template
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from pytest_fcall.core import Call, Json, Message, Request, Tool
-from pytest_fcall.core.reply import call_source
+from pytest_fcall.core.reply import Call, call_source
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json, Message
 
 _CallWriter: TypeAlias = Callable[[Sequence[Call]], str]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fcall.core import Backend, Json, Request, app_note, check_backend, request_changes, throughput_of
+from pytest_fcall.core.backend import Backend, app_note, check_backend, request_changes, throughput_of
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 
 POLL_SECONDS = 0.05
 """Seconds until a wrapper that waits for other requests checks again."""

@@ -8,8 +8,8 @@ from itertools import zip_longest
 from typing import Final, TypeAlias
 
 from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, joined, text_choice, whole
-from pytest_fcall.core import Message, canonical
-from pytest_fcall.core.digests import without_paths
+from pytest_fcall.core.digests import canonical, without_paths
+from pytest_fcall.core.values import Message
 
 _SYSTEM: Final = ("system", "developer")
 Messages: TypeAlias = tuple[Message, ...]

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from pytest_fcall.bisection.edit import Edit
 from pytest_fcall.bisection.search import Trial
 from pytest_fcall.bisection.version import Difference, Version
-from pytest_fcall.core import Json
 from pytest_fcall.core.digests import without_paths
+from pytest_fcall.core.values import Json
 
 _SETTING: Final = "settings: "
 

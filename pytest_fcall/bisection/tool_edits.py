@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, text_choice, whole
-from pytest_fcall.core import Json, Tool, canonical
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 
 _DEEPEST: Final = 12
 """Schemas below this depth are one edit."""

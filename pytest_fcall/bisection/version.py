@@ -9,7 +9,9 @@ from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, whole
 from pytest_fcall.bisection.message_edits import Messages, message_choice
 from pytest_fcall.bisection.tool_edits import Tools, tool_choice
-from pytest_fcall.core import Json, Request, canonical
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 
 Settings = Mapping[str, Json]
 

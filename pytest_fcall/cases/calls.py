@@ -16,8 +16,10 @@ from pytest_fcall.cases.node_values import Entries, node_at
 from pytest_fcall.cases.patterns import pattern, patterns
 from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.cases.yaml.values import NULL, STR
-from pytest_fcall.core import CallPattern, ExpectedCall, Json, Operator, Pattern, StubResult
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
+from pytest_fcall.core.expectation import CallPattern, ExpectedCall, StubResult
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.schema.value_text import did_you_mean, nearest, quoted_path, types_in_words
 

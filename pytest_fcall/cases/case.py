@@ -24,11 +24,14 @@ from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.rules import check_profile, match_rules
 from pytest_fcall.cases.scope import Extensions, Scope, Toolbox
 from pytest_fcall.cases.tool_entries import pick_tools
-from pytest_fcall.core import Case, Expectation, Json, MatchRule, Message, Request, Tool, Turn
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.expectation import Expectation, MatchRule
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json, Message
 
 if TYPE_CHECKING:
     from pytest_fcall.cases.defaults import Options
-    from pytest_fcall.core import ConversationSettings
+    from pytest_fcall.core.conversation import ConversationSettings
 
 _MESSAGE_KEYS = ("prompt", "messages")
 CASE_KEYS = OPTION_KEYS | {"id", "matrix", "turns", "tools", "match", *APP_KEYS, *_MESSAGE_KEYS, *CHECK_KEYS}

@@ -20,7 +20,7 @@ from pytest_fcall.cases.option_values import KNOWN_SETTINGS
 from pytest_fcall.cases.preamble import PREAMBLE_KEYS, FilePart, Preamble, read_preamble
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
-from pytest_fcall.core import Case, Fault, FaultyCase
+from pytest_fcall.core.case import Case, Fault, FaultyCase
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.schema.value_text import did_you_mean
 

@@ -13,7 +13,8 @@ from pytest_fcall.cases.expectations import APP_KEYS, CHECK_KEYS
 from pytest_fcall.cases.faults import SourceFile
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.cases.yaml.values import write_flow
-from pytest_fcall.core import Json, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 
 _KEEPS_BREAKS: Final = re.compile(r"[|>][0-9]?\+")
 _MATRIX: Final = "all rows of its matrix share one `expect`; write it with the names that the matrix declares"

@@ -16,10 +16,11 @@ from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.option_values import OPTION_KEYS, OPTION_READERS
 from pytest_fcall.cases.rules import language, profile, strings
 from pytest_fcall.cases.scope import Scope
-from pytest_fcall.core import Json, Message, Rules
+from pytest_fcall.core.expectation import Rules
+from pytest_fcall.core.values import Json, Message
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import ConversationSettings
+    from pytest_fcall.core.conversation import ConversationSettings
 
 _T = TypeVar("_T")
 _NO_ENTRIES = Entries()
@@ -143,7 +144,7 @@ def _conversation_settings(layers: _Layers) -> ConversationSettings | None:
     user = layers.value("user", read.user)
     if not (environment or setup or stubs or unmatched or max_steps or user):
         return None
-    from pytest_fcall.core import ConversationSettings
+    from pytest_fcall.core.conversation import ConversationSettings
 
     return ConversationSettings(environment, setup, stubs, unmatched[0] if unmatched else "fail", max_steps or 10, user)
 

@@ -15,7 +15,7 @@ from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
 from pytest_fcall.cases.files import display_path
 from pytest_fcall.cases.node_values import Entries, entries, one_or_many
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
-from pytest_fcall.core import Case, Location
+from pytest_fcall.core.case import Case, Location
 
 Part: TypeAlias = Literal["argument", "arguments", "args", "extra", "any_call", "expect", "answer", "match"]
 _DEEPEST_INCLUDE = 5

@@ -21,11 +21,13 @@ from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.scope import Extensions, Scope, Toolbox
 from pytest_fcall.cases.yaml.values import STR
-from pytest_fcall.core import Expectation, ExpectedCall, Fault, Operator, Pattern, Tool
+from pytest_fcall.core.case import Fault
+from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.request import Tool
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import WireExpectation
-    from pytest_fcall.core.app import SpansExpectation
+    from pytest_fcall.core.app import SpansExpectation, WireExpectation
 
 _Stage: TypeAlias = tuple[ExpectedCall, ...]
 _Word = TypeVar("_Word", bound=str)
@@ -209,7 +211,7 @@ def wire(node: Node, scope: Scope) -> WireExpectation:
     if not found and isinstance(node, MappingNode):
         scope.faults.add("missing-key", node, "`wire` is empty", "give it `calls:` or `count:`")
     values = {name: _figure("wire", name, found[name][1], scope) for name in _WIRE_KEYS[1:] if name in found}
-    from pytest_fcall.core import WireExpectation
+    from pytest_fcall.core.app import WireExpectation
 
     return WireExpectation(_calls_inside("wire", found, scope), **values, known_tools=scope.toolbox.catalogue)
 

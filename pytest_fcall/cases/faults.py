@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from yaml import Node
 
-from pytest_fcall.core import Fault, Location
+from pytest_fcall.core.case import Fault, Location
 
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 _LONGEST_QUOTE = 60

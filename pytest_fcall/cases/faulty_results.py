@@ -15,8 +15,9 @@ from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.cases.yaml.values import STR
-from pytest_fcall.core import Case, Expectation
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.operators import pattern_operators
 from pytest_fcall.core.result_fault import MESSAGES, TAG, FaultKind, Recovery, ResultFault
 

@@ -14,9 +14,10 @@ from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, quoted
 from pytest_fcall.cases.file_names import is_read_as_id
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
-from pytest_fcall.core import Fault, Json
+from pytest_fcall.core.case import Fault
 from pytest_fcall.core.files import check_regular, read_regular
 from pytest_fcall.core.json_data import read_json
+from pytest_fcall.core.values import Json
 
 
 def display_path(path: Path, root: Path) -> str:

@@ -12,8 +12,8 @@ from pytest_fcall.cases.faults import Faults
 from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml.values import STR, mark_literal, write_flow, write_flow_key
-from pytest_fcall.core import Json
 from pytest_fcall.core.json_data import read_json
+from pytest_fcall.core.values import Json
 
 _SOURCE = re.compile(r"(?P<tool>[^\W\d][\w.-]*)\(")
 _NAMES = ("name", "tool")

@@ -18,14 +18,15 @@ from pytest_fcall.cases.ids import attack_id
 from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope, check_tool_name
-from pytest_fcall.core import Case, Expectation, Turn
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.injection import Injection, tools_of_results
 from pytest_fcall.core.operators import pattern_operators
 from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import CallPattern
+    from pytest_fcall.core.expectation import CallPattern
 
 TAG: Final = "attack"
 """The tag and the category of a case under attack."""

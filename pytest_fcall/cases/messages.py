@@ -13,7 +13,7 @@ from pytest_fcall.cases.faults import quoted
 from pytest_fcall.cases.files import find_file, read_bytes, read_data, read_string
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml.values import NULL
-from pytest_fcall.core import Json, Message
+from pytest_fcall.core.values import Json, Message
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 _KEYS = ("role", "content", "name", "tool_calls", "tool_call_id", "refusal")

@@ -21,13 +21,14 @@ from pytest_fcall.cases.placeholders import read_clock
 from pytest_fcall.cases.rules import language, profile, strings
 from pytest_fcall.cases.scope import Scope, check_library, check_tool_name
 from pytest_fcall.cases.yaml.values import STR
-from pytest_fcall.core import CallPattern, Condition, Json, Samples
-from pytest_fcall.core.case import Retrieval, RetrieverName
+from pytest_fcall.core.case import Condition, Retrieval, RetrieverName, Samples
+from pytest_fcall.core.expectation import CallPattern
+from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import is_rule
 from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import User
+    from pytest_fcall.core.conversation import User
     from pytest_fcall.core.injection import Injection
     from pytest_fcall.core.result_fault import ResultFault
     from pytest_fcall.core.variants import WantedRelation
@@ -262,7 +263,7 @@ _USER_KEYS = ("script", "model", "goal", "most")
 
 def user(node: Node, scope: Scope) -> User:
     """`{script: [...]}`, or `{goal: TEXT}` with the model that plays the user."""
-    from pytest_fcall.core import User
+    from pytest_fcall.core.conversation import User
 
     faults = scope.faults
     found = node_values.entries(node, faults, "`user`", _USER_KEYS)

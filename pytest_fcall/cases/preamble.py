@@ -30,8 +30,11 @@ from pytest_fcall.cases.tool_entries import (
     source_kind,
 )
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
-from pytest_fcall.core import Fault, Json, MatchRule, Tool
 from pytest_fcall.core.bounded_text import VolatileError, compiled_pattern
+from pytest_fcall.core.case import Fault
+from pytest_fcall.core.expectation import MatchRule
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import tool_schema
 

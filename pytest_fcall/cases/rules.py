@@ -12,9 +12,10 @@ from pytest_fcall.cases.faults import Faults, quoted
 from pytest_fcall.cases.node_values import glob
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope, check_tool_name
-from pytest_fcall.core import Language, MatchRule, Operator, Profile, Rules, Strings, Turn
 from pytest_fcall.core.bounded_text import is_glob
-from pytest_fcall.core.operators import pattern_operators
+from pytest_fcall.core.case import Turn
+from pytest_fcall.core.expectation import Language, MatchRule, Profile, Rules, Strings
+from pytest_fcall.core.operators import Operator, pattern_operators
 from pytest_fcall.schema.value_text import did_you_mean
 
 

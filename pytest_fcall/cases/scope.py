@@ -13,7 +13,8 @@ from yaml import Node
 from pytest_fcall.cases.faults import Faults, one_of, quoted
 from pytest_fcall.cases.files import Reach
 from pytest_fcall.cases.placeholders import Placeholders
-from pytest_fcall.core import MatchRule, Profile, Tool
+from pytest_fcall.core.expectation import MatchRule, Profile
+from pytest_fcall.core.request import Tool
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 from pytest_fcall.schema.value_text import did_you_mean

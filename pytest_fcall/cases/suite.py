@@ -21,8 +21,9 @@ from pytest_fcall.cases.files import check_reach
 from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.cases.rules import suite_profile
-from pytest_fcall.core import Case, Fault, FaultyCase, Location, Profile, Rules
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
+from pytest_fcall.core.case import Case, Fault, FaultyCase, Location
+from pytest_fcall.core.expectation import Profile, Rules
 from pytest_fcall.core.extension import Suite
 from pytest_fcall.schema.value_text import did_you_mean, nearest
 

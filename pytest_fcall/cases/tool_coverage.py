@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_fcall.core import Case, ExpectedCall, Json, Operator, Pattern, Tool, canonical
-from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.digests import IdentityKey, canonical
+from pytest_fcall.core.expectation import ExpectedCall
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.tool_schema import tool_schema
 from pytest_fcall.schema.traversal import Path, applied_schemas, resolve_references
 

@@ -17,7 +17,8 @@ from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Json, Tool
+    from pytest_fcall.core.request import Tool
+    from pytest_fcall.core.values import Json
 
 _COMMON: Final = ("count", "samples")
 _MOST_TOOLS: Final = 200

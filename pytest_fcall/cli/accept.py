@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.cli.runs import open_runs
-from pytest_fcall.core import Json, Model, Outcome
+from pytest_fcall.core.backend import Model
 from pytest_fcall.core.bounded_text import glob_matches
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, lacks_secret

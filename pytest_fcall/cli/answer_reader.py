@@ -10,7 +10,7 @@ import pytest
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cli.pytest_run import InProcessPlugin
-from pytest_fcall.core import Case
+from pytest_fcall.core.case import Case
 from pytest_fcall.plugin.collection import CaseFile
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import secrets_of

@@ -91,7 +91,7 @@ def _parser() -> ArgumentParser:
 def _regressed(parser: ArgumentParser) -> list[str]:
     """The cases that regressed in the last run, as they are named on the command line, from any folder."""
     from pytest_fcall.cli.runs import open_runs
-    from pytest_fcall.core import Outcome
+    from pytest_fcall.core.verdict import Outcome
 
     (opened,) = open_runs(parser, [], least=1)
     wanted = (Outcome.REGRESSED, Outcome.UNDECIDED)

@@ -22,8 +22,10 @@ from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.yaml.reader import read_text
 from pytest_fcall.cases.yaml.values import mark_literal, write_flow, write_flow_key
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.core import Call, CallResult, Calls, ConversationSettings, FaultyCase, Reply, TranscriptTurn
+from pytest_fcall.core.case import FaultyCase
+from pytest_fcall.core.conversation import CallResult, ConversationSettings, TranscriptTurn
 from pytest_fcall.core.files import replace_file
+from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line

@@ -8,8 +8,7 @@ import pytest
 
 from pytest_fcall.cases.files import path_fault
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin
-from pytest_fcall.core import Case, Fault
-from pytest_fcall.core.case import judge_fault
+from pytest_fcall.core.case import Case, Fault, judge_fault
 from pytest_fcall.plugin import not_collected
 from pytest_fcall.plugin.collected import collected, uncollected_lines
 from pytest_fcall.plugin.collection import UnreadableCaseFile

@@ -21,7 +21,8 @@ from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import relative_path, root_of
-from pytest_fcall.core import Case, Model
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.case import Case
 from pytest_fcall.core.files import refuse_link_out
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.number_text import plural_text

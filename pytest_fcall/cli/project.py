@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.cases.file_names import is_case_file_name, is_tools_file_name, may_hold_cases
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Fault
+    from pytest_fcall.core.case import Fault
 
 ROOT_MARKERS = (
     "pytest.toml",

@@ -9,7 +9,8 @@ import pytest
 
 from pytest_fcall.backends.known_secrets import secrets_of_settings
 from pytest_fcall.cli.pytest_run import InProcessPlugin
-from pytest_fcall.core import CaseRefused, FaultyCase, ModelUnavailable, backend_prompt, request_changes
+from pytest_fcall.core.backend import CaseRefused, ModelUnavailable, backend_prompt, request_changes
+from pytest_fcall.core.case import FaultyCase
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import secrets_of, shown
 from pytest_fcall.plugin.session import registry_of

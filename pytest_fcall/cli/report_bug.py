@@ -17,8 +17,9 @@ from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.safe_output import machine_secrets
-from pytest_fcall.core import Json, RawCall, Reply
 from pytest_fcall.core.files import replace_file
+from pytest_fcall.core.reply import RawCall, Reply
+from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import laid_out, safe_line
 from pytest_fcall.traces.masking import Masker

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest_offline
 from pytest_fcall.cli.revision_side import case_row
-from pytest_fcall.core import FaultyCase
+from pytest_fcall.core.case import FaultyCase
 from pytest_fcall.core.files import replace_file
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.session.outcomes import CaseEnded

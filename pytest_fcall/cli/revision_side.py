@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from pytest_fcall.bisection.version import LaterTurn, Version
-from pytest_fcall.core import Case, Json, Request, Tool, canonical
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.session.bisection.accepted_version import NoAcceptedVersion
 from pytest_fcall.tracking.revision import write_revision
 

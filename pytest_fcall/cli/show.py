@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.runs import open_runs
-from pytest_fcall.core import Json
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.json_data import DamagedData
+from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, account_from_json
 from pytest_fcall.reporting.account_text import account_lines
 from pytest_fcall.reporting.app_lines import with_known_ways

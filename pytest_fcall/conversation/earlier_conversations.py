@@ -9,7 +9,10 @@ from pytest_fcall.conversation.dialogue import ConversationContext, hold_convers
 from pytest_fcall.conversation.environments.environment import EnvironmentWrapper
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.conversation.tool_results import EnvironmentOpener
-from pytest_fcall.core import Case, ConversationSettings, Environment, Json, Message, Request, Transcript
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.conversation import ConversationSettings, Environment, Transcript
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json, Message
 
 _STATE_NAME: Final = "left"
 _TEXT_NAME: Final = "told"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_fcall.core import Model, Outcome
+from pytest_fcall.core.backend import Model
 from pytest_fcall.core.gc_pause import gc_paused
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.number_text import plural_text
@@ -53,7 +54,7 @@ def moved_lines(config: pytest.Config, stale: Sequence[Stale]) -> list[str]:
     """A line with a command for each of these cases that an equal one has come for. Files are read anew for that."""
     if not stale:
         return []
-    from pytest_fcall.core import Case
+    from pytest_fcall.core.case import Case
     from pytest_fcall.session.result.moved import moved_case_lines
 
     root = config.rootpath
@@ -67,7 +68,7 @@ def renamed_lines(session: pytest.Session) -> list[str]:
     baselines = session_of(session.config).baselines
     if baselines.is_empty:
         return []
-    from pytest_fcall.core import Case
+    from pytest_fcall.core.case import Case
     from pytest_fcall.plugin.item import CaseItem
     from pytest_fcall.session.result.moved import renamed_parameter_lines
 
@@ -332,7 +333,7 @@ def _is_configured(config: pytest.Config) -> bool:
 def _renamed(session: pytest.Session, folders: Sequence[Path]) -> str:
     """A line with a command, where one model has nothing, and the one that is left has answers to all its cases."""
     from pytest_fcall.backends.store import store_path
-    from pytest_fcall.core import Case
+    from pytest_fcall.core.case import Case
     from pytest_fcall.session.result.moved import renamed_model_line
 
     config = session.config

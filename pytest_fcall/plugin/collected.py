@@ -17,7 +17,7 @@ from pytest_fcall.cases.file_names import how_to_collect, is_case_file_name, loo
 from pytest_fcall.reporting.safe_text import safe_line
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Fault
+    from pytest_fcall.core.case import Fault
     from pytest_fcall.plugin.collection import CaseFile
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_fcall.cases.case_file import CaseFile as ReadFile
     from pytest_fcall.cases.scope import Extensions
-    from pytest_fcall.core import Case, Fault, FaultyCase
+    from pytest_fcall.core.case import Case, Fault, FaultyCase
     from pytest_fcall.plugin.item import CaseItem
 
 
@@ -85,7 +85,7 @@ class CaseFile(pytest.Module):
             yield from self._items()
 
     def _items(self) -> Iterator[CaseItem]:
-        from pytest_fcall.core import Case
+        from pytest_fcall.core.case import Case
         from pytest_fcall.plugin.collected import collected, register_tags
         from pytest_fcall.plugin.file_context import FileContext
         from pytest_fcall.plugin.models import ids_have_models
@@ -118,7 +118,7 @@ class CaseFile(pytest.Module):
 
     def _note_secrets(self, entries: Iterable[Case | FaultyCase]) -> None:
         """Note the keys in the settings of cases: each worker is to know those that another one sends."""
-        from pytest_fcall.core import Case
+        from pytest_fcall.core.case import Case
 
         settings = {id(case.settings): case.settings for case in entries if isinstance(case, Case) and case.settings}
         if settings:

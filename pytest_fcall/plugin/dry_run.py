@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_fcall.core import Case
+from pytest_fcall.core.case import Case
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.outcomes import verbosity
 from pytest_fcall.plugin.redaction import tell, usage_error

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core import Case, FaultyCase, Model
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.case import Case, FaultyCase
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.outcomes import verbosity

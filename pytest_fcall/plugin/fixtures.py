@@ -10,7 +10,8 @@ from typing import TypeGuard
 import pytest
 
 from pytest_fcall.backends.apps.python import PythonBackend, app_of
-from pytest_fcall.core import Backend, Model, Request
+from pytest_fcall.core.backend import Backend, Model
+from pytest_fcall.core.request import Request
 from pytest_fcall.plugin.models import ids_have_models
 from pytest_fcall.plugin.session import OPEN_WIRE, registry_of, session_of
 from pytest_fcall.plugin.settings import settings_of

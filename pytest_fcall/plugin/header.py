@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core import Model
+from pytest_fcall.core.backend import Model
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.workers import APPS
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.core import Request, Verdict
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.outcomes import find_terminal_width, printable

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pytest_fcall.cases.case import plan_request
-from pytest_fcall.core import Case, Condition, FaultyCase, Json, Reply, Request, Verdict
 from pytest_fcall.core.bounded_text import glob_matches
-from pytest_fcall.core.case import judge_fault, uses_judge
+from pytest_fcall.core.case import Case, Condition, FaultyCase, judge_fault, uses_judge
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.plugin.outcomes import end_test, printable, terminal_encoding, terminal_width, verbosity
 from pytest_fcall.plugin.report import CALLS_TITLE, CaseReport, attach
 from pytest_fcall.reporting.account import Account, account_to_json

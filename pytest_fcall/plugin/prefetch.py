@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pytest
 
-from pytest_fcall.core import Case
+from pytest_fcall.core.case import Case
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.session.ask.costs import share_of_concurrency
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
-    from pytest_fcall.core import Reply
+    from pytest_fcall.core.reply import Reply
     from pytest_fcall.session.session import Session
 
 Wanted: TypeAlias = "Sequence[Question | Conversation]"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import pytest
 
-from pytest_fcall.core import Usage
+from pytest_fcall.core.reply import Usage
 from pytest_fcall.plugin.outcomes import printable
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.reporting.number_text import cost_text

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pytest_fcall.cases.file_names import is_read_as_id
-from pytest_fcall.core import Case, Model
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.case import Case
 from pytest_fcall.plugin.redaction import shown, usage_error
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.session.models import BUILT_IN_KINDS, NamedModel
@@ -128,7 +129,7 @@ def unusable_model(session: pytest.Session) -> str | None:
 
     A model whose recordings answer for all of its cases is not needed. All conftest files have been read by now.
     """
-    from pytest_fcall.core import ModelUnavailable, check_backend
+    from pytest_fcall.core.backend import ModelUnavailable, check_backend
     from pytest_fcall.plugin.session import session_of
     from pytest_fcall.reporting.safe_text import safe_line
     from pytest_fcall.session.outcomes import CaseEnded

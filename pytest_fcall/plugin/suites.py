@@ -14,9 +14,14 @@ from pytest_fcall.cases.case_file import CaseFile as ReadFile
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.suite import split_suite_name
-from pytest_fcall.core import Case, Json, Model, Reply, Transcript, Verdict
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.conversation import Transcript
 from pytest_fcall.core.files import replace_file
 from pytest_fcall.core.gc_pause import gc_paused
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.plugin.collection import CaseFile
 from pytest_fcall.plugin.hooks import register_hooks
 from pytest_fcall.plugin.item import CaseItem

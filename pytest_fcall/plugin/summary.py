@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fcall.core import Outcome, Usage
+from pytest_fcall.core.reply import Usage
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.plugin import not_collected
 from pytest_fcall.plugin.accepting import BaselineWriter, keep_texts
 from pytest_fcall.plugin.collected import collected, uncollected_lines

@@ -10,8 +10,9 @@ import pytest
 
 from pytest_fcall.backends.recordings.entry import BISECTED
 from pytest_fcall.bisection.version import Difference, LaterTurn, Version
-from pytest_fcall.core import Case, FaultyCase, Outcome, Request
-from pytest_fcall.core.verdict import Rate
+from pytest_fcall.core.case import Case, FaultyCase
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.verdict import Outcome, Rate
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import secrets_of
 from pytest_fcall.plugin.session import session_of

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_fcall.core import Call, Json, Message
 from pytest_fcall.core.expectation import expectation_from_json, expectation_to_json, pattern_from_json
 from pytest_fcall.core.json_data import (
     DamagedData,
@@ -15,9 +14,13 @@ from pytest_fcall.core.json_data import (
     optional_list_of_strings,
     required_field,
 )
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.values import Json, Message
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import CallResult, Expectation, Pattern
+    from pytest_fcall.core.conversation import CallResult
+    from pytest_fcall.core.expectation import Expectation
+    from pytest_fcall.core.operators import Pattern
 
 
 class AskedStep(NamedTuple):
@@ -264,7 +267,7 @@ def _calls(data: Mapping[str, Json]) -> tuple[Call, ...]:
 
 
 def _result(data: Mapping[str, Json]) -> CallResult:
-    from pytest_fcall.core import CallResult
+    from pytest_fcall.core.conversation import CallResult
 
     return CallResult(
         data.get("value"), optional_field(data, "error", str), fault=optional_field(data, "fault", str) or None

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
 
-from pytest_fcall.core import Call, CallResult, Message, Outcome
+from pytest_fcall.core.conversation import CallResult
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.values import Message
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
 from pytest_fcall.reporting.app_lines import way_remarks
 from pytest_fcall.reporting.number_text import cost_text, plural_text, seconds_text

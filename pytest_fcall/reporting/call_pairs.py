@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_fcall.core import Call, Expectation, ExpectedCall, Reason, Verdict
+from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.reporting.value_text import value_text
 
 _CALL_PATH = re.compile(r"calls\[(\d{1,9})\](?:\.args\.?)?(.*)", re.DOTALL)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from pytest_fcall.core import Case, Tool
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.request import Tool
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.transcript import content_text
 from pytest_fcall.reporting.word_diff import marked_changes, word_diff

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_fcall.core import Usage
+from pytest_fcall.core.reply import Usage
 from pytest_fcall.reporting.number_text import cost_text, count_text, plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import known_sum

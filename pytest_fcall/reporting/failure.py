@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from pytest_fcall.core import Calls, Case, Expectation, Message, Reason, Reply, Turn, Verdict
-from pytest_fcall.core.expectation import chosen_alternative
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.expectation import Expectation, chosen_alternative
 from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.reply import Calls, Reply
+from pytest_fcall.core.values import Message
+from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.reporting.call_pairs import (
     CallPair,
     WrongPlace,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from pytest_fcall.core import Fault, Location
+from pytest_fcall.core.case import Fault, Location
 from pytest_fcall.reporting.safe_text import safe, safe_line
 from pytest_fcall.reporting.terminal import column_count
 

@@ -9,8 +9,10 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
-from pytest_fcall.core import Json, Outcome, Usage, canonical
-from pytest_fcall.core.verdict import MOST_ANSWERS
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.reply import Usage
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import MOST_ANSWERS, Outcome
 from pytest_fcall.reporting.results import (
     AppUsage,
     JudgeUsage,

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from pytest_fcall.core import Json, Outcome, Usage
+from pytest_fcall.core.reply import Usage
 from pytest_fcall.core.secrets import LEFT_OUT
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Outcome
 
 if TYPE_CHECKING:
     from pytest_fcall.core.injection import AttackResult

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from pytest_fcall.core import Call
 from pytest_fcall.core.bounded_text import normal_form
+from pytest_fcall.core.reply import Call
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import UNICODE, Marks, column_count, common_start, cut_end, cut_middle, pad
 from pytest_fcall.reporting.value_text import PYTHON, call_text, value_text

@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import ceil, comb, sqrt
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from pytest_fcall.core import Usage
+from pytest_fcall.core.reply import Usage
 from pytest_fcall.reporting.results import Result
 
 _Number = TypeVar("_Number", int, float)

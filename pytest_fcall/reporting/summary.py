@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import fsum
 from textwrap import wrap
 
-from pytest_fcall.core import Outcome
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.answer_lines import missing_lines, origin_text
 from pytest_fcall.reporting.app_lines import app_remark_lines, way_lines
 from pytest_fcall.reporting.number_text import (

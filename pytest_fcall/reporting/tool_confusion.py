@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from pytest_fcall.core import Call, Expectation, Verdict
-from pytest_fcall.core.expectation import chosen_alternative
+from pytest_fcall.core.expectation import Expectation, chosen_alternative
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import cut_middle, table_lines

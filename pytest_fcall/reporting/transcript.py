@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from pytest_fcall.core import CallResult, Json, Message, Step, Transcript, TranscriptTurn, Verdict
+from pytest_fcall.core.conversation import CallResult, Step, Transcript, TranscriptTurn
+from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.reporting.call_pairs import call_index
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from pytest_fcall.core import Call, Operator
+from pytest_fcall.core.operators import Operator
+from pytest_fcall.core.reply import Call
 from pytest_fcall.reporting.safe_text import safe_line
 
 _DEPTH = 12

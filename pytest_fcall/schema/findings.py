@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.traversal import (
     Path,
     applied_schemas,

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_fcall.core import Json, Tool, canonical
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 
 _PROSE = frozenset({"description", "title", "examples"})
 _OWN_WORDS = frozenset({"properties", "required", "items", "enum", "type"})

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from jsonschema_rs import Validator, ValidatorMap
 
-from pytest_fcall.core import Json, Tool
 from pytest_fcall.core.digests import IdentityKey
-from pytest_fcall.core.values import is_flat_object
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json, is_flat_object
 from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import (

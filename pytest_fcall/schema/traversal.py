@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 Path: TypeAlias = tuple[str | int, ...]
 """The keys and indexes that lead to a value, in a schema or in arguments."""

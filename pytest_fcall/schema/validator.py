@@ -19,7 +19,7 @@ from jsonschema_rs import (
     validator_map_for,
 )
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import Path, applied_schemas, follow_reference, rebuild_schema, schemas_in
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_fcall.core import Json
-from pytest_fcall.core.values import path_text
+from pytest_fcall.core.values import Json, path_text
 from pytest_fcall.schema.traversal import SCHEMA_MAP_KEYWORDS, Path, rebuild_schema, resolve_references
 
 _UNIONS = ("anyOf", "oneOf")

@@ -10,8 +10,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
 
-from pytest_fcall.core import Interface, Json, Message, Tool, Wording
 from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.request import Interface, Tool, Wording
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.schema.traversal import schemas_in
 from pytest_fcall.schema.wire_parameters import StrictModeError, object_root, strict_parameters
 

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from pytest_fcall.core import Case, Json, Request, Verdict
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import most_notable_way
 from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, failure_way_of_answer, stanza_of

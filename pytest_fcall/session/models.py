@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl
 
-from pytest_fcall.core import Model
+from pytest_fcall.core.backend import Model
 from pytest_fcall.session.outcomes import SettingError
 
 Origin: TypeAlias = Literal["command line", "configuration", "fixture"]

@@ -16,7 +16,7 @@ from pytest_fcall.session.outcomes import CaseError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_fcall.core import Case
+    from pytest_fcall.core.case import Case
     from pytest_fcall.core.variants import Relation
     from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
     from pytest_fcall.session.ask.transport import ProgressDisplayFactory

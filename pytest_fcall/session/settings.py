@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
-from pytest_fcall.core import Samples
+from pytest_fcall.core.case import Samples
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.session.models import NamedModel
 from pytest_fcall.session.outcomes import SettingError

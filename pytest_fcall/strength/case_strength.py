@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from pytest_fcall.core import Case
+from pytest_fcall.core.case import Case
 from pytest_fcall.core.extension import Comparator
 from pytest_fcall.core.values import path_text
 from pytest_fcall.core.verdict import Verdict

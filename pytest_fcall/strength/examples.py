@@ -8,7 +8,8 @@ from datetime import timedelta
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias, cast
 
-from pytest_fcall.core import Json, Operator, Pattern
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.values import Json
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.place import Path, is_list, is_number
 from pytest_fcall.matching.values import compare_outside_calls

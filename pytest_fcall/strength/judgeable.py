@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import CallResult, Case, Expectation, ExpectedCall, Json, StubResult, Turn
-from pytest_fcall.core.case import case_operators
+from pytest_fcall.core.case import Case, Turn, case_operators
+from pytest_fcall.core.conversation import CallResult
+from pytest_fcall.core.expectation import Expectation, ExpectedCall, StubResult
 from pytest_fcall.core.operators import Pattern, pattern_operators
+from pytest_fcall.core.values import Json
 from pytest_fcall.matching.place import Path
 
 _MOST_ALTERNATIVES: Final = 50

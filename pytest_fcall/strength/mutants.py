@@ -8,7 +8,9 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Final
 
-from pytest_fcall.core import Call, CallPattern, Case
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.expectation import CallPattern
+from pytest_fcall.core.reply import Call
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema

@@ -14,8 +14,11 @@ from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.cases.expectation_places import Part
 from pytest_fcall.cases.yaml.values import mark_literal, write_flow
-from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, MatchRule, Operator, Pattern, Turn
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
+from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.expectation import Expectation, ExpectedCall, MatchRule
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.reply import Call
 from pytest_fcall.matching.place import Path, is_list, is_number
 from pytest_fcall.strength.examples import UNSPECIFIC
 from pytest_fcall.strength.right_answers import ExpectedPlace, RightAnswers

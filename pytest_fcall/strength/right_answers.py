@@ -6,19 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import (
-    Call,
-    CallResult,
-    Case,
-    Expectation,
-    ExpectedCall,
-    Json,
-    NamedCall,
-    NamedCalls,
-    Operator,
-    Pattern,
-)
 from pytest_fcall.core.bounded_text import glob_matches
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.conversation import CallResult, NamedCall, NamedCalls
+from pytest_fcall.core.expectation import Expectation, ExpectedCall
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.values import Json
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.references import resolved_call, resolved_pattern
 from pytest_fcall.schema.errors import SchemaError

@@ -8,7 +8,8 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Final, cast
 
-from pytest_fcall.core import Case, Json
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.tool_schema import ToolSchema
 
 _MOST_WORDS: Final = 60

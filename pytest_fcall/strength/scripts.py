@@ -7,8 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pytest_fcall.conversation.dialogue import ConversationContext, hold_conversation
-from pytest_fcall.core import Call, CallResult, Calls, Case, Environment, Expectation, Json, NamedCalls, Reply, Request
-from pytest_fcall.core.conversation import Transcript
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.conversation import CallResult, Environment, NamedCalls, Transcript
+from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.reply import Call, Calls, Reply
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn

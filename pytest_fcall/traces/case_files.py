@@ -13,8 +13,11 @@ from typing import Final, NamedTuple
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.yaml.values import mark_literal, write_flow, write_flow_key
-from pytest_fcall.core import FaultyCase, Json, Tool, catalogue_digest, digest
+from pytest_fcall.core.case import FaultyCase
+from pytest_fcall.core.digests import catalogue_digest, digest
 from pytest_fcall.core.files import create_file, replace_file
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.traces.drafts import CaseDraft, DraftCall, DraftTurn
 from pytest_fcall.traces.record import SkippedEntry

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 
-from pytest_fcall.core import Call, Json, Message, RawCall, Reply
+from pytest_fcall.core.reply import Call, RawCall, Reply
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.decoding import decode
 from pytest_fcall.traces.record import Record, UnusableRecord
 from pytest_fcall.traces.values import check_depth, items, mapping, parsed, text

@@ -12,8 +12,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import Json, Message, Tool, catalogue_digest, digest
+from pytest_fcall.core.digests import catalogue_digest, digest
 from pytest_fcall.core.json_data import readable_json
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.case_files import NamedDraft
 from pytest_fcall.traces.drafts import CaseDraft, draft_of
 from pytest_fcall.traces.files import records_of

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pytest_fcall.backends.recordings.file import BOOKKEEPING_SUFFIX
-from pytest_fcall.core import Json
 from pytest_fcall.core.files import open_regular
+from pytest_fcall.core.values import Json
 from pytest_fcall.traces.formats import (
     adk,
     braintrust,

@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import Json, Message
 from pytest_fcall.core.key_formats import with_keys_replaced
 from pytest_fcall.core.secrets import looks_secret
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.record import Record, UnusableRecord
 from pytest_fcall.traces.values import items, mapping, read_json
 

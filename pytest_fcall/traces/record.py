@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pytest_fcall.core import Json, Message, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json, Message
 
 
 @dataclass(frozen=True, slots=True)

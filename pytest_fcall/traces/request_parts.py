@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Final
 
 from pytest_fcall.cases.option_values import KNOWN_SETTINGS
-from pytest_fcall.core import Json, Message, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tools_from_data
 from pytest_fcall.traces.record import UnusableRecord

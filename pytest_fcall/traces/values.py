@@ -13,7 +13,8 @@ from pytest_fcall.backends.openai.answer_fields import items, mapping, text
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
 from pytest_fcall.cases.yaml.reader import read_yaml
-from pytest_fcall.core import Json, json_data
+from pytest_fcall.core import json_data
+from pytest_fcall.core.values import Json
 from pytest_fcall.traces.record import UnreadableTrace, UnusableRecord
 
 __all__ = [

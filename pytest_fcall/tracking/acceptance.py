@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pytest_fcall.core import Fault, Json, Model
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.case import Fault
+from pytest_fcall.core.values import Json
 from pytest_fcall.tracking.baseline_content import write_baseline
 from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
 from pytest_fcall.tracking.bookkeeping import (

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core import Fault, Location
+from pytest_fcall.core.case import Fault, Location
 from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, write_git_attributes
 from pytest_fcall.core.json_data import LaterVersion
 from pytest_fcall.tracking.bookkeeping import (

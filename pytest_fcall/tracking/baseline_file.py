@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.core import Model
+from pytest_fcall.core.backend import Model
 from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final, cast
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.digests import canonical, digest
 from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, refuse_link_out, replace_file
 from pytest_fcall.core.json_data import (
@@ -22,6 +21,7 @@ from pytest_fcall.core.json_data import (
     read_own_json,
     required_field,
 )
+from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import MOST_ANSWERS, Rate
 from pytest_fcall.tracking.measurement import NOTHING, Key, Measured
 from pytest_fcall.tracking.question_digests import EXPECTATION, PROMPT

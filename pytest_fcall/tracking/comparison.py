@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, TypeAlias
 
-from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Json, Outcome, Rules, Verdict
 from pytest_fcall.core.bounded_text import glob_matches
-from pytest_fcall.core.expectation import chosen_alternative
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.expectation import Expectation, ExpectedCall, Rules, chosen_alternative
 from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.core.values import path_text
-from pytest_fcall.core.verdict import Rate, reason_pairs
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.values import Json, path_text
+from pytest_fcall.core.verdict import Outcome, Rate, Verdict, reason_pairs
 from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.differences import call_differences, same_calls
 from pytest_fcall.tracking.measurement import Evidence, Key, Measured, failure_way

@@ -13,8 +13,9 @@ from hashlib import sha256
 from itertools import islice
 from typing import Final, TypeAlias
 
-from pytest_fcall.core import Call, Json
 from pytest_fcall.core.json_data import as_mapping, readable_json
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.values import Json
 from pytest_fcall.tracking.stanza import Stanza, StanzaFields, WireRequest
 
 Facts: TypeAlias = tuple[str, ...]

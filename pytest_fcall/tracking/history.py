@@ -8,9 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
 
-from pytest_fcall.core import Json, Outcome
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
-from pytest_fcall.core.verdict import MOST_ANSWERS, Rate
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import MOST_ANSWERS, Outcome, Rate
 from pytest_fcall.tracking.measurement import Key, RunVerdict, Standing, failure_way
 from pytest_fcall.tracking.run_file import RunFile, RunFileError, moment_of, read_run_by_rows, run_paths
 from pytest_fcall.tracking.stanza import parse_stanza

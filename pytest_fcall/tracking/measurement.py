@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from pytest_fcall.core import Call, Json, digest
+from pytest_fcall.core.digests import digest
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.question_digests import EXPECTATION, PROMPT
 from pytest_fcall.tracking.stanza import Stanza

@@ -17,7 +17,6 @@ from math import log
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.files import (
     MOST_KEPT_BYTES,
     PRIVATE_FOLDER,
@@ -28,6 +27,7 @@ from pytest_fcall.core.files import (
     replace_file,
 )
 from pytest_fcall.core.json_data import as_mapping, check_version, optional_field, read_json, required_field
+from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.drop_evidence import FALLS, RISES, evidence_of
 from pytest_fcall.tracking.significance import RatePair

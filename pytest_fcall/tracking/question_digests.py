@@ -8,9 +8,11 @@ from hashlib import sha256
 from itertools import chain
 from typing import Any, Final
 
-from pytest_fcall.core import Case, Json, Message, Request, Tool, digest
-from pytest_fcall.core.digests import IdentityKey, canonical_messages
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.digests import IdentityKey, canonical_messages, digest
 from pytest_fcall.core.json_data import JsonEncoder
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.schema.value_text import shown
 
 _LENGTH = 8

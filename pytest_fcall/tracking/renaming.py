@@ -9,7 +9,8 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core import Call, Tool
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.request import Tool
 from pytest_fcall.schema.tool_names import ToolRename
 from pytest_fcall.tracking.acceptance import read_stanzas, remove_cases
 from pytest_fcall.tracking.baseline_content import write_baseline

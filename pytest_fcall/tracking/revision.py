@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 _SECONDS = 10
 _CHECKOUT_SECONDS = 120

@@ -13,8 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from pytest_fcall.core import Json, Tool, digest
-from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.digests import IdentityKey, digest
 from pytest_fcall.core.expectation import json_of_object
 from pytest_fcall.core.files import (
     MOST_KEPT_BYTES,
@@ -27,6 +26,8 @@ from pytest_fcall.core.files import (
     replace_file,
 )
 from pytest_fcall.core.json_data import JsonEncoder, as_mapping, read_json
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.tracking.question_digests import tool_digests
 
 _SUFFIX: Final = ".accounts.jsonl.gz"

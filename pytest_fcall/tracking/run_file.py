@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.files import (
     MOST_KEPT_BYTES,
     PRIVATE_FOLDER,
@@ -29,6 +28,7 @@ from pytest_fcall.core.json_data import (
     read_json,
     required_field,
 )
+from pytest_fcall.core.values import Json
 
 VERSION = 1
 """Version of the format. Files of later versions are refused: their fields may have another meaning."""

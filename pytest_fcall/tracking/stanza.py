@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
-from pytest_fcall.core import Call, Calls, Json, Reply, Request
 from pytest_fcall.core.json_data import as_mapping, optional_field, optional_strings, required_field
+from pytest_fcall.core.reply import Call, Calls, Reply
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import MOST_ANSWERS, Rate
 from pytest_fcall.tracking.question_digests import TOOL_PREFIX, tools_of
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import CallResult, Transcript
+    from pytest_fcall.core.conversation import CallResult, Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +269,7 @@ def call_results_of(transcript: Transcript) -> tuple[Json, ...]:
 
 def transcript_of(stanza: Stanza, last: Reply) -> Transcript:
     """The conversation as far as the stanza has it; `last` is the reply that ended it."""
-    from pytest_fcall.core import Step, Transcript, TranscriptTurn
+    from pytest_fcall.core.conversation import Step, Transcript, TranscriptTurn
 
     calls, results = iter(stanza.calls or ()), iter(map(_result_from_json, stanza.results or ()))
     turns = []
@@ -290,7 +292,7 @@ def _result_to_json(result: CallResult) -> Json:
 
 
 def _result_from_json(data: Json) -> CallResult:
-    from pytest_fcall.core import CallResult
+    from pytest_fcall.core.conversation import CallResult
 
     match data:
         case {"error": str(error), **others} if not others:

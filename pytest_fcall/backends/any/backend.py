@@ -35,8 +35,10 @@ from pytest_fcall.backends.provider_failures import (
 from pytest_fcall.backends.redaction import secrets_of_request
 from pytest_fcall.backends.request_json import pretty_json
 from pytest_fcall.backends.settings import ModelEntry, Option, SettingsError
-from pytest_fcall.core import CaseRefused, Interface, Json, Model, ModelUnavailable, Reply, Request, Unanswered
-from pytest_fcall.core.backend import OfflineBody
+from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable, OfflineBody, Unanswered
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Interface, Request
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from any_llm import AnyLLM

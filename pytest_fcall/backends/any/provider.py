@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.commands import install_command
 from pytest_fcall.core.json_data import optional_field
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:

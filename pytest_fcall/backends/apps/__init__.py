@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Model
+from pytest_fcall.core.backend import Model
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.apps.http import HttpBackend

@@ -43,9 +43,11 @@ from pytest_fcall.backends.settings import (
     seconds_option,
     volatile_option,
 )
-from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request, Unanswered
+from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable, Unanswered
 from pytest_fcall.core.json_data import optional_field, optional_number, optional_strings, required_field
-from pytest_fcall.core.request import AppRequest
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import AppRequest, Request
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.backends.request_json import pretty_json, with_data_urls
-from pytest_fcall.core import Json, ModelUnavailable, Reply, Request, Tool
-from pytest_fcall.core.request import AppRequest
+from pytest_fcall.core.backend import ModelUnavailable
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import AppRequest, Request, Tool
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.apps.agents.agent import UnreadTool

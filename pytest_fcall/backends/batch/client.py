@@ -30,8 +30,8 @@ from pytest_fcall.backends.http_answers import (
 )
 from pytest_fcall.backends.openai.client import Connections, UnusableProxy, connection_failure, joined_headers
 from pytest_fcall.backends.provider_failures import NO_CONNECTION, ProviderFailure, Redactor, read_failure
-from pytest_fcall.core import Json
 from pytest_fcall.core.files import open_private
+from pytest_fcall.core.values import Json
 
 _REQUEST_SECONDS: Final = 120.0
 _TRANSFER_SECONDS: Final = 3_600.0

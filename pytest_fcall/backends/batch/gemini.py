@@ -13,8 +13,8 @@ from yarl import URL
 from pytest_fcall.backends.batch.client import Body, Client, Refused, Unclear, id_in
 from pytest_fcall.backends.batch.service import BatchState, Frame, Outcome, ResultRow
 from pytest_fcall.backends.http_answers import RedirectError, redirect_target
-from pytest_fcall.core import Json
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.batch.portion import Portion

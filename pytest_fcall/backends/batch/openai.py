@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.backends.batch.client import Body, Client, Unclear, id_in
 from pytest_fcall.backends.batch.service import BatchState, Frame, Outcome, ResultRow
-from pytest_fcall.core import Json
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.batch.portion import Portion

@@ -18,8 +18,8 @@ from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
 from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.backends.redaction import sounds_secret
 from pytest_fcall.backends.request_json import json_default
-from pytest_fcall.core import Json, digest
 from pytest_fcall.core.backend import OfflineBody
+from pytest_fcall.core.digests import digest
 from pytest_fcall.core.files import (
     PRIVATE_FOLDER,
     PRIVATE_MODE,
@@ -38,6 +38,7 @@ from pytest_fcall.core.json_data import (
     read_own_json,
     required_field,
 )
+from pytest_fcall.core.values import Json
 
 Stage: TypeAlias = Literal["planned", "uploading", "uploaded", "submitting", "submitted", "ended", "taken"]
 """`uploading` and `submitting` are written before the server is asked: who finds them first asks what it has done."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlia
 
 from pytest_fcall.backends.batch_server import BatchInterface
 from pytest_fcall.backends.costs import BatchPrice, Price
-from pytest_fcall.core import Json, Model
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.batch.client import Client

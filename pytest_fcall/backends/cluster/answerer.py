@@ -19,11 +19,14 @@ from pytest_fcall.backends.dispatch.job import Job, Limits
 from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.backends.recordings.line import tool_of
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Reply, Request
+from pytest_fcall.core.backend import Backend, Model, ModelUnavailable
 from pytest_fcall.core.json_data import DamagedData, as_mapping, read_json, required_field
 from pytest_fcall.core.parquet import SUFFIX, ParquetError
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.core.storage import Folder, StorageError
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs import Price

@@ -13,7 +13,9 @@ from pytest_fcall.backends.budget import Budget
 from pytest_fcall.backends.costs import likely_usage
 from pytest_fcall.backends.dispatch.rate_limits import RateWindow
 from pytest_fcall.backends.wrapper import BackendWrapper
-from pytest_fcall.core import Reply, Request, Unanswered
+from pytest_fcall.core.backend import Unanswered
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
 
 
 class Coordinator:

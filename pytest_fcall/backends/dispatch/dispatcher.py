@@ -15,7 +15,8 @@ from pytest_fcall.backends.dispatch.group_writer import GroupWriter
 from pytest_fcall.backends.dispatch.job import AnsweredJob, Clock, Job, Limits, Progress, SystemClock
 from pytest_fcall.backends.dispatch.sender import Sender
 from pytest_fcall.backends.wrapper import innermost
-from pytest_fcall.core import Backend, Reply
+from pytest_fcall.core.backend import Backend
+from pytest_fcall.core.reply import Reply
 
 _T = TypeVar("_T")
 

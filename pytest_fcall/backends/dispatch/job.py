@@ -9,7 +9,9 @@ from dataclasses import dataclass, fields
 from typing import Protocol, TypeAlias
 
 from pytest_fcall.backends.processes.ledger import Ledger
-from pytest_fcall.core import Backend, Reply, Request
+from pytest_fcall.core.backend import Backend
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
 
 
 class Claim(Protocol):

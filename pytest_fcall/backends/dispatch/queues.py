@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_fcall.backends.dispatch.job import Clock
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
-from pytest_fcall.core import Unanswered
+from pytest_fcall.core.backend import Unanswered
 
 _INCREASE = 0.25
 """The gain from each answer. A hundred answers win back what one rejection took from fifty."""

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pytest_fcall.backends.dispatch.job import Clock, Job, Limits
 from pytest_fcall.backends.dispatch.queues import ModelQueue, RequestQueues
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
-from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered
+from pytest_fcall.core.backend import CaseRefused, ModelUnavailable, Unanswered
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
 
 FIRST_WAIT = 0.5
 """The longest wait before the first retry, in seconds. Each later one may be twice as long."""

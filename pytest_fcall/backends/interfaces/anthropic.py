@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from pytest_fcall.backends.interfaces.interface import Interface, parsed_json
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, engine, finish, items, mapping, text, text_and_refusal
-from pytest_fcall.core import Json, Message, RawCall, Reply, Usage
+from pytest_fcall.core.reply import RawCall, Reply, Usage
+from pytest_fcall.core.values import Json, Message
 
 _END_OF_STREAM = re.compile(rb'"type" ?: ?"message_stop"')
 

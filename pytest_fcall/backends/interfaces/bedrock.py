@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pytest_fcall.backends.interfaces.interface import Interface, parsed_json
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text
-from pytest_fcall.core import Json, Message, RawCall, Reply, Usage
+from pytest_fcall.core.reply import RawCall, Reply, Usage
+from pytest_fcall.core.values import Json, Message
 
 _END_OF_STREAM = re.compile(rb"messageStop|metadata|xception")
 _MALFORMED = ("malformed_tool_use", "malformed_model_output")

@@ -9,7 +9,8 @@ from pytest_fcall.backends.interfaces.interface import Interface, messages_of_bo
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, items, mapping, text
 from pytest_fcall.backends.openai.chat import read_reply
-from pytest_fcall.core import Json, Reply
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.wire_tools import tools_for_wire
 
 _END_OF_STREAM = re.compile(rb'^data: ?\[DONE\]|"finish_reason" ?: ?"\w', re.MULTILINE)

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pytest_fcall.backends.interfaces.interface import Interface, messages_of_body
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text, text_and_refusal
-from pytest_fcall.core import Json, RawCall, Reply, Usage
+from pytest_fcall.core.reply import RawCall, Reply, Usage
+from pytest_fcall.core.values import Json
 
 _END_OF_STREAM = re.compile(rb'"message-end"|^data: ?\[DONE\]', re.MULTILINE)
 _FAILED = ("ERROR", "TIMEOUT")

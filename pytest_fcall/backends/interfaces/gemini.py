@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pytest_fcall.backends.interfaces.interface import Interface
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text
-from pytest_fcall.core import Json, Message, RawCall, Reply, Usage
+from pytest_fcall.core.reply import RawCall, Reply, Usage
+from pytest_fcall.core.values import Json, Message
 
 _END_OF_STREAM = re.compile(rb'"(?:finishReason|blockReason)"')
 _ROLES = {"model": "assistant"}

@@ -12,7 +12,10 @@ from re import Pattern
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import items, mapping, text
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Json, Message, Reply, Request, Tool, canonical
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tool_from_data
 

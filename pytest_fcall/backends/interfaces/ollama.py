@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from pytest_fcall.backends.interfaces.interface import Interface, messages_of_body
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text
-from pytest_fcall.core import Finish, Json, Message, RawCall, Reply, Usage
+from pytest_fcall.core.reply import Finish, RawCall, Reply, Usage
+from pytest_fcall.core.values import Json, Message
 
 _END_OF_STREAM = re.compile(rb'"done" ?: ?true')
 _LOADED = ("load", "unload")

@@ -10,7 +10,8 @@ from pytest_fcall.backends.interfaces.interface import Interface
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import items, mapping
 from pytest_fcall.backends.openai.responses import read_reply
-from pytest_fcall.core import Message, Reply
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.values import Message
 from pytest_fcall.schema.wire_tools import tools_for_wire
 
 _END_OF_STREAM = re.compile(rb'"type" ?: ?"response\.(?:completed|incomplete|failed)"')

@@ -10,7 +10,7 @@ from typing import Final
 from zlib import crc32
 
 from pytest_fcall.backends.http_answers import MOST_VALUES, holds_too_many_values, parse_json
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 Body = Mapping[str, Json]
 

@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Final
 
 from pytest_fcall.backends.tool_prompts import STYLES
-from pytest_fcall.core import Json, ModelUnavailable
+from pytest_fcall.core.backend import ModelUnavailable
+from pytest_fcall.core.values import Json
 
 TEMPLATE: Final = "template"
 OWN_PROMPTS: Final[Mapping[str, str]] = MappingProxyType({"gorilla": "gorilla", "smollm2": "json"})

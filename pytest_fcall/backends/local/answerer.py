@@ -11,8 +11,10 @@ from typing import Literal, Protocol
 
 from pytest_fcall.backends.local.memory import peak_bytes
 from pytest_fcall.backends.local.settings import draws_tokens
-from pytest_fcall.core import Json, Reply, Request, Tool, Usage
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
+from pytest_fcall.core.reply import Reply, Usage
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json
 
 
 @dataclass(frozen=True, slots=True)

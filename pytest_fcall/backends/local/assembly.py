@@ -14,8 +14,8 @@ from pytest_fcall.backends.local.loaded_model import LoadOptions, load_model
 from pytest_fcall.backends.local.prompts import ModelPrompts
 from pytest_fcall.backends.local.static_engine import StaticEngine
 from pytest_fcall.backends.local.weights import find_adapter, find_weights
-from pytest_fcall.core import Json
 from pytest_fcall.core.json_data import optional_field, required_field
+from pytest_fcall.core.values import Json
 
 
 def make_answerer(options: Mapping[str, Json]) -> Answerer:

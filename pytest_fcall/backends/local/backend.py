@@ -16,7 +16,10 @@ from pytest_fcall.backends.local.settings import ignored_settings
 from pytest_fcall.backends.processes.launcher import Launcher, users_folder
 from pytest_fcall.backends.processes.protocol import Frame, encode_frame, failure_from_data, read_frame
 from pytest_fcall.backends.recordings.entry import reply_from_data
-from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request, Unanswered
+from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable, Unanswered
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 
 _PROCESS_MODULE = "pytest_fcall.backends.local.process"
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from pytest_fcall.backends.local.libraries import one_line
-from pytest_fcall.core import CaseRefused, Json, Message, ModelUnavailable, Request, Tool
+from pytest_fcall.core.backend import CaseRefused, ModelUnavailable
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json, Message
 
 ToolsPlace: TypeAlias = Literal["argument", "system", "nowhere"]
 

@@ -14,7 +14,8 @@ from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.loaded_model import LoadedModel, TokenRow, TokenRows
 from pytest_fcall.backends.local.memory import is_out_of_memory
 from pytest_fcall.backends.local.settings import read_sampling, unsupported_by_continuous
-from pytest_fcall.core import CaseRefused, Json, ModelUnavailable
+from pytest_fcall.core.backend import CaseRefused, ModelUnavailable
+from pytest_fcall.core.values import Json
 
 _PAGE_TOKENS = 32
 _PLACE_TOKENS = 2048

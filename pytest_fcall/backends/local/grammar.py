@@ -13,7 +13,10 @@ from typing import Any, Final, TypeAlias
 
 from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.loaded_model import LoadedModel
-from pytest_fcall.core import CaseRefused, Json, Tool, canonical
+from pytest_fcall.core.backend import CaseRefused
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 
 AnswerForm: TypeAlias = Callable[[Sequence[Tool]], Mapping[str, Json]]
 """Makes the form of an answer for the offered tools."""

@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.core.commands import install_command
 
 _NEED = "local models need"

@@ -14,7 +14,10 @@ from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.memory import check_memory, free_bytes, is_out_of_memory
 from pytest_fcall.backends.local.weights import Weights
 from pytest_fcall.backends.processes.locks import locked
-from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Tool, digest
+from pytest_fcall.core.backend import CaseRefused, ModelUnavailable
+from pytest_fcall.core.digests import digest
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 
 _CONVERSION_SECONDS = 3600.0
 """The time to wait for another process that converts the same file."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcall.backends.local.libraries import import_library
-from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.core.backend import ModelUnavailable
 
 _GB = 1e9
 _OVERHEAD = 1.1

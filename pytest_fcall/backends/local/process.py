@@ -24,7 +24,7 @@ from pytest_fcall.backends.processes.protocol import (
     send_frame,
 )
 from pytest_fcall.backends.recordings.entry import reply_to_data
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 LoadedAnswerer: TypeAlias = tuple[Answerer, Feeder]
 AnswerTask: TypeAlias = asyncio.Task[None]

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pytest_fcall.backends.processes.protocol import Frame
-from pytest_fcall.core import INTERFACES, Interface, Json, Message, Request, Tool
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
+from pytest_fcall.core.request import INTERFACES, Interface, Request, Tool
+from pytest_fcall.core.values import Json, Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,10 @@ from pytest_fcall.backends.local.chat_template import (
 from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.weights import Weights, find_weights
 from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, STYLES, with_tools_in_prompt
-from pytest_fcall.core import Json, ModelUnavailable, Request, Tool
+from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.core.json_data import optional_field, required_field
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json
 
 _SYSTEM_ROLES = ("system", "developer")
 

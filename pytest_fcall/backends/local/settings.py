@@ -22,8 +22,10 @@ from pytest_fcall.backends.settings import (
     text_option,
     volatile_option,
 )
-from pytest_fcall.core import INTERFACES, CaseRefused, Json
+from pytest_fcall.core.backend import CaseRefused
 from pytest_fcall.core.json_data import optional_field, optional_number
+from pytest_fcall.core.request import INTERFACES
+from pytest_fcall.core.values import Json
 
 MAKER: Final = "pytest_fcall.backends.local.assembly:make_answerer"
 DEFAULT_BATCH: Final = 16

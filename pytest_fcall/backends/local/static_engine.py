@@ -22,7 +22,8 @@ from pytest_fcall.backends.local.libraries import import_library
 from pytest_fcall.backends.local.loaded_model import LoadedModel, TokenRow, TokenRows
 from pytest_fcall.backends.local.memory import is_out_of_memory
 from pytest_fcall.backends.local.settings import Sampling, draws_tokens, read_sampling
-from pytest_fcall.core import CaseRefused, Json, ModelUnavailable
+from pytest_fcall.core.backend import CaseRefused, ModelUnavailable
+from pytest_fcall.core.values import Json
 
 
 class StaticEngine:

@@ -23,9 +23,12 @@ from pytest_fcall.backends.local.prompts import ModelPrompts, find_weights_of, l
 from pytest_fcall.backends.local.settings import OPTIONS, Sampling, process_spec, read_sampling
 from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.backends.settings import read_entry
-from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request, Tool, Usage
+from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable
+from pytest_fcall.core.reply import Reply, Usage
+from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.core.storage import Folder
+from pytest_fcall.core.values import Json
 
 _UNSUPPORTED: Final = ("adapter", "device_map")
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_fcall.backends.local.aliases import ALIASES, LocalModel, find_model
-from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.schema.value_text import nearest
 
 _HUB_ID = re.compile(r"(?:[\w.-]{1,96}/)?[\w.-]{1,96}", re.ASCII)

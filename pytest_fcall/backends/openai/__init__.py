@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Model
+from pytest_fcall.core.backend import Model
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.openai.backend import OpenAIBackend

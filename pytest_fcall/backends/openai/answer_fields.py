@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
-from pytest_fcall.core import Finish, Json, Usage
-from pytest_fcall.core.reply import MAX_CALLS
+from pytest_fcall.core.reply import MAX_CALLS, Finish, Usage
+from pytest_fcall.core.values import Json
 
 _EMPTY: Mapping[str, Json] = {}
 _MAPPING_TYPES = (dict, Mapping)

@@ -16,9 +16,11 @@ from pytest_fcall.backends.openai.settings import RequestSettings, request_setti
 from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, reply_or_raise
 from pytest_fcall.backends.request_json import json_default, pretty_json
 from pytest_fcall.backends.settings import ModelEntry, SettingsError
-from pytest_fcall.core import CaseRefused, Json, Model, ModelUnavailable, Reply, Request
-from pytest_fcall.core.backend import OfflineBody
+from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable, OfflineBody
 from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.batch_server import BatchServer

@@ -17,7 +17,8 @@ from pytest_fcall.backends.openai.answer_fields import (
 )
 from pytest_fcall.backends.openai.endpoint import Endpoint, WireRequest
 from pytest_fcall.backends.request_json import with_data_urls
-from pytest_fcall.core import Finish, Json, RawCall, Reply
+from pytest_fcall.core.reply import Finish, RawCall, Reply
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.wire_tools import WireTools
 
 _SENT_BACK = ("extra_content", "reasoning_details", "provider_specific_fields")

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pytest_fcall.backends.openai.settings import RequestSettings
-from pytest_fcall.core import Interface, Json, Message, Reply, Request
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Interface, Request
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.schema.wire_tools import WireFormat, WireTools, WireWording, tools_for_wire
 
 _TOOL_SETTINGS = ("tool_choice", "parallel_tool_calls")

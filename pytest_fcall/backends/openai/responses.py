@@ -18,7 +18,8 @@ from pytest_fcall.backends.openai.answer_fields import (
 )
 from pytest_fcall.backends.openai.endpoint import Endpoint, WireRequest
 from pytest_fcall.backends.request_json import with_data_urls
-from pytest_fcall.core import Finish, Json, Message, RawCall, Reply
+from pytest_fcall.core.reply import Finish, RawCall, Reply
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.schema.wire_tools import WireTools
 
 _CALL_TYPES = ("function_call", "custom_tool_call")

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from pytest_fcall.backends.http_answers import REDIRECTS, body_fault, parse_body
 from pytest_fcall.backends.openai.endpoint import Endpoint
 from pytest_fcall.backends.provider_failures import ProviderFailure, read_failure
-from pytest_fcall.core import Reply
+from pytest_fcall.core.reply import Reply
 from pytest_fcall.schema.wire_tools import WireTools
 
 

@@ -28,8 +28,9 @@ from pytest_fcall.backends.settings import (
     text_option,
     volatile_option,
 )
-from pytest_fcall.core import INTERFACES, Interface, Json
 from pytest_fcall.core.json_data import optional_field, optional_number, optional_strings
+from pytest_fcall.core.request import INTERFACES, Interface
+from pytest_fcall.core.values import Json
 
 DEFAULT_TIMEOUT = 300.0
 OPTIONS: Mapping[str, Option] = MappingProxyType(

@@ -21,8 +21,10 @@ from typing import IO, cast
 
 from pytest_fcall.backends.processes.locks import locked
 from pytest_fcall.backends.processes.protocol import TOKEN_LENGTH, AccessTokens, new_tokens, tokens_from_data
-from pytest_fcall.core import Json, ModelUnavailable, digest
+from pytest_fcall.core.backend import ModelUnavailable
+from pytest_fcall.core.digests import digest
 from pytest_fcall.core.json_data import as_mapping, required_field
+from pytest_fcall.core.values import Json
 
 _START_SECONDS = 60.0
 """Seconds for a process to open its port, before it loads anything large."""

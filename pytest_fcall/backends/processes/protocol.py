@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Unanswered
+from pytest_fcall.core.backend import CaseRefused, ModelUnavailable, Unanswered
 from pytest_fcall.core.json_data import DamagedData, as_mapping, required_field
+from pytest_fcall.core.values import Json
 
 TOKEN_LENGTH = 64
 """Characters of a token."""

@@ -15,7 +15,9 @@ from pytest_fcall.backends.proxy.forwarded_request import ForwardedRequest
 from pytest_fcall.backends.recordings.answers import read_recording
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile
-from pytest_fcall.core import AppExchange, Reply, digest
+from pytest_fcall.core.app import AppExchange
+from pytest_fcall.core.digests import digest
+from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.secrets import Secrets
 
 if TYPE_CHECKING:

@@ -24,8 +24,12 @@ from pytest_fcall.backends.recordings.answers import answer_fault, interface_of,
 from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, LeftOut, Volatile
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import AppExchange, Json, Reply, Request, canonical, digest
+from pytest_fcall.core.app import AppExchange
 from pytest_fcall.core.bounded_text import VolatileError
+from pytest_fcall.core.digests import canonical, digest
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 
 _BOUNDARY = re.compile(rb"--[^\r\n]{1,70}(?=\r\n)")
 _UNNAMED = "(unnamed)"

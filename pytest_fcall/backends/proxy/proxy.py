@@ -49,7 +49,7 @@ from pytest_fcall.backends.recordings.entry import HttpAnswer
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.spans.variables import SPANS_VARIABLE
 from pytest_fcall.backends.store import NewReply, StoreError
-from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.core.bounded_text import VolatileError
 from pytest_fcall.core.provider_variables import PLACEHOLDER_KEY
 

@@ -20,9 +20,10 @@ from pytest_fcall.backends.interfaces.responses import RESPONSES_INTERFACE
 from pytest_fcall.backends.interfaces.stream import is_stream, media_type, read_stream, stream_of_array
 from pytest_fcall.backends.openai.answer_fields import mapping
 from pytest_fcall.backends.recordings.entry import HttpAnswer, Recording, UnreadRecording, reply_to_data
-from pytest_fcall.core import Json, Reply
 from pytest_fcall.core.json_data import readable_json
+from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.secrets import Secrets
+from pytest_fcall.core.values import Json
 
 _LONGEST_FAULT = 200
 

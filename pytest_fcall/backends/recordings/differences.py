@@ -8,8 +8,10 @@ from itertools import zip_longest
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, offered_patterns
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Json, Message, Request, Tool, canonical
 from pytest_fcall.core.bounded_text import VolatileError
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json, Message
 
 _BEFORE, _AFTER = 24, 72
 """Characters shown before and after the first difference of two texts."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from pytest_fcall.core import Fault, Finish, Json, RawCall, Reply, Request, Usage
+from pytest_fcall.core.case import Fault
 from pytest_fcall.core.json_data import (
     DamagedData,
     as_mapping,
@@ -18,7 +18,10 @@ from pytest_fcall.core.json_data import (
     optional_number,
     required_field,
 )
+from pytest_fcall.core.reply import Finish, RawCall, Reply, Usage
+from pytest_fcall.core.request import Request
 from pytest_fcall.core.secrets import LEFT_OUT
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from pytest_fcall.core.app import AppSpans

@@ -26,10 +26,12 @@ from pytest_fcall.backends.recordings.review import (
     instructions_of,
     review_of,
 )
-from pytest_fcall.core import Fault, Json, Location, Model
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.case import Fault, Location
 from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, refuse_link_out, replace_file
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.core.json_data import DamagedData, LaterVersion, optional_field, readable_json, required_field
+from pytest_fcall.core.values import Json
 
 SUFFIX = ".replies.jsonl"
 BOOKKEEPING_SUFFIX = ".recorded.jsonl"

@@ -12,7 +12,6 @@ from pytest_fcall.backends.recordings.entry import (
     reply_to_data,
 )
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Json, Message, Request, Tool
 from pytest_fcall.core.json_data import (
     DamagedData,
     as_mapping,
@@ -22,6 +21,8 @@ from pytest_fcall.core.json_data import (
     readable_json,
     required_field,
 )
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json, Message
 
 
 def recording_line(entry: Recording | UnreadRecording, catalogue: str) -> str:

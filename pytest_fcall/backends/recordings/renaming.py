@@ -10,8 +10,12 @@ from typing import NamedTuple
 
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import read_recordings, remove_recordings, write_recordings
-from pytest_fcall.core import Json, Model, RawCall, Request, Tool, digest, request_digest
 from pytest_fcall.core.app import AppSpans, RanTool
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.digests import digest, request_digest
+from pytest_fcall.core.reply import RawCall
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.tool_names import ToolRename
 
 

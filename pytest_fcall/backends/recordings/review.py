@@ -13,8 +13,7 @@ from typing import NamedTuple, TypeVar
 from pytest_fcall.backends.recordings.entry import Recording, spans_to_data
 from pytest_fcall.backends.recordings.line import tool_details, tool_of, tool_to_data
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Json, Message, Request, Tool, catalogue_digest, digest
-from pytest_fcall.core.digests import without_paths
+from pytest_fcall.core.digests import catalogue_digest, digest, without_paths
 from pytest_fcall.core.json_data import (
     DamagedData,
     as_mapping,
@@ -24,6 +23,8 @@ from pytest_fcall.core.json_data import (
     refuse_constant,
     required_field,
 )
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json, Message
 
 _INSTRUCTIONS = ("system", "developer")
 

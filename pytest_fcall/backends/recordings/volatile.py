@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.bounded_text import VOLATILE_SECONDS, VolatileError, compiled_pattern
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from re import Pattern

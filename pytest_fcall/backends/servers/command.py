@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.commands import with_interpreter
 from pytest_fcall.core.json_data import as_mapping, optional_field, optional_number, required_field
+from pytest_fcall.core.values import Json
 
 PORT_PLACEHOLDER = "{port}"
 MODEL_PLACEHOLDER = "{model}"

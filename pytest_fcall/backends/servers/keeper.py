@@ -34,7 +34,7 @@ from pytest_fcall.backends.processes.protocol import (
 )
 from pytest_fcall.backends.servers import watchdog
 from pytest_fcall.backends.servers.command import PORT_PLACEHOLDER, Command, command_from_data
-from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.core.commands import program_hint
 
 _LOCK_SECONDS = 60.0

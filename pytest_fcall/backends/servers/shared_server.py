@@ -10,8 +10,9 @@ from pathlib import Path
 from pytest_fcall.backends.processes.launcher import Launcher, users_folder
 from pytest_fcall.backends.processes.protocol import Frame, read_frame
 from pytest_fcall.backends.servers.command import Command
-from pytest_fcall.core import Json, ModelUnavailable
+from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.core.json_data import as_mapping, required_field
+from pytest_fcall.core.values import Json
 
 _LOG_SECONDS, _LOG_STEPS = 0.05, 10
 """A log that has not grown for so long is whole, and is waited for at most so often."""

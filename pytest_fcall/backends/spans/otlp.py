@@ -9,8 +9,8 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.json_data import read_json
+from pytest_fcall.core.values import Json
 
 MOST_BYTES: Final = 16 * 2**20
 """Of a message, unpacked. Exporters send a few hundred spans at a time."""

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
 from pytest_fcall.backends.store.database import CaseOfFile, Database, NewRows, Selection, StoreError, Use
 from pytest_fcall.backends.store.rows import Row, Tools, from_row, rescue, storable, to_row
-from pytest_fcall.core import Fault, Location, Reply, Request
+from pytest_fcall.core.case import Fault, Location
 from pytest_fcall.core.files import PRIVATE_FOLDER, make_private_folder
 from pytest_fcall.core.json_data import DamagedData
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
 from pytest_fcall.core.secrets import Secrets
 
 if TYPE_CHECKING:

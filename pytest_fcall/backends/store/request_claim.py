@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pytest_fcall.backends.store import ReplyStore, StoreError
 from pytest_fcall.backends.wrapper import POLL_SECONDS
-from pytest_fcall.core import Reply
+from pytest_fcall.core.reply import Reply
 
 _LONGEST_PAUSE = 0.5
 """Seconds until who waits looks again: a server has many that do."""

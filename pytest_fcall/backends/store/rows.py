@@ -27,9 +27,10 @@ from pytest_fcall.backends.recordings.line import (
     recording_of,
     request_of,
 )
-from pytest_fcall.core import Request, Tool, catalogue_digest
+from pytest_fcall.core.digests import catalogue_digest
 from pytest_fcall.core.files import PRIVATE_MODE, replace_file
 from pytest_fcall.core.json_data import DamagedData, optional_field, read_own_json
+from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.secrets import Secrets
 
 _LARGEST_INTEGER = 2**63 - 1

@@ -34,8 +34,8 @@ from pytest_fcall.cases.expectations import APP_KEYS
 from pytest_fcall.cases.faulty_results import KINDS
 from pytest_fcall.cases.injections import FORMS
 from pytest_fcall.cases.messages import ROLES
-from pytest_fcall.core import Json
 from pytest_fcall.core.case import RetrieverName
+from pytest_fcall.core.values import Json
 from pytest_fcall.core.variants import RELATIONS, ParameterKind, RelationSpec
 
 _ID = r"^(?!.*(::|[\[\]]))\S(.{0,198}\S)?$"

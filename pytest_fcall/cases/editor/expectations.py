@@ -24,8 +24,9 @@ from pytest_fcall.cases.editor.json_schema import (
 )
 from pytest_fcall.cases.expectations import CALL_WORDS
 from pytest_fcall.cases.patterns import TYPES
-from pytest_fcall.core import OPERATORS, Json, OperandKind, OperatorSpec, Strings
-from pytest_fcall.core.operators import MOST_DIGITS, MOST_VOTES
+from pytest_fcall.core.expectation import Strings
+from pytest_fcall.core.operators import MOST_DIGITS, MOST_VOTES, OPERATORS, OperandKind, OperatorSpec
+from pytest_fcall.core.values import Json
 
 _TIME = r"^\d{2}:\d{2}(:\d{2})?$"
 _DAY = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 Schema: TypeAlias = dict[str, Json]
 

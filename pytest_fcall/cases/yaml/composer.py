@@ -15,7 +15,7 @@ from yaml._yaml import CParser
 
 from pytest_fcall.cases.faults import SourceFile, quoted
 from pytest_fcall.cases.yaml.values import BOOL, FLOAT, INT, MAP, MERGE, NULL, SEQ, STR
-from pytest_fcall.core import Fault
+from pytest_fcall.core.case import Fault
 
 Index: TypeAlias = "Node | int | None"
 

@@ -12,7 +12,7 @@ from yaml import Node
 
 from pytest_fcall.cases.faults import Mark, SourceFile, UnreadableFile, quoted
 from pytest_fcall.cases.yaml.values import MAP, MAX_DEPTH, SCALAR_TAGS, SEQ, short_tag
-from pytest_fcall.core import Fault
+from pytest_fcall.core.case import Fault
 from pytest_fcall.core.files import MOST_BYTES, read_regular
 
 _LAYOUT = "look at the indentation here and in the lines above"

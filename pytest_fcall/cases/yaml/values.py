@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from yaml import MappingNode, Mark, Node, ScalarNode, SequenceNode
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 STR = "tag:yaml.org,2002:str"
 INT = "tag:yaml.org,2002:int"

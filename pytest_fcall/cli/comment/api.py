@@ -17,7 +17,7 @@ from pytest_fcall.backends.http_answers import (
     redirect_target,
     whole_body,
 )
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

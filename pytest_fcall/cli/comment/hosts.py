@@ -11,8 +11,8 @@ from typing import Final
 from pytest_fcall.backends.http_answers import parse_body
 from pytest_fcall.cli.comment.api import Api, UnusableEnvironment, api_address
 from pytest_fcall.cli.comment.thread import NoThread, Thread, field_of
-from pytest_fcall.core import Json
 from pytest_fcall.core.files import read_regular
+from pytest_fcall.core.values import Json
 
 _API: Final = "https://api.github.com"
 _REF: Final = re.compile(r"refs/pull/([0-9]{1,9})/(?:merge|head)")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pytest_fcall.cli.comment.api import LONGEST_WAIT, Api, ApiError, Unavailable, open_api
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 WAITS: tuple[float, ...] = (1.0, 4.0)
 """Seconds before a server is asked again that names none."""

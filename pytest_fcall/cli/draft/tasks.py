@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_fcall.core import Json, Tool
 from pytest_fcall.core.json_data import read_json
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.lint.catalogue import tool_findings
 from pytest_fcall.schema.tool_schema import tool_schema
 

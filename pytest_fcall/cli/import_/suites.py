@@ -15,7 +15,7 @@ from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.cases.suite import Pick, read_pick, split_suite_name
 from pytest_fcall.cli.suites import check_suite_name
-from pytest_fcall.core import Case, FaultyCase
+from pytest_fcall.core.case import Case, FaultyCase
 from pytest_fcall.core.extension import About, Suite, about_of
 from pytest_fcall.core.files import create_file
 from pytest_fcall.reporting.number_text import plural_text

@@ -31,7 +31,9 @@ from pytest_fcall.cli.record.plan_run import (
     print_problem,
     print_some,
 )
-from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Unanswered, digest
+from pytest_fcall.core.backend import CaseRefused, ModelUnavailable, Unanswered
+from pytest_fcall.core.digests import digest
+from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line

@@ -13,7 +13,8 @@ from pytest_fcall.backends.costs import NoPriceList, Price, cost_of, greatest_us
 from pytest_fcall.reporting.number_text import cost_text, plural_text
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Model, Request
+    from pytest_fcall.core.backend import Model
+    from pytest_fcall.core.request import Request
 
 
 @dataclass(slots=True)

@@ -14,8 +14,8 @@ from pytest_fcall.backends.batch.service import BatchService
 from pytest_fcall.backends.batch_server import BatchServer
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.backends.wrapper import innermost
-from pytest_fcall.core import CaseRefused, Model, ModelUnavailable, Request
-from pytest_fcall.core.backend import OfflineBackend
+from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable, OfflineBackend
+from pytest_fcall.core.request import Request
 
 if TYPE_CHECKING:
     from pytest_fcall.cli.record.plan_run import PlanRun

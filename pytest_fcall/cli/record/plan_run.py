@@ -14,7 +14,7 @@ import pytest
 from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import existing_paths, root_of
 from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest_offline
-from pytest_fcall.core import FaultyCase
+from pytest_fcall.core.case import FaultyCase
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.refusal import asks_by_fixture
 from pytest_fcall.plugin.session import session_of

@@ -20,7 +20,7 @@ from pytest_fcall.core.parquet import GROUP_ROWS
 if TYPE_CHECKING:
     from pytest_fcall.backends.cluster.answerer import Assignment
     from pytest_fcall.backends.local.vllm import VllmRows
-    from pytest_fcall.core import Json
+    from pytest_fcall.core.values import Json
     from pytest_fcall.session.settings import Settings
 
 _ROWS: Final = 256

@@ -22,7 +22,7 @@ from pytest_fcall.cli.record.plan_run import (
     print_some,
     reply_count,
 )
-from pytest_fcall.core import ModelUnavailable
+from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.core.files import PRIVATE_FOLDER
 from pytest_fcall.core.json_data import read_json
 from pytest_fcall.reporting.number_text import plural_text
@@ -34,8 +34,9 @@ from pytest_fcall.session.offline.reply_rows import ReplyRow
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs import Price
     from pytest_fcall.cli.record.ray_cluster import Cluster
-    from pytest_fcall.core import Backend, Json
+    from pytest_fcall.core.backend import Backend
     from pytest_fcall.core.storage import Folder
+    from pytest_fcall.core.values import Json
 
 _PLAN: Final = "plan-{}.parquet"
 _EXAMPLES: Final = """\

@@ -23,7 +23,8 @@ from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cli.project import relative_path, root_of
-from pytest_fcall.core import Fault, Model
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.case import Fault
 from pytest_fcall.core.files import write_git_attributes
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line

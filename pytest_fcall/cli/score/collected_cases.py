@@ -14,9 +14,9 @@ import pytest
 
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin, run_pytest_offline
 from pytest_fcall.cli.score.workers import WorkFailed
-from pytest_fcall.core import Case, FaultyCase, Model
+from pytest_fcall.core.backend import Model
 from pytest_fcall.core.bounded_text import glob_matches
-from pytest_fcall.core.case import judge_fault
+from pytest_fcall.core.case import Case, FaultyCase, judge_fault
 from pytest_fcall.matching.context import KeptMatchContexts
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.session import gates_of
@@ -24,7 +24,7 @@ from pytest_fcall.session.judge.given_answers import GivenAnswers, why_undecided
 from pytest_fcall.session.judge.samples import samples_of
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Condition
+    from pytest_fcall.core.case import Condition
 
 _KIND: Final = "stored"
 """The kind of the model that the answers stand for."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin
-from pytest_fcall.core import Case, FaultyCase
+from pytest_fcall.core.case import Case, FaultyCase
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.session.result.strength import accepted_answer
 from pytest_fcall.strength.case_strength import CaseStrength, strength_of

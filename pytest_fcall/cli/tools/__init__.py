@@ -14,7 +14,9 @@ from pytest_fcall.cli.tools.compare import COMPARE_EXAMPLES, add_compare_options
 from pytest_fcall.cli.tools.lint import LintOptions, lint_tools, rules_text, silenced_rule
 from pytest_fcall.cli.tools.locks import diff_tools, lock_tools
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, readable_case_files
-from pytest_fcall.core import Case, Json, Tool
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.schema.lint.rules import RULES

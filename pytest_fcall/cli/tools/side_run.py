@@ -11,8 +11,10 @@ import pytest
 
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.cli.tools.sides import NOTES, RESULTS, TASK, ToolSide
-from pytest_fcall.core import Case, FaultyCase, Json, Tool
+from pytest_fcall.core.case import Case, FaultyCase
 from pytest_fcall.core.files import replace_file
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.plugin.collection import TOOL_FILE_KEY, CaseFile
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import usage_error

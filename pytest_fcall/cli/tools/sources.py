@@ -23,10 +23,13 @@ from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.cases.yaml.values import write_flow
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.safe_output import machine_secrets
-from pytest_fcall.core import Case, Fault, Json, Tool, canonical
+from pytest_fcall.core.case import Case, Fault
 from pytest_fcall.core.commands import install_command
+from pytest_fcall.core.digests import canonical
 from pytest_fcall.core.files import MOST_BYTES
 from pytest_fcall.core.json_data import read_json
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe
 from pytest_fcall.schema.errors import SchemaError

@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
-from pytest_fcall.core import CallResult, Json, Tool, digest
+from pytest_fcall.core.conversation import CallResult
+from pytest_fcall.core.digests import digest
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.sources.lock_file import expand_variables
 
 if TYPE_CHECKING:

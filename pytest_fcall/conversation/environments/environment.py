@@ -19,7 +19,10 @@ from pytest_fcall.conversation.environments.context import (
     source_name,
 )
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed, EnvironmentSpec, EnvironmentUnavailable
-from pytest_fcall.core import CallResult, ConversationSettings, Environment, EnvironmentNeeds, Json, Tool, digest
+from pytest_fcall.core.conversation import CallResult, ConversationSettings, Environment, EnvironmentNeeds
+from pytest_fcall.core.digests import digest
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 
 _WITHOUT_SETUP: Final = ("python", "mcp")
 

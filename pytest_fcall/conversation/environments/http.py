@@ -11,7 +11,10 @@ from urllib.parse import quote, urlencode
 
 from pytest_fcall.conversation.environments.context import EnvironmentContext, HostRefused, ResultRecorder, source_name
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
-from pytest_fcall.core import Call, CallResult, ConversationSettings, Json, Tool
+from pytest_fcall.core.conversation import CallResult, ConversationSettings
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.errors import SchemaError
 
 if TYPE_CHECKING:

@@ -10,8 +10,10 @@ from yarl import URL
 
 from pytest_fcall.conversation.environments.context import HostRefused, Hosts
 from pytest_fcall.conversation.execution.limits import Limits
-from pytest_fcall.core import CallResult, Json, Unanswered
+from pytest_fcall.core.backend import Unanswered
+from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.json_data import read_json, refuse_constant
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.errors import SchemaError
 
 if TYPE_CHECKING:

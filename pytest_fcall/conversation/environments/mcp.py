@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_fcall.conversation.environments.context import EnvironmentContext, ResultRecorder, ResultStore, source_name
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
-from pytest_fcall.core import CallResult, Json, Tool, canonical
 from pytest_fcall.core.commands import install_command
+from pytest_fcall.core.conversation import CallResult
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.sources.lock_file import public_source, source_key
 
 if TYPE_CHECKING:

@@ -16,7 +16,9 @@ from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, CallToolResult, TextCo
 from pydantic import ValidationError
 
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed, Limits
-from pytest_fcall.core import CallResult, Json, Unanswered
+from pytest_fcall.core.backend import Unanswered
+from pytest_fcall.core.conversation import CallResult
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.sources.mcp_server import McpServer, list_all_tools, log_silenced, mcp_server
 
 _PATIENCE = 10.0

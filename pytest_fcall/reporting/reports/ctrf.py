@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from uuid import NAMESPACE_URL, uuid5
 
-from pytest_fcall.core import Json, Outcome
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.account import Account, AccountAnswer
 from pytest_fcall.reporting.account_text import account_lines
 from pytest_fcall.reporting.gates import verdict_word

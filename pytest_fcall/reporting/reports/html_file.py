@@ -13,7 +13,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 STYLE: Final = Path(__file__).parent / "page/style.css"
 """The style that all pages share."""

@@ -40,8 +40,9 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score
 from inspect_ai.tool import ToolCall, ToolCallError
 
-from pytest_fcall.core import CallResult, Json, Message
+from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.json_data import read_json
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
 from pytest_fcall.reporting.account_text import brief_answer
 from pytest_fcall.reporting.gates import verdict_word

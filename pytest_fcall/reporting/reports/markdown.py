@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pytest_fcall.core import Outcome
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.answer_lines import unjudged_lines
 from pytest_fcall.reporting.gates import figure_text, verdict_word
 from pytest_fcall.reporting.number_text import (

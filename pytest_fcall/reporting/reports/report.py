@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from pytest_fcall.core import Call, Json, Outcome, Tool
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.account import Account
 from pytest_fcall.reporting.fragility import ModelFlips
 from pytest_fcall.reporting.gates import JudgedGate

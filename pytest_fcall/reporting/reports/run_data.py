@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import indent
 from typing import Final, cast
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.reports.report import Report
 
 _DEPTH: Final = 3 * " "

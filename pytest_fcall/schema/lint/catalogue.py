@@ -7,7 +7,8 @@ from collections.abc import Set as AbstractSet
 from itertools import combinations
 from typing import Final
 
-from pytest_fcall.core import Json, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.lint import words
 from pytest_fcall.schema.lint.rules import ToolFinding
 from pytest_fcall.schema.tool_schema import tool_schema

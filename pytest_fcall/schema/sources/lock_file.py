@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_fcall.core import Json, Tool, digest
+from pytest_fcall.core.digests import digest
 from pytest_fcall.core.files import read_regular, replace_file
 from pytest_fcall.core.json_data import read_own_json
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.errors import SchemaError
 
 _VERSION = 1

@@ -18,8 +18,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.commands import program_hint, with_interpreter
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.lock_file import expand_variables, public_source
 

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Final
 from urllib.parse import urljoin
 
-from pytest_fcall.core import Json, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.dialect import MAX_SCHEMA_DEPTH, normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import Path, look_up, path_exists, pointer, pointer_path, rebuild_schema

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, NotRequired, Required, Union, get_args, get_origin
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.dialect import json_value
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.docstrings import Docstring, read_docstring

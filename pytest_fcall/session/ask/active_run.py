@@ -10,7 +10,7 @@ from pytest_fcall.session.ask.types import AppTrace
 if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.app_run import AppRun
     from pytest_fcall.backends.proxy.detours import Detour
-    from pytest_fcall.core import AppExchange
+    from pytest_fcall.core.app import AppExchange
 
 
 class ActiveRun(Sequence["AppExchange"]):

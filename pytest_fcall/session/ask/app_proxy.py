@@ -10,7 +10,8 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_fcall.core import Model, Request
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.request import Request
 from pytest_fcall.session.ask.active_run import ActiveRun
 from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget, WentAround
 from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.case_lookup import AppRuns
     from pytest_fcall.backends.proxy.detours import DetourWatch, WatchedRun
     from pytest_fcall.backends.spans.inbox import SpanInbox
-    from pytest_fcall.core import Reply
+    from pytest_fcall.core.reply import Reply
     from pytest_fcall.session.ask.costs import Spending
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings

@@ -14,7 +14,7 @@ from pytest_fcall.core.app import AppSpans, RanTool
 if TYPE_CHECKING:
     from pytest_fcall.backends.spans.inbox import CollectedSpans, SpanInbox
     from pytest_fcall.backends.spans.otlp import ReceivedSpan
-    from pytest_fcall.core import Json
+    from pytest_fcall.core.values import Json
     from pytest_fcall.traces.record import ToolRun
 
 _LOOK_SECONDS: Final = 0.02

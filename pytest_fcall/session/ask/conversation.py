@@ -11,22 +11,15 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from pytest_fcall.core import (
-    AppExchange,
-    CallResult,
-    Case,
-    EarlierCases,
-    Expectation,
-    Follower,
-    Json,
-    NamedCalls,
-    Reply,
-    Request,
-    Unanswered,
-    canonical,
-    request_digest,
-)
-from pytest_fcall.core.case import with_case_decoder
+from pytest_fcall.core.app import AppExchange
+from pytest_fcall.core.backend import Unanswered
+from pytest_fcall.core.case import Case, with_case_decoder
+from pytest_fcall.core.conversation import CallResult, EarlierCases, Follower, NamedCalls
+from pytest_fcall.core.digests import canonical, request_digest
+from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.turn_follower import TurnFollower
@@ -49,7 +42,8 @@ if TYPE_CHECKING:
     from pytest_fcall.conversation.dialogue import ConversationContext, UserMessages
     from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment
     from pytest_fcall.conversation.environments.context import StoredResults
-    from pytest_fcall.core import ConversationSettings, Environment, Model, Transcript, User
+    from pytest_fcall.core.backend import Model
+    from pytest_fcall.core.conversation import ConversationSettings, Environment, Transcript, User
     from pytest_fcall.session.ask.no_reply import NoReplies
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.extensions import Registry

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Backend, Model, ModelUnavailable, Usage
+from pytest_fcall.core.backend import Backend, Model, ModelUnavailable
 from pytest_fcall.core.files import PRIVATE_FOLDER
+from pytest_fcall.core.reply import Usage
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.budget import Bill, Budget

@@ -7,15 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import AppExchange, Call, Json, Message, Reply, Request
-from pytest_fcall.core.app import NO_EXCHANGE, why_unread
-from pytest_fcall.core.reply import total_usage
+from pytest_fcall.core.app import NO_EXCHANGE, AppExchange, why_unread
+from pytest_fcall.core.reply import Call, Reply, total_usage
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.session.ask.no_reply import NotRecorded
 from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Usage
     from pytest_fcall.core.extension import Decoder
+    from pytest_fcall.core.reply import Usage
     from pytest_fcall.session.ask.replies import Replies
     from pytest_fcall.session.ask.types import Question
 

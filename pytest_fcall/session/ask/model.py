@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import CaseRefused, Json, Message, Reply, Request, request_changes
+from pytest_fcall.core.backend import CaseRefused, request_changes
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.session.ask.types import Answer, Asker, Conversation, Question, Source
 from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL
 from pytest_fcall.session.outcomes import CaseError
@@ -14,7 +17,7 @@ from pytest_fcall.session.outcomes import CaseError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from pytest_fcall.core import Case
+    from pytest_fcall.core.case import Case
     from pytest_fcall.session.ask.decoded_reply import DecodedReply
     from pytest_fcall.session.ask.replies import Replies
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, NoReturn
 
-from pytest_fcall.core import CaseRefused, Model, ModelUnavailable, Unanswered
+from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable, Unanswered
 from pytest_fcall.reporting.results import MissingReply
 from pytest_fcall.session.ask.volatile import volatile_of
 from pytest_fcall.session.outcomes import CaseError, CaseSkipped, without_own_frames

@@ -10,8 +10,10 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_fcall.core import Fault, Reply, Request
+from pytest_fcall.core.case import Fault
 from pytest_fcall.core.files import place_elsewhere
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
 from pytest_fcall.session.ask.pending_replies import PendingReplies
 
 if TYPE_CHECKING:

@@ -9,7 +9,9 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 from pytest_fcall.backends.wrapper import BackendWrapper, innermost
-from pytest_fcall.core import Backend, Reply, Request
+from pytest_fcall.core.backend import Backend
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
 from pytest_fcall.session.ask.app_proxy import AppProxy
 from pytest_fcall.session.ask.types import AppTrace, Question
 

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
     from pytest_fcall.backends.dispatch.job import Progress
     from pytest_fcall.backends.recordings.volatile import LeftOut
-    from pytest_fcall.core import Backend, Reply, Request
+    from pytest_fcall.core.backend import Backend
     from pytest_fcall.core.extension import Decoder
+    from pytest_fcall.core.reply import Reply
+    from pytest_fcall.core.request import Request
     from pytest_fcall.reporting.results import Way
     from pytest_fcall.session.ask.active_run import ActiveRun
     from pytest_fcall.session.ask.conversation import ConversationRunner, RecordedResults

@@ -7,8 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
-from pytest_fcall.core import Case, ModelUnavailable, Request, Retrieval, Tool
+from pytest_fcall.core.backend import ModelUnavailable
+from pytest_fcall.core.case import Case, Retrieval
 from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.retrieval import (
     Bm25,
     Embed,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Backend, ModelUnavailable, canonical, throughput_of
+from pytest_fcall.core.backend import Backend, ModelUnavailable, throughput_of
+from pytest_fcall.core.digests import canonical
 from pytest_fcall.session.ask.types import Source
 from pytest_fcall.session.models import NamedModel
 from pytest_fcall.session.outcomes import CaseError

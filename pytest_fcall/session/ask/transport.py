@@ -7,7 +7,9 @@ from collections import Counter, deque
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar, cast
 
-from pytest_fcall.core import Backend, Reply, Request, Usage, app_note
+from pytest_fcall.core.backend import Backend, app_note
+from pytest_fcall.core.reply import Reply, Usage
+from pytest_fcall.core.request import Request
 from pytest_fcall.session.ask.app_proxy import AppProxy
 from pytest_fcall.session.ask.types import AppTrace, Asker, Question, Source
 from pytest_fcall.session.outcomes import CaseError

@@ -8,17 +8,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_fcall.backends.wrapper import innermost
-from pytest_fcall.core import (
-    Backend,
-    Case,
-    Json,
-    Model,
-    Reply,
-    Request,
-    digest,
-    request_digest,
-)
+from pytest_fcall.core.backend import Backend, Model
 from pytest_fcall.core.bounded_text import VolatileError
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.digests import digest, request_digest
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 from pytest_fcall.session.ask.volatile import VolatileKeys, VolatilePatterns, volatile_of
 from pytest_fcall.session.models import NamedModel
 from pytest_fcall.session.outcomes import CaseError
@@ -26,8 +22,8 @@ from pytest_fcall.session.outcomes import CaseError
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.conversation.earlier_conversations import CarriedState
-    from pytest_fcall.core import AppExchange, Transcript
-    from pytest_fcall.core.app import AppSpans
+    from pytest_fcall.core.app import AppExchange, AppSpans
+    from pytest_fcall.core.conversation import Transcript
     from pytest_fcall.reporting.results import Way
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import digest
+from pytest_fcall.core.digests import digest
 from pytest_fcall.session.outcomes import SettingError
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.volatile import LeftOut, Volatile
-    from pytest_fcall.core import Model, Request
+    from pytest_fcall.core.backend import Model
+    from pytest_fcall.core.request import Request
     from pytest_fcall.reporting.results import Result
     from pytest_fcall.session.ask.types import Question
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Json, Message, Request, Tool
+from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.secrets import LEFT_OUT
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.tracking.question_digests import (
     EXPECTATION,
     PROMPT,

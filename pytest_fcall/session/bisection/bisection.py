@@ -16,7 +16,7 @@ from pytest_fcall.reporting.bisected import BisectedCase, BisectStatus, Cell, Fo
 from pytest_fcall.session.bisection.suspect import Allowance, Suspect, why_not_asked
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Request
+    from pytest_fcall.core.request import Request
     from pytest_fcall.session.ask.costs import Costs
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_fcall.bisection.search import AnswerTest, ErrorBudget, Fails, OneAnswer, RateTest, Trial, fewest_answers
 from pytest_fcall.bisection.version import Difference, Version
-from pytest_fcall.core import Case
-from pytest_fcall.core.case import uses_judge
+from pytest_fcall.core.case import Case, uses_judge
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.session.judge.samples import sample_request
 from pytest_fcall.session.outcomes import CaseEnded
@@ -17,7 +16,7 @@ from pytest_fcall.session.outcomes import CaseEnded
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_fcall.core import Request
+    from pytest_fcall.core.request import Request
     from pytest_fcall.session.ask.model import AskModel
     from pytest_fcall.session.judge.verdict import CaseJudge
     from pytest_fcall.tracking.case_rates import CaseRates

@@ -6,7 +6,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pytest_fcall.cases.expectations import read_expectation
-from pytest_fcall.core import Calls, Case, Location, Reply, Request, Rules, Strings, Turn
+from pytest_fcall.core.case import Case, Location, Turn
+from pytest_fcall.core.expectation import Rules, Strings
+from pytest_fcall.core.reply import Calls, Reply
+from pytest_fcall.core.request import Request
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge as judge_reply
@@ -17,8 +20,8 @@ from pytest_fcall.session.ask.decoded_reply import CallList, DecodedReply, call_
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_fcall.core import Verdict
     from pytest_fcall.core.extension import Comparator
+    from pytest_fcall.core.verdict import Verdict
     from pytest_fcall.session.ask.decoded_reply import AppWire
     from pytest_fcall.session.judge.llm_judge import AskJudge
 

@@ -9,8 +9,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import Call, Case, Json, Outcome, Request, canonical
-from pytest_fcall.core.verdict import reason_pairs
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Outcome, reason_pairs
 from pytest_fcall.tracking.question_digests import (
     EXPECTATION,
     PROMPT,

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Final, cast
 
 from pytest_fcall.backends.interfaces.interface import BOOKKEEPING_FIELDS
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.core import AppExchange, Call, Calls, Case, Json, Message, Reason, Reply, Request, Tool
+from pytest_fcall.core.app import AppExchange
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.reply import Call, Calls, Reply
+from pytest_fcall.core.request import Request, Tool
+from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.verdict import Reason
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.app import judge_app_exchanges
 from pytest_fcall.matching.context import MatchContext

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.core import Model, Outcome
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.verdict import Outcome
 
 if TYPE_CHECKING:
     from pytest_fcall.core.verdict import Rate

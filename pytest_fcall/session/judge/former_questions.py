@@ -8,8 +8,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core import Json, Request
 from pytest_fcall.core.json_data import DamagedData
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.account import account_from_json
 from pytest_fcall.tracking.question_digests import (
     PROMPT,

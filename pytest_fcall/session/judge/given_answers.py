@@ -7,14 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_fcall.backends.apps.answers.answer import reply_of
-from pytest_fcall.core import Case, Reply, Request
-from pytest_fcall.core.case import uses_judge, with_case_decoder
+from pytest_fcall.core.case import Case, uses_judge, with_case_decoder
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.request import Request
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.turn_follower import TurnFollower
 from pytest_fcall.session.ask.types import Answer
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Expectation, NamedCalls, Transcript, Verdict
+    from pytest_fcall.core.conversation import NamedCalls, Transcript
+    from pytest_fcall.core.expectation import Expectation
+    from pytest_fcall.core.verdict import Verdict
     from pytest_fcall.matching.context import MatchContexts
     from pytest_fcall.session.extensions import Registry
     from pytest_fcall.session.judge.verdict import CaseJudge

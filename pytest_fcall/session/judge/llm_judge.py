@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from pytest_fcall.core import Case, Json, Message, Pattern, Reply, Request, Usage, Verdict
+from pytest_fcall.core.case import Case
 from pytest_fcall.core.extension import Comparator
-from pytest_fcall.core.operators import MOST_VOTES, Undecided
-from pytest_fcall.core.reply import total_usage
+from pytest_fcall.core.operators import MOST_VOTES, Pattern, Undecided
+from pytest_fcall.core.reply import Reply, Usage, total_usage
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.matching.judge_prompt import (
     Opinion,
     judge_messages,

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.core import Calls, Case, Reply, Request, Samples, Usage, Verdict
-from pytest_fcall.core.reply import total_usage
-from pytest_fcall.core.verdict import Rate, is_rule, passes, reason_pairs
+from pytest_fcall.core.case import Case, Samples
+from pytest_fcall.core.reply import Calls, Reply, Usage, total_usage
+from pytest_fcall.core.request import Request
+from pytest_fcall.core.verdict import Rate, Verdict, is_rule, passes, reason_pairs
 from pytest_fcall.session.ask.types import oldest_and_newest
 from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.tracking.stanza import Stanza

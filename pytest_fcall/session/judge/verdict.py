@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from pytest_fcall.core import Calls, Case, Reason, Reply, Turn, Verdict
-from pytest_fcall.core.case import with_case_decoder
+from pytest_fcall.core.case import Case, Turn, with_case_decoder
+from pytest_fcall.core.reply import Calls, Reply
+from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.matching.reply import judge_turn
@@ -18,9 +19,10 @@ from pytest_fcall.session.outcomes import CaseError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from pytest_fcall.core import AppExchange, ReasonKind, Transcript, WireExpectation
-    from pytest_fcall.core.app import AppSpans, SpansExpectation
+    from pytest_fcall.core.app import AppExchange, AppSpans, SpansExpectation, WireExpectation
+    from pytest_fcall.core.conversation import Transcript
     from pytest_fcall.core.extension import Comparator
+    from pytest_fcall.core.verdict import ReasonKind
     from pytest_fcall.session.judge.llm_judge import JudgeFunction, JudgeOpinions
     from pytest_fcall.session.session import Session
     from pytest_fcall.tracking.stanza import Stanza

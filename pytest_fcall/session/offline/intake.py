@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import Reply
 from pytest_fcall.core.json_data import DamagedData
+from pytest_fcall.core.reply import Reply
 from pytest_fcall.session.ask.open_requests import OpenRequest, OpenRequests
 from pytest_fcall.session.ask.recordings import SessionRecordings
 from pytest_fcall.session.offline.reply_rows import NoReply, ReplyRow, reply_in

@@ -18,13 +18,14 @@ from typing import Final
 from pytest_fcall.backends.recordings.line import tool_to_data
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.wrapper import innermost
-from pytest_fcall.core import CaseRefused, Json, catalogue_digest
-from pytest_fcall.core.backend import OfflineBody, offline_backend
+from pytest_fcall.core.backend import CaseRefused, OfflineBody, offline_backend
+from pytest_fcall.core.digests import catalogue_digest
 from pytest_fcall.core.files import replace_file
 from pytest_fcall.core.json_data import readable_json
 from pytest_fcall.core.parquet import SUFFIX, write_parquet
 from pytest_fcall.core.secrets import Secrets
 from pytest_fcall.core.storage import Folder
+from pytest_fcall.core.values import Json
 from pytest_fcall.session.ask.open_requests import OpenRequest
 from pytest_fcall.session.ask.types import Question
 

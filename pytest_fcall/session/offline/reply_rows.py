@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from pytest_fcall.backends.recordings.entry import reply_from_data
 from pytest_fcall.backends.wrapper import innermost
-from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Reply, Unanswered
-from pytest_fcall.core.backend import offline_backend
+from pytest_fcall.core.backend import CaseRefused, ModelUnavailable, Unanswered, offline_backend
 from pytest_fcall.core.json_data import DamagedData, as_mapping, optional_field, read_own_json
 from pytest_fcall.core.parquet import SUFFIX, read_parquet
+from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.storage import folder_and_name, is_address, open_address, title_of
+from pytest_fcall.core.values import Json
 from pytest_fcall.session.ask.types import Question
 from pytest_fcall.suites.json_files import decompressed, open_lines, read_lines
 

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.files import (
     PRIVATE_FOLDER,
     PRIVATE_MODE,
@@ -29,6 +28,7 @@ from pytest_fcall.core.json_data import (
     read_json,
     required_field,
 )
+from pytest_fcall.core.values import Json
 
 _VERSION: Final = 1
 

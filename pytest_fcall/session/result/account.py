@@ -10,8 +10,12 @@ from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, Ans
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.volatile import LeftOut
-    from pytest_fcall.core import AppExchange, Calls, Message, Reply, Request, Transcript
+    from pytest_fcall.core.app import AppExchange
+    from pytest_fcall.core.conversation import Transcript
     from pytest_fcall.core.extension import Decoder
+    from pytest_fcall.core.reply import Calls, Reply
+    from pytest_fcall.core.request import Request
+    from pytest_fcall.core.values import Message
     from pytest_fcall.session.case_run import CaseRun
     from pytest_fcall.session.judge.baseline_comparison import BaselineComparison
     from pytest_fcall.session.judge.samples import JudgedAnswer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from pytest_fcall.core import Outcome
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.account_text import brief_answer
 from pytest_fcall.reporting.case_table import CaseRow, Cell, case_table
 from pytest_fcall.reporting.results import Result

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations, compress, pairwise
 from typing import Final, TypeAlias
 
-from pytest_fcall.core import Call
+from pytest_fcall.core.reply import Call
 from pytest_fcall.reporting.answer_lines import origin_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import ComparedGroup, ModelPair, RunComparison

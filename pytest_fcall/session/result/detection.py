@@ -16,8 +16,7 @@ from operator import mul
 from random import Random
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from pytest_fcall.core import Outcome
-from pytest_fcall.core.verdict import Rate
+from pytest_fcall.core.verdict import Outcome, Rate
 from pytest_fcall.session.judge.doubt import FALSE_ALARMS, LEAST_BUDGET
 from pytest_fcall.session.result.model_change import worse_level
 from pytest_fcall.session.settings import Confirm

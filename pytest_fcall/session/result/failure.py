@@ -7,8 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from pytest_fcall.core import Calls, Case, Reply, TranscriptTurn, Turn, Verdict
-from pytest_fcall.core.case import with_case_decoder
+from pytest_fcall.core.case import Case, Turn, with_case_decoder
+from pytest_fcall.core.conversation import TranscriptTurn
+from pytest_fcall.core.reply import Calls, Reply
+from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.matching.results import state_changes
 from pytest_fcall.reporting.case_difference import difference_text
 from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text

@@ -16,7 +16,7 @@ from pytest_fcall.tracking.flips import RelationFlips, VariedCase, flips_of
 from pytest_fcall.tracking.significance import SIGNIFICANCE_LEVEL, RatePair, adjust_by_holm, p_value_different
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Case
+    from pytest_fcall.core.case import Case
     from pytest_fcall.session.case_run import CaseRun
     from pytest_fcall.session.judge.variants import VariantAnswers
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import ceil, fsum
 from typing import get_args
 
-from pytest_fcall.core import Outcome
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.gates import JudgedGate, figure_text, gate_lines
 from pytest_fcall.reporting.number_text import interval_text, p_equation_text, plural_text
 from pytest_fcall.reporting.results import Result

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.core import Outcome
-from pytest_fcall.core.verdict import Rate
+from pytest_fcall.core.verdict import Outcome, Rate
 from pytest_fcall.reporting.number_text import p_equation_text, plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line

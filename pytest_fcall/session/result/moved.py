@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.cases.case import plan_request
-from pytest_fcall.core import Case, Model
+from pytest_fcall.core.backend import Model
+from pytest_fcall.core.case import Case
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.judge.baselines import Baselines, id_of_folder
 from pytest_fcall.session.result.stale import Stale

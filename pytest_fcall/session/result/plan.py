@@ -10,7 +10,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core import Model
+from pytest_fcall.core.backend import Model
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.plan import Measured, Option, Plan, Sight

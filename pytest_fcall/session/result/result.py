@@ -7,17 +7,18 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_fcall.core import Case, FaultyCase, Outcome
+from pytest_fcall.core.case import Case, FaultyCase
 from pytest_fcall.core.reply import total_usage
-from pytest_fcall.core.verdict import reason_pairs
+from pytest_fcall.core.verdict import Outcome, reason_pairs
 from pytest_fcall.reporting.results import AppUsage, CaseScore, JudgeUsage, Result, Status, VariantResults, Way
 from pytest_fcall.reporting.statistics import known_sum
 from pytest_fcall.session.ask.types import most_notable_way
 from pytest_fcall.session.ask.volatile import idle_remarks
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import AppExchange, Usage
+    from pytest_fcall.core.app import AppExchange
     from pytest_fcall.core.injection import AttackResult
+    from pytest_fcall.core.reply import Usage
     from pytest_fcall.core.result_fault import RecoveryResult
     from pytest_fcall.session.ask.types import Answer
     from pytest_fcall.session.case_run import CaseRun, JudgedCase

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, get_args
 
-from pytest_fcall.core import Json, Outcome
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.results import Status
 from pytest_fcall.session.result.exit_status import Fail
 from pytest_fcall.tracking.run_file import VERSION

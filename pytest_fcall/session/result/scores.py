@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_fcall.conversation.evidence import Evidence, evidence_of, subjects_of
 from pytest_fcall.conversation.named_scores import SCORES, ScoreNumbers, score_value
-from pytest_fcall.core import Case, Step, Transcript, TranscriptTurn
+from pytest_fcall.core.case import Case
+from pytest_fcall.core.conversation import Step, Transcript, TranscriptTurn
 from pytest_fcall.reporting.number_text import score_text
 from pytest_fcall.reporting.results import CaseScore, Result
 from pytest_fcall.reporting.score_tables import ScoreRow, score_lines

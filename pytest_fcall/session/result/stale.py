@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import Model
+from pytest_fcall.core.backend import Model
 from pytest_fcall.core.files import read_regular, refuse_link_out
 from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.tracking.baseline_file import SUFFIX

@@ -6,14 +6,16 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core import Reply
+from pytest_fcall.core.reply import Reply
 from pytest_fcall.strength.case_strength import strength_of
 from pytest_fcall.strength.judgeable import NOTHING_ACCEPTED, AcceptedAnswer
 from pytest_fcall.tracking.stanza import transcript_of
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import CallResult, Case, Json
+    from pytest_fcall.core.case import Case
+    from pytest_fcall.core.conversation import CallResult
     from pytest_fcall.core.extension import Comparator
+    from pytest_fcall.core.values import Json
     from pytest_fcall.matching.context import MatchContexts
     from pytest_fcall.matching.place import Path
     from pytest_fcall.tracking.stanza import Stanza

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.history import key_of
 from pytest_fcall.reporting.night_watch import ChangedCase, NightChange, Shift, WatchedModel

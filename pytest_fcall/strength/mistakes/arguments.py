@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import Json
-from pytest_fcall.core.values import path_text
+from pytest_fcall.core.values import Json, path_text
 from pytest_fcall.matching.place import Path
 from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.strength.mistakes.values import brief, wrong_values

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import Call, CallPattern, Tool
 from pytest_fcall.core.bounded_text import glob_matches
+from pytest_fcall.core.expectation import CallPattern
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.request import Tool
 from pytest_fcall.schema.value_text import nearest
 from pytest_fcall.strength.mistakes.values import brief
 from pytest_fcall.strength.scripts import Script, call_places, with_call, with_step, with_turn

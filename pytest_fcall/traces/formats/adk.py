@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.files import read_regular
+from pytest_fcall.core.values import Json
 from pytest_fcall.traces.formats.dataset_cases import (
     DatasetCase,
     Expected,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 from pytest_fcall.traces.formats.dataset_cases import DatasetCase, case_name, expect_value, question_of
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 

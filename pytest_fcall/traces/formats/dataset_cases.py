@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from pytest_fcall.cases.yaml.values import mark_literal
-from pytest_fcall.core import Json, Message, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of
 from pytest_fcall.traces.values import PlacedMapping, first, items, mapping, parsed, text

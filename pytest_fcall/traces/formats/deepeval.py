@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 from pytest_fcall.traces.formats.dataset_cases import (
     DatasetCase,
     Expected,

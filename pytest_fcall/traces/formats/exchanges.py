@@ -10,7 +10,7 @@ from pytest_fcall.backends.interfaces.chat import CHAT_INTERFACE
 from pytest_fcall.backends.interfaces.interface import Interface
 from pytest_fcall.backends.interfaces.responses import RESPONSES_INTERFACE
 from pytest_fcall.backends.interfaces.stream import read_events
-from pytest_fcall.core import Json, Message
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.record import Record, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, settings_of, system_message, tools_in
 from pytest_fcall.traces.values import first, items, mapping, parsed, text

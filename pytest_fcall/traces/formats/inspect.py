@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from pytest_fcall.core import Json, Message
 from pytest_fcall.core.commands import install_command
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_of
 from pytest_fcall.traces.values import items, mapping, text

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Final
 
-from pytest_fcall.core import Json, Message
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.formats.exchanges import request_messages
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import answer_messages, messages_of, settings_of, tools_in, tools_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_fcall.core import Json, Message
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.formats.dataset_cases import DatasetCase, case_name, expect_value, question_of
 from pytest_fcall.traces.formats.exchanges import request_messages
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord

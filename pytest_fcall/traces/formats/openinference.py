@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from pytest_fcall.core import Json, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.traces.formats import exchanges
 from pytest_fcall.traces.formats.spans import nested_attributes
 from pytest_fcall.traces.record import Record, UnusableRecord

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from pytest_fcall.core import Json, Message, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.formats import langfuse, openinference
 from pytest_fcall.traces.formats.spans import flat_attributes, nested_attributes, tool_run, trace_id, typed_value
 from pytest_fcall.traces.record import Record, SkippedEntry, ToolRun, TraceEntry, UnusableRecord

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import Json, Message, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.formats.promptfoo_assertions import Expectation, expectation_of
 from pytest_fcall.traces.formats.promptfoo_files import unread_reason
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord

@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from pytest_fcall.cases.yaml.values import mark_literal
-from pytest_fcall.core import Json, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.traces.formats.promptfoo_expected import ANY_ARGUMENTS, Expected, NotMapped, parameters_of
 from pytest_fcall.traces.formats.promptfoo_expressions import (
     OUTPUT,

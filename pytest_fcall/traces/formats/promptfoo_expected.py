@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from pytest_fcall.core import Json, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.traces.values import mapping
 
 ANY_ARGUMENTS: Final[Json] = {"$ignore": True}

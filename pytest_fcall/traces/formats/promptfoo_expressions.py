@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:

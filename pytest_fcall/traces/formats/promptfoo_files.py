@@ -10,8 +10,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core import Json
 from pytest_fcall.core.files import read_regular
+from pytest_fcall.core.values import Json
 from pytest_fcall.traces.record import UnreadableTrace
 from pytest_fcall.traces.values import (
     document_text,

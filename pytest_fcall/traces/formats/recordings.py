@@ -10,7 +10,8 @@ from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import read_recordings
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.store import ReplyStore
-from pytest_fcall.core import Json, Message, Reply
+from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import is_instruction, messages_of
 

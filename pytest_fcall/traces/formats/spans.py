@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 from pytest_fcall.traces.record import ToolRun
 from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
 

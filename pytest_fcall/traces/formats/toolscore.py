@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core import Json, Message
 from pytest_fcall.core.files import read_regular
+from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.formats.dataset_cases import DatasetCase, Expected, ExpectedCall, arguments_of
 from pytest_fcall.traces.formats.exchanges import request_messages
 from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord

@@ -20,7 +20,7 @@ from pytest_fcall.backends.apps.answers.values import (
     required_fields,
 )
 from pytest_fcall.backends.openai.answer_fields import count
-from pytest_fcall.core import Usage
+from pytest_fcall.core.reply import Usage
 from pytest_fcall.core.request import AppRequest
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from pytest_fcall.schema.errors import SchemaError
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import Tool
     from pytest_fcall.core.extension import AgentKind
-    from pytest_fcall.core.request import AppRequest
+    from pytest_fcall.core.request import AppRequest, Tool
 
 
 class UnreadTool(NamedTuple):

@@ -19,7 +19,7 @@ from pytest_fcall.backends.apps.answers.values import (
     plain,
     required_fields,
 )
-from pytest_fcall.core import RawCall
+from pytest_fcall.core.reply import RawCall
 from pytest_fcall.core.request import AppRequest
 
 _FINISH = "finish"

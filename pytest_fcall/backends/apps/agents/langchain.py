@@ -22,7 +22,7 @@ from pytest_fcall.backends.apps.answers.values import (
     required_fields,
 )
 from pytest_fcall.backends.openai.answer_fields import count, engine, finish
-from pytest_fcall.core import RawCall, Usage
+from pytest_fcall.core.reply import RawCall, Usage
 from pytest_fcall.core.request import AppRequest
 from pytest_fcall.schema.errors import SchemaError
 

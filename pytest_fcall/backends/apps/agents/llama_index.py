@@ -22,7 +22,7 @@ from pytest_fcall.backends.apps.answers.values import (
     required_fields,
     word,
 )
-from pytest_fcall.core import RawCall
+from pytest_fcall.core.reply import RawCall
 from pytest_fcall.core.request import AppRequest
 
 

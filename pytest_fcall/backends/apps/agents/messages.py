@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_fcall.core import CaseRefused
+from pytest_fcall.core.backend import CaseRefused
 from pytest_fcall.core.request import AppRequest
 
 

@@ -22,7 +22,7 @@ from pytest_fcall.backends.apps.answers.values import (
     said,
 )
 from pytest_fcall.backends.openai.answer_fields import count, engine
-from pytest_fcall.core import RawCall, Usage
+from pytest_fcall.core.reply import RawCall, Usage
 from pytest_fcall.core.request import AppRequest
 
 if TYPE_CHECKING:

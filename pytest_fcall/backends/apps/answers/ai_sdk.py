@@ -9,7 +9,7 @@ from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, Co
 from pytest_fcall.backends.apps.answers.parts import AI_SDK_UNDERSTOOD, add_invocation, content_of, read_tool_result
 from pytest_fcall.backends.apps.answers.values import Fields, check_ignored, field, fields_of, numbered, required_fields
 from pytest_fcall.backends.openai.answer_fields import count, finish
-from pytest_fcall.core import Usage
+from pytest_fcall.core.reply import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

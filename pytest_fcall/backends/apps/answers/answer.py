@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fcall.backends.apps.answers.common_call import common_call
 from pytest_fcall.backends.apps.answers.errors import ALLOWED_ANSWERS, AnswerError
-from pytest_fcall.core import Call, Message, Reply
+from pytest_fcall.core.reply import Call, Reply
+from pytest_fcall.core.values import Message
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.apps.answers.values import Fields

@@ -20,7 +20,8 @@ from pytest_fcall.backends.apps.answers.values import (
     word,
 )
 from pytest_fcall.backends.openai.answer_fields import engine, finish, text, usage
-from pytest_fcall.core import Message, RawCall
+from pytest_fcall.core.reply import RawCall
+from pytest_fcall.core.values import Message
 
 _ROLES = frozenset({"assistant", "user", "system", "developer", "tool", "function"})
 _READ = frozenset({"role", "content", "text", "tool_calls", "toolCalls", "function_call"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fcall.core import Call, RawCall
+from pytest_fcall.core.reply import Call, RawCall
 
 
 def common_call(value: object) -> RawCall | None:

@@ -19,7 +19,7 @@ from pytest_fcall.backends.apps.answers.values import (
 )
 from pytest_fcall.backends.openai.answer_fields import count
 from pytest_fcall.backends.openai.answer_fields import finish as known_finish
-from pytest_fcall.core import Finish, RawCall, Usage
+from pytest_fcall.core.reply import Finish, RawCall, Usage
 
 _CALLS = ("function_call", "functionCall")
 _RESULTS = ("function_response", "functionResponse")

@@ -11,7 +11,7 @@ from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_u
 from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
 from pytest_fcall.backends.apps.answers.shapes import KNOWN, find_reader
 from pytest_fcall.backends.apps.answers.values import Fields, as_text, check_ignored, fields_of, kind_of, listed
-from pytest_fcall.core import Message
+from pytest_fcall.core.values import Message
 
 
 def read_list(items: Sequence[object], sent: Sequence[Message], place: str = "") -> Answer:

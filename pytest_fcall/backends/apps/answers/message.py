@@ -10,8 +10,8 @@ from typing import Any
 from pytest_fcall.backends.apps.answers.common_call import common_call
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
 from pytest_fcall.backends.apps.answers.values import Fields, as_json, as_text, fields_of, plain
-from pytest_fcall.core import Finish, Json, Message, RawCall, Reply, Usage
-from pytest_fcall.core.reply import total_usage
+from pytest_fcall.core.reply import Finish, RawCall, Reply, Usage, total_usage
+from pytest_fcall.core.values import Json, Message
 
 
 @dataclass(slots=True)

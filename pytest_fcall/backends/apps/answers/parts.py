@@ -20,7 +20,7 @@ from pytest_fcall.backends.apps.answers.values import (
     required_fields,
     said,
 )
-from pytest_fcall.core import RawCall
+from pytest_fcall.core.reply import RawCall
 
 _TEXT = frozenset({"text", "output_text", "input_text"})
 _ANTHROPIC_CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})

@@ -22,7 +22,7 @@ from pytest_fcall.backends.apps.answers.values import (
     required_fields,
 )
 from pytest_fcall.backends.openai.answer_fields import engine, text, usage
-from pytest_fcall.core import Finish
+from pytest_fcall.core.reply import Finish
 
 _HOSTED: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
     {

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 
 Fields: TypeAlias = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from pytest_fcall.core import Json
+from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.history import CaseKey, Change, KeptRun, RunHistory, key_of
 from pytest_fcall.reporting.number_text import (
     accuracy_text,

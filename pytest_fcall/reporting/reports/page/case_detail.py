@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.core import Call, Expectation, Json, Reason, ReasonKind, Tool, Verdict
-from pytest_fcall.core.expectation import chosen_alternative
+from pytest_fcall.core.expectation import Expectation, chosen_alternative
+from pytest_fcall.core.reply import Call
+from pytest_fcall.core.request import Tool
 from pytest_fcall.core.result_fault import RecoveryResult
+from pytest_fcall.core.values import Json
+from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AnsweredTurn, AskedStep, ExpectedTurn
 from pytest_fcall.reporting.account_text import message_text
 from pytest_fcall.reporting.call_pairs import (
@@ -31,7 +34,7 @@ from pytest_fcall.reporting.value_text import call_text, value_text
 from pytest_fcall.reporting.word_diff import marked_changes
 
 if TYPE_CHECKING:
-    from pytest_fcall.core import CallResult
+    from pytest_fcall.core.conversation import CallResult
 
 _LONGEST: Final = 50_000
 """Of longer texts the middle is left out."""

@@ -12,7 +12,8 @@ from urllib.parse import quote, urlsplit
 
 from markupsafe import Markup
 
-from pytest_fcall.core import Json, Tool
+from pytest_fcall.core.request import Tool
+from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.answer_lines import unjudged_lines
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile, packed, script_data
 from pytest_fcall.reporting.reports.page import overview
