@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 _GITLEAKS: Final = "gitleaks, config/gitleaks.toml"
@@ -100,13 +101,17 @@ _TOKEN: Final = re.compile(r"[\w~+/=.:%-]{13,}")
 """Only in these a key is looked for: to try all formats at every place of a text takes milliseconds."""
 _LONGEST_TOKEN: Final = 2000
 """A longer text is data, such as an image, or a JSON Web Token."""
-_WIDE: Final = re.compile("|".join(each.form for each in KEY_FORMATS if each.owner in ("PEM", "JSON Web Token")))
+
+
+@lru_cache(maxsize=1)
+def _wide_keys() -> re.Pattern[str]:
+    return re.compile("|".join(each.form for each in KEY_FORMATS if each.owner in ("PEM", "JSON Web Token")))
 
 
 def with_keys_replaced(replaced: Callable[[re.Match[str]], str], text: str) -> str:
     """The text with `replaced` for each key of a known format."""
     if "-----BEGIN" in text or "eyJ" in text:
-        text = _WIDE.sub(replaced, text)
+        text = _wide_keys().sub(replaced, text)
     return _TOKEN.sub(lambda token: token[0] if len(token[0]) > _LONGEST_TOKEN else _KEY.sub(replaced, token[0]), text)
 
 

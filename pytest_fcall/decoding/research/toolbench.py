@@ -178,6 +178,8 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> ReadCall:
 
 @dataclass(slots=True)
 class _Request:
+    """What a command of curl says: its address, method and body, and the options that are not read."""
+
     url: str = ""
     method: str = ""
     data: list[str] = field(default_factory=list)

@@ -128,6 +128,8 @@ _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 @dataclass(frozen=True, slots=True)
 class _Operation:
+    """An operation of a specification, and the place where it stands."""
+
     method: str
     route: str
     node: Mapping[str, Json]

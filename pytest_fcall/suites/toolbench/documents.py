@@ -105,6 +105,8 @@ def read_rankings(folder: Path) -> Rankings:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
+    """Documents of one kind in the order that a file of rankings gives for each question."""
+
     rows: Mapping[str, Mapping[str, Json]]
     kind: Kind
     places: Mapping[str, int]
