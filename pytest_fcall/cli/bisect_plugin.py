@@ -20,8 +20,8 @@ from pytest_fcall.reporting.bisected import BisectedCase, edit_lines, result_lin
 from pytest_fcall.reporting.terminal import marks_for
 from pytest_fcall.session.bisection.bisection import Bisection, cost_of_request, undoing_lines
 from pytest_fcall.session.bisection.suspect import Allowance, Suspect
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.models import NamedModel, parse_model
-from pytest_fcall.session.outcomes import SettingError
 
 _FOUND: Final = 0
 _NOTHING: Final = 1

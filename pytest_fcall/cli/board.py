@@ -17,7 +17,7 @@ from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.board.board import Board, board_lines
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_width
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.result.board import BoardSource, board_of, is_verdict_file, read_published, read_verdicts
 from pytest_fcall.session.result.report_files import ReportFile, usable_report, write_portions
 from pytest_fcall.suites.builtin import SUITES

@@ -11,8 +11,8 @@ from pytest_fcall.backends.store import StoreError, store_path
 from pytest_fcall.backends.store.address import StorePlace, server_address
 from pytest_fcall.cli.project import ROOT_MARKERS
 from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest_offline
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.models import parse_model
-from pytest_fcall.session.outcomes import SettingError
 
 _STORE = "fc_store"
 

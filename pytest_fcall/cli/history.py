@@ -20,7 +20,7 @@ from pytest_fcall.reporting.history import HistoricRun, Series, history_lines, l
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.result.kept_runs import Run, RunFiles, find_runs
 from pytest_fcall.session.result.report_files import ReportFile, usable_report, write_portions
 from pytest_fcall.tracking.run_file import run_paths

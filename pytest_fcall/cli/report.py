@@ -11,7 +11,7 @@ from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.runs import run_path
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.result.kept_runs import load_run
 from pytest_fcall.session.result.report_files import KINDS, parse_report, report_text, write_report, writer_of
 from pytest_fcall.session.result.run_report import MOST_EARLIER, report_of

@@ -14,7 +14,7 @@ from pytest_fcall.cli.revision_side import case_row
 from pytest_fcall.core.case import FaultyCase
 from pytest_fcall.core.files import replace_file
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.session.outcomes import CaseEnded
+from pytest_fcall.session.endings import CaseEnded
 
 
 class _QuestionReader(InProcessPlugin):

@@ -267,10 +267,10 @@ def pytest_fixture_setup(
     try:
         return _as_model((yield), fixturedef, request)
     except BaseException as error:  # CaseEnded is one, and must not be imported where nothing fails
-        from pytest_fcall.session.outcomes import CaseEnded
+        from pytest_fcall.session.endings import CaseEnded
 
         if isinstance(error, CaseEnded):
-            from pytest_fcall.plugin.outcomes import end_test
+            from pytest_fcall.plugin.terminal import end_test
 
             end_test(error)
         raise

@@ -170,7 +170,7 @@ class CaseFile(pytest.Module):
         except UnreadableFile as unreadable:
             if self._is_no_case_file(unreadable.fault):
                 return None
-            from pytest_fcall.plugin.outcomes import printable
+            from pytest_fcall.plugin.terminal import printable
             from pytest_fcall.reporting.faults import fault_text
 
             text = printable(fault_text(unreadable.fault, self.config.rootpath))

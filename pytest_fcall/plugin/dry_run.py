@@ -8,15 +8,15 @@ import pytest
 
 from pytest_fcall.core.case import Case
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.outcomes import verbosity
 from pytest_fcall.plugin.redaction import tell, usage_error
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.settings import settings_of
+from pytest_fcall.plugin.terminal import verbosity
 from pytest_fcall.reporting.dry_run import PlannedRequest, dry_run_line, dry_run_lines
 from pytest_fcall.session.ask.costs import Costs
 from pytest_fcall.session.ask.types import Question
+from pytest_fcall.session.endings import CaseEnded
 from pytest_fcall.session.judge.samples import sample_request, samples_of
-from pytest_fcall.session.outcomes import CaseEnded
 
 
 class DryRun:

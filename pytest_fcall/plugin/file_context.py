@@ -12,12 +12,12 @@ from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Case, FaultyCase
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.outcomes import verbosity
 from pytest_fcall.plugin.report import shows_passed_calls
+from pytest_fcall.plugin.terminal import verbosity
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.volatile import with_file_patterns
+from pytest_fcall.session.endings import CaseError
 from pytest_fcall.session.models import NamedModel
-from pytest_fcall.session.outcomes import CaseError
 from pytest_fcall.session.session import Session
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.session.ask.decoded_reply import AppWire, collected_wire
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Asker, Question, Source
+from pytest_fcall.session.endings import CaseError, SettingError
 from pytest_fcall.session.judge.llm_judge import AskJudge
 from pytest_fcall.session.models import NamedModel, parse_model
-from pytest_fcall.session.outcomes import CaseError, SettingError
 
 _PROXY_OFF = "fc_wire needs the proxy, and fc_proxy is off"
 _TWO_APPS = (

@@ -60,7 +60,7 @@ def _is_run(config: pytest.Config, named: NamedModel) -> bool:
     if named.model.kind != "http":
         return named.model.kind == "python"
     from pytest_fcall.plugin.session import session_of
-    from pytest_fcall.session.outcomes import CaseEnded
+    from pytest_fcall.session.endings import CaseEnded
 
     try:
         return session_of(config).replies.source(named).is_started_here

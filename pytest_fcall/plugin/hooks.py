@@ -16,11 +16,11 @@ from pytest_fcall.core.request import Request
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.outcomes import find_terminal_width, printable
 from pytest_fcall.plugin.redaction import redact_report, redacted_case, secrets_of, tell
 from pytest_fcall.plugin.refusal import unusable_model
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, to_json
 from pytest_fcall.plugin.session import session_of
+from pytest_fcall.plugin.terminal import find_terminal_width, printable
 
 NAME = "fcall-hooks"
 

@@ -17,17 +17,17 @@ from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.plugin.outcomes import end_test, printable, terminal_encoding, terminal_width, verbosity
 from pytest_fcall.plugin.report import CALLS_TITLE, CaseReport, attach
+from pytest_fcall.plugin.terminal import end_test, printable, terminal_encoding, terminal_width, verbosity
 from pytest_fcall.reporting.account import Account, account_to_json
 from pytest_fcall.reporting.results import Status
 from pytest_fcall.reporting.terminal import marks_for
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Asker
 from pytest_fcall.session.case_run import CaseRun, JudgedCase
+from pytest_fcall.session.endings import CaseEnded, CaseError
 from pytest_fcall.session.judge.verdict import CaseJudge
 from pytest_fcall.session.models import NamedModel
-from pytest_fcall.session.outcomes import CaseEnded, CaseError
 from pytest_fcall.session.result.account import account_of
 from pytest_fcall.session.result.result import CaseItemFacts, result_of, result_properties
 from pytest_fcall.tracking.run_accounts import account_line

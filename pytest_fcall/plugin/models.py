@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.models import BUILT_IN_KINDS, NamedModel, parse_model
-from pytest_fcall.session.outcomes import SettingError
 
 _ID_WITH_MODEL: Final = re.compile(r"(?P<id>.*)\[(?P<model>[^\W\d]\w*:[^\[\]]+)\]")
 _CASE_FILES: Final = (".yaml", ".yml")

@@ -8,9 +8,9 @@ from collections.abc import Generator
 import pytest
 
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.outcomes import end_test
 from pytest_fcall.plugin.session import OPEN_WIRE, session_of
-from pytest_fcall.session.outcomes import CaseEnded
+from pytest_fcall.plugin.terminal import end_test
+from pytest_fcall.session.endings import CaseEnded
 
 NAME = "fcall-test-hooks"
 

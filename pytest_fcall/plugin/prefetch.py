@@ -14,9 +14,9 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.session.ask.costs import share_of_concurrency
 from pytest_fcall.session.ask.types import Conversation, Question
+from pytest_fcall.session.endings import CaseEnded
 from pytest_fcall.session.judge.samples import sample_request, samples_of
 from pytest_fcall.session.judge.verdict import CaseJudge
-from pytest_fcall.session.outcomes import CaseEnded
 
 if TYPE_CHECKING:
     from collections import deque

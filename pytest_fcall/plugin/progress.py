@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import pytest
 
 from pytest_fcall.core.reply import Usage
-from pytest_fcall.plugin.outcomes import printable
 from pytest_fcall.plugin.settings import settings_of
+from pytest_fcall.plugin.terminal import printable
 from pytest_fcall.reporting.number_text import cost_text
 from pytest_fcall.session.ask.costs import Costs
 

@@ -132,7 +132,7 @@ def unusable_model(session: pytest.Session) -> str | None:
     from pytest_fcall.core.backend import ModelUnavailable, check_backend
     from pytest_fcall.plugin.session import session_of
     from pytest_fcall.reporting.safe_text import safe_line
-    from pytest_fcall.session.outcomes import CaseEnded
+    from pytest_fcall.session.endings import CaseEnded
 
     nobody_is_asked = session_of(session.config).replies.open_requests is not None
     for named in session_of(session.config).settings.models:
@@ -168,7 +168,7 @@ def _items_of(session: pytest.Session, named: NamedModel) -> Iterator[CaseItem]:
 def _is_needed(item: CaseItem, source: Source) -> bool:
     from pytest_fcall.plugin.session import session_of
     from pytest_fcall.session.ask.types import Question
-    from pytest_fcall.session.outcomes import CaseEnded
+    from pytest_fcall.session.endings import CaseEnded
 
     if not isinstance(item.case, Case) or item.context.changes_requests:
         return False

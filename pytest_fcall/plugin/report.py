@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_fcall.plugin.outcomes import verbosity
+from pytest_fcall.plugin.terminal import verbosity
 from pytest_fcall.reporting.result_json import result_from_json, result_to_json
 from pytest_fcall.reporting.results import MissingReply, Result
 

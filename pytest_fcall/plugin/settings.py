@@ -17,7 +17,7 @@ from pytest_fcall.plugin.models import ModelArguments
 from pytest_fcall.plugin.options import AROUND, DRIFT, FIXED, INSIDE, MISSING, PROXY, RECORD, SPANS
 from pytest_fcall.plugin.redaction import secrets_of, usage_error
 from pytest_fcall.session.ask.volatile import read_volatile
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.settings import (
     DEFAULT_CONCURRENCY,
     DEFAULT_SPANS_WAIT,

@@ -15,12 +15,12 @@ from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.plugin import not_collected
 from pytest_fcall.plugin.accepting import BaselineWriter, keep_texts
 from pytest_fcall.plugin.collected import collected, uncollected_lines
-from pytest_fcall.plugin.outcomes import terminal_encoding, verbosity
 from pytest_fcall.plugin.redaction import tell
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, lists_passed, shows_passed_calls
 from pytest_fcall.plugin.report_text import CaseText, Causes, SilentReports, print_passed, shorten_skips, test_name
 from pytest_fcall.plugin.session import gates_of, session_of
 from pytest_fcall.plugin.settings import settings_of
+from pytest_fcall.plugin.terminal import terminal_encoding, verbosity
 from pytest_fcall.reporting.answer_lines import missing_lines
 from pytest_fcall.reporting.results import MissingReply, Result, Results
 from pytest_fcall.reporting.run_table import file_table, models_of

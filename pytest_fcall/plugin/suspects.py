@@ -28,8 +28,8 @@ from pytest_fcall.session.bisection.accepted_version import (
 )
 from pytest_fcall.session.bisection.bisection import Bisection
 from pytest_fcall.session.bisection.suspect import Allowance, Measured, Suspect
+from pytest_fcall.session.endings import CaseEnded
 from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL, NamedModel
-from pytest_fcall.session.outcomes import CaseEnded
 from pytest_fcall.tracking.baseline_content import UnreadableStanza
 from pytest_fcall.tracking.measurement import Key
 from pytest_fcall.tracking.question_digests import (

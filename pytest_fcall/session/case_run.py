@@ -12,6 +12,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import most_notable_way
+from pytest_fcall.session.endings import CaseError
 from pytest_fcall.session.judge.baseline_comparison import BaselineComparison, failure_way_of_answer, stanza_of
 from pytest_fcall.session.judge.samples import (
     CaseAnswers,
@@ -22,7 +23,6 @@ from pytest_fcall.session.judge.samples import (
     samples_of,
 )
 from pytest_fcall.session.judge.verdict import CaseJudge
-from pytest_fcall.session.outcomes import CaseError
 from pytest_fcall.tracking.question_digests import SYSTEM
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pytest_fcall.backends.local import local_backend
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core.operators import OPERATORS
 from pytest_fcall.decoding import DECODERS
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES, SuiteSettings
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl
 
 from pytest_fcall.core.backend import Model
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 
 Origin: TypeAlias = Literal["command line", "configuration", "fixture"]
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from pytest_fcall.session.ask.costs import Costs
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.replies import Replies
+from pytest_fcall.session.endings import CaseError
 from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.session.judge.doubt import Doubt
-from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pytest_fcall.core.case import Samples
 from pytest_fcall.core.secrets import Secrets
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.models import NamedModel
-from pytest_fcall.session.outcomes import SettingError
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.store.address import ServerAddress

@@ -16,7 +16,7 @@ from pytest_fcall.cli.score.rows import RowJudge, RowVerdict
 from pytest_fcall.cli.score.stored_answers import answer_key, case_names, rows_of_other_file, stored_answer
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.safe_text import laid_out
-from pytest_fcall.session.outcomes import CaseEnded
+from pytest_fcall.session.endings import CaseEnded
 from pytest_fcall.session.result.exit_status import FAILED
 from pytest_fcall.suites.json_files import BrokenRow
 

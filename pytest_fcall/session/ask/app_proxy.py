@@ -18,7 +18,7 @@ from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
 from pytest_fcall.session.ask.recordings import CaseRecordings
 from pytest_fcall.session.ask.types import Asker, Question, Source
 from pytest_fcall.session.ask.volatile import volatile_of
-from pytest_fcall.session.outcomes import CaseError
+from pytest_fcall.session.endings import CaseError
 
 if TYPE_CHECKING:
     from pathlib import Path

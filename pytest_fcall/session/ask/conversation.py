@@ -32,8 +32,8 @@ from pytest_fcall.session.ask.types import (
     most_notable_way,
     oldest_and_newest,
 )
+from pytest_fcall.session.endings import CaseEnded, CaseError, CaseSkipped, SettingError
 from pytest_fcall.session.models import NamedModel, parse_model
-from pytest_fcall.session.outcomes import CaseEnded, CaseError, CaseSkipped, SettingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

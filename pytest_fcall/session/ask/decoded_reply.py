@@ -12,7 +12,7 @@ from pytest_fcall.core.reply import Call, Reply, total_usage
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.session.ask.no_reply import NotRecorded
-from pytest_fcall.session.outcomes import CaseError
+from pytest_fcall.session.endings import CaseError
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Decoder

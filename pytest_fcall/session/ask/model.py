@@ -11,8 +11,8 @@ from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.session.ask.types import Answer, Asker, Conversation, Question, Source
+from pytest_fcall.session.endings import CaseError
 from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL
-from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

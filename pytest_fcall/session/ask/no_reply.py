@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable, Unanswered
 from pytest_fcall.reporting.results import MissingReply
 from pytest_fcall.session.ask.volatile import volatile_of
-from pytest_fcall.session.outcomes import CaseError, CaseSkipped, without_own_frames
+from pytest_fcall.session.endings import CaseError, CaseSkipped, without_own_frames
 
 if TYPE_CHECKING:
     from pytest_fcall.session.ask.recordings import SessionRecordings

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
 from pytest_fcall.session.ask.types import Question
-from pytest_fcall.session.outcomes import CaseSkipped
+from pytest_fcall.session.endings import CaseSkipped
 
 
 class OpenRequest(NamedTuple):

@@ -14,7 +14,7 @@ from pytest_fcall.session.ask.sources import Sources
 from pytest_fcall.session.ask.transport import ReceivedReply, Transport, result_of
 from pytest_fcall.session.ask.types import Answer, AppTrace, Asker, Conversation, Question, Source, oldest_and_newest
 from pytest_fcall.session.ask.volatile import VolatileNotes
-from pytest_fcall.session.outcomes import CaseEnded, CaseError
+from pytest_fcall.session.endings import CaseEnded, CaseError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -24,7 +24,7 @@ from pytest_fcall.retrieval import (
     tool_document,
 )
 from pytest_fcall.retrieval import sentence_transformer as load_model
-from pytest_fcall.session.outcomes import CaseError
+from pytest_fcall.session.endings import CaseError
 
 
 def with_chosen_tools(case: Case, how: Retrieval, root: Path) -> Case:

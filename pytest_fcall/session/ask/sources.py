@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_fcall.core.backend import Backend, ModelUnavailable, throughput_of
 from pytest_fcall.core.digests import canonical
 from pytest_fcall.session.ask.types import Source
+from pytest_fcall.session.endings import CaseError
 from pytest_fcall.session.models import NamedModel
-from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import BackendFactory

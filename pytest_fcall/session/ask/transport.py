@@ -12,7 +12,7 @@ from pytest_fcall.core.reply import Reply, Usage
 from pytest_fcall.core.request import Request
 from pytest_fcall.session.ask.app_proxy import AppProxy
 from pytest_fcall.session.ask.types import AppTrace, Asker, Question, Source
-from pytest_fcall.session.outcomes import CaseError
+from pytest_fcall.session.endings import CaseError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Runner

@@ -16,8 +16,8 @@ from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json
 from pytest_fcall.session.ask.volatile import VolatileKeys, VolatilePatterns, volatile_of
+from pytest_fcall.session.endings import CaseError
 from pytest_fcall.session.models import NamedModel
-from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.volatile import LeftOut

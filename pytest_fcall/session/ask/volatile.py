@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core.digests import digest
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.volatile import LeftOut, Volatile

@@ -10,8 +10,8 @@ from pytest_fcall.bisection.search import AnswerTest, ErrorBudget, Fails, OneAns
 from pytest_fcall.bisection.version import Difference, Version
 from pytest_fcall.core.case import Case, uses_judge
 from pytest_fcall.core.verdict import Rate
+from pytest_fcall.session.endings import CaseEnded
 from pytest_fcall.session.judge.samples import sample_request
-from pytest_fcall.session.outcomes import CaseEnded
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcall.core.backend import Model
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.models import parse_model
-from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.tracking.revision import files_at_revision
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from pytest_fcall.matching.judge_prompt import (
 from pytest_fcall.reporting.transcript import content_text
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Answer
-from pytest_fcall.session.outcomes import CaseError
+from pytest_fcall.session.endings import CaseError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

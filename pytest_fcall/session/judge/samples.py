@@ -13,7 +13,7 @@ from pytest_fcall.core.reply import Calls, Reply, Usage, total_usage
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.verdict import Rate, Verdict, is_rule, passes, reason_pairs
 from pytest_fcall.session.ask.types import oldest_and_newest
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.tracking.stanza import Stanza
 
 if TYPE_CHECKING:

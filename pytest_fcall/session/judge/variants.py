@@ -14,9 +14,9 @@ from pytest_fcall.core.values import Message
 from pytest_fcall.core.variants import REPETITION, WORDED, Relation, Unfit, WantedRelation
 from pytest_fcall.schema.value_text import did_you_mean
 from pytest_fcall.session.ask.types import Asker, Conversation, Question, Source
+from pytest_fcall.session.endings import CaseEnded, CaseError, SettingError
 from pytest_fcall.session.judge.samples import CaseAnswers, JudgedAnswer, sample_request, samples_of
 from pytest_fcall.session.models import NamedModel, parse_model
-from pytest_fcall.session.outcomes import CaseEnded, CaseError, SettingError
 from pytest_fcall.variants.kept_texts import (
     KeptText,
     TextKey,

@@ -13,8 +13,8 @@ from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.session.ask.types import Answer
+from pytest_fcall.session.endings import CaseError
 from pytest_fcall.session.judge.samples import JudgedAnswer
-from pytest_fcall.session.outcomes import CaseError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

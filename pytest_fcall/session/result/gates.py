@@ -14,7 +14,7 @@ from pytest_fcall.reporting.number_text import interval_text, p_equation_text, p
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import statistics_of
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.result.exit_status import FAILED, PASSED, Fail, RunFailures
 from pytest_fcall.session.result.model_change import rate_pair
 from pytest_fcall.session.result.suite_scores import Suites, combined_score

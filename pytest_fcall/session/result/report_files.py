@@ -17,7 +17,7 @@ from pytest_fcall.core.files import replace_file
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.run_table import models_of
 from pytest_fcall.schema.value_text import did_you_mean
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 
 ReportWriter: TypeAlias = Callable[[Report], Iterable[str | bytes]]
 """Writes a report, portion by portion."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcall.reporting.result_json import results_to_json
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.tracking.revision import repository_of, revision_of
 from pytest_fcall.tracking.run_accounts import AccountWriter, accounts_path, remove_old_accounts
 from pytest_fcall.tracking.run_file import RunFile, remove_old_runs, run_id, runs_folder, write_run

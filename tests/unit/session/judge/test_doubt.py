@@ -8,9 +8,9 @@ import pytest
 
 from pytest_fcall.core import Model, Outcome
 from pytest_fcall.core.verdict import Rate
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.session.judge.doubt import FALSE_ALARMS, LEAST_BUDGET, Doubt
-from pytest_fcall.session.outcomes import SettingError
 from pytest_fcall.session.settings import Confirm, Worker
 from pytest_fcall.tracking.baseline_content import write_baseline
 from pytest_fcall.tracking.baseline_file import baseline_path

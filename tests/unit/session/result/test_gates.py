@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.results import Result, Status
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.result.gates import gate_verdict_lines, read_gates
 
 MODEL = "openai:a"

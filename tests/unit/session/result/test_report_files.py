@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.session.outcomes import SettingError
+from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.result.report_files import ReportFile, parse_report, report_text, write_report
 from tests.unit.reporting.reports.examples import report, result
 

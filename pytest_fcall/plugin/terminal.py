@@ -1,4 +1,4 @@
-"""The end of a test in pytest's terms, with a text that this terminal can print."""
+"""The terminal of a run: its width, what it can print, and the end of a test in words that it shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 
 import pytest
 
-from pytest_fcall.session.outcomes import CaseEnded, CaseSkipped
+from pytest_fcall.session.endings import CaseEnded, CaseSkipped
 
 _WIDTH: Final = pytest.StashKey[int]()
 _USUAL_WIDTH: Final = 80
