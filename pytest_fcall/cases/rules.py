@@ -16,7 +16,7 @@ from pytest_fcall.core.bounded_text import is_glob
 from pytest_fcall.core.case import Turn
 from pytest_fcall.core.expectation import Language, MatchRule, Profile, Rules, Strings
 from pytest_fcall.core.operators import Operator, pattern_operators
-from pytest_fcall.schema.value_text import did_you_mean
+from pytest_fcall.schema.value_text import clauses, did_you_mean
 
 
 def match_rules(node: Node, scope: Scope) -> tuple[MatchRule, ...]:
@@ -73,7 +73,7 @@ def _check_path(place: Node, path: str, scope: Scope) -> None:
         return
     schema = scope.toolbox.schema(tool) if scope.toolbox.is_complete else None
     if schema and not schema.allows_more_arguments and not is_glob(parameter) and parameter not in schema.parameters:
-        hint = (did_you_mean(parameter, schema.parameters) + scope.toolbox.lock_hint(tool)).removeprefix("; ")
+        hint = clauses(scope.toolbox.lock_hint(tool), did_you_mean(parameter, schema.parameters))
         scope.faults.add("unknown-argument", place, f"{quoted(tool)} has no argument {quoted(parameter)}", hint)
 
 

@@ -17,7 +17,7 @@ from pytest_fcall.core.expectation import MatchRule, Profile
 from pytest_fcall.core.request import Tool
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
-from pytest_fcall.schema.value_text import did_you_mean
+from pytest_fcall.schema.value_text import clauses, did_you_mean
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Suite, ToolSource
@@ -69,7 +69,7 @@ class Toolbox:
             files = {*self._locked.values()}
         if not files:
             return ""
-        return f"; if its source has it, the lock file is old: fcall tools lock {' '.join(sorted(files))}"
+        return f"if its source has it, the lock file is old: fcall tools lock {' '.join(sorted(files))}"
 
     def _compiled(self, name: str) -> ToolSchema | None:
         tool = self.tools.get(name)
@@ -108,9 +108,10 @@ def check_tool_name(node: Node, name: str, scope: Scope) -> bool:
     if name in tools:
         return True
     if scope.toolbox.is_complete:
-        hint = (did_you_mean(name, tools) or one_of(tools)) if tools else "the file has no tools: give it `tools:`"
-        message = f"there is no tool {quoted(name)}"
-        scope.faults.add("unknown-tool", node, message, f"{hint}{scope.toolbox.lock_hint(name)}")
+        meant = did_you_mean(name, tools)
+        others = one_of(tools) if tools else "the file has no tools: give it `tools:`"
+        hint = clauses("" if meant else others, scope.toolbox.lock_hint(name), meant)
+        scope.faults.add("unknown-tool", node, f"there is no tool {quoted(name)}", hint)
     return False
 
 

@@ -15,7 +15,7 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.place import Mismatch, Path
 from pytest_fcall.matching.values import compare_outside_calls, judge_value
 from pytest_fcall.matching.wording import value_text
-from pytest_fcall.schema.value_text import describe_changes, did_you_mean, json_text
+from pytest_fcall.schema.value_text import clauses, describe_changes, did_you_mean, json_text
 
 _STATE = "state"
 
@@ -78,7 +78,7 @@ def judge_state(expected: Mapping[str, Pattern], state: CallResult, context: Mat
         Reason(
             "wrong_state",
             path_text(each.path),
-            f"{each.message()}{_attribute_hint(each, state.value)}",
+            clauses(each.message(), _attribute_hint(each, state.value)),
             each.expected,
             each.got,
         )
@@ -108,8 +108,7 @@ def _attribute_hint(mismatch: Mismatch, state: Json) -> str:
         return ""
     *above, name = mismatch.path[1:]
     around = _value_at(state, tuple(above))
-    hint = did_you_mean(name, around) if isinstance(around, Mapping) else ""
-    return f"; {hint}" if hint else ""
+    return did_you_mean(name, around) if isinstance(around, Mapping) else ""
 
 
 def _value_at(value: Json, path: Path) -> Json:

@@ -27,8 +27,8 @@ from pytest_fcall.schema.traversal import (
 )
 from pytest_fcall.schema.value_text import (
     alternatives,
+    clauses,
     did_you_mean,
-    nearest,
     one_of_values,
     quoted_path,
     shown,
@@ -289,7 +289,7 @@ def unexpected_argument(path: Path, known: Sequence[str], owner: Json) -> Findin
     hint = did_you_mean(path[-1], [name for name in known if name not in given])
     kind = f"property of {quoted_path(path[:-1])}" if path[:-1] else "argument of this tool"
     article = "a" if path[:-1] else "an"
-    message = f"{quoted_path(path)} is not {article} {kind}" + (f"; {hint}" if hint else "")
+    message = clauses(f"{quoted_path(path)} is not {article} {kind}", hint)
     return Finding("unexpected_argument", path, message, got=given.get(str(path[-1])))
 
 
@@ -306,11 +306,8 @@ def _mistyped(where: Path, types: Sequence[Json], got: Json) -> Finding:
 
 
 def _no_option(where: Path, values: list[Json], got: Json) -> Finding:
-    near = nearest(got, values)
-    hint = f"; did you mean {shown(near)}?" if near else ""
-    return Finding(
-        "schema", where, f"{quoted_path(where)} must be {one_of_values(values)}, not {shown(got)}{hint}", values, got
-    )
+    fault = f"{quoted_path(where)} must be {one_of_values(values)}, not {shown(got)}"
+    return Finding("schema", where, clauses(fault, did_you_mean(got, values)), values, got)
 
 
 def _is_mistyped(finding: Finding, where: Path) -> bool:

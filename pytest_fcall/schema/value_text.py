@@ -128,8 +128,17 @@ def _letter_pairs(name: str) -> frozenset[str]:
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """A hint that names the known name closest to `name`; empty if none is close."""
-    meant = nearest(name, known)
+    return question_of(nearest(name, known))
+
+
+def question_of(meant: str | None) -> str:
+    """The question whether this was meant; empty for None."""
     return "" if meant is None else f"did you mean `{meant}`?"
+
+
+def clauses(*texts: str) -> str:
+    """The clauses of a message, but for empty ones. The question whether something else was meant is the last."""
+    return "; ".join(filter(None, texts))
 
 
 def quoted_path(path: Sequence[str | int]) -> str:

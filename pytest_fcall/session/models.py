@@ -43,9 +43,10 @@ def parse_model(text: str, where: str, root: Path) -> Model:
     if not colon:
         kind, name = _kind_of_alias(whole, root), whole
     if not (kind.isidentifier() and name and name.isprintable()):
-        hint = _app_suggestion(kind, name) if colon else _suggestion(whole, root)
-        text = f"{where}: {whole!r} is not the name of a model; {hint}write KIND:NAME, such as {EXAMPLE} or openai:NAME"
-        raise SettingError(text)
+        from pytest_fcall.schema.value_text import clauses, question_of
+
+        text = f"{where}: {whole!r} is not the name of a model; write KIND:NAME, such as {EXAMPLE} or openai:NAME"
+        raise SettingError(clauses(text, question_of(_meant_app(kind, name) if colon else _meant_model(whole, root))))
     try:
         options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError:
@@ -64,13 +65,13 @@ def _kind_of_alias(alias: str, root: Path) -> str:
     return found.kind if found else ""
 
 
-def _app_suggestion(module: str, function: str) -> str:
+def _meant_app(module: str, function: str) -> str | None:
     """An app, where what stands in the place of the kind can only be a module."""
     is_app = "." in module and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))
-    return f"did you mean `python:{module}:{function}`? else " if is_app else ""
+    return f"python:{module}:{function}" if is_app else None
 
 
-def _suggestion(name: str, root: Path) -> str:
+def _meant_model(name: str, root: Path) -> str | None:
     """The entry of the project, or the known local model, whose name is closest."""
     from pytest_fcall.backends.local.aliases import ALIASES
     from pytest_fcall.backends.settings import aliases
@@ -78,4 +79,4 @@ def _suggestion(name: str, root: Path) -> str:
 
     known = {**{alias: f"local:{alias}" for alias in ALIASES}, **{alias: alias for alias in aliases(root)}}
     meant = nearest(name, known)
-    return f"did you mean `{known[meant]}`? else " if meant else ""
+    return known[meant] if meant else None

@@ -25,40 +25,44 @@ def pytest_fcall_backends(config):
 """
 
 
-def assert_refused(result: pytest.RunResult, message: str) -> None:
+def assert_refused(result: pytest.RunResult, message: str, question: str) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     lines = [line for line in result.stderr.str().splitlines() if line.startswith("ERROR")]
-    assert lines == [f"ERROR: {message}; the kinds are any, http, local, openai, python"]
+    assert lines == [f"ERROR: {message}; the kinds are any, http, local, openai, python{question}"]
     result.stdout.no_fnmatch_line("*collected*")
     result.stdout.no_fnmatch_line("*tool calls*")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "message", "question"),
     [
-        (["--fc-model=opena:gpt"], "--fc-model: there is no model of kind 'opena'; did you mean `openai:gpt`?"),
-        (["--fc-model=Python:a:b"], "--fc-model: there is no model of kind 'Python'; did you mean `python:a:b`?"),
-        (["--fc-model=crystal:ball"], "--fc-model: there is no model of kind 'crystal'"),
+        (["--fc-model=opena:gpt"], "--fc-model: there is no model of kind 'opena'", "; did you mean `openai:gpt`?"),
+        (["--fc-model=Python:a:b"], "--fc-model: there is no model of kind 'Python'", "; did you mean `python:a:b`?"),
+        (["--fc-model=crystal:ball"], "--fc-model: there is no model of kind 'crystal'", ""),
         (
             ["--fc-model=opena:gpt?base_url=x"],
-            "--fc-model: there is no model of kind 'opena'; did you mean `openai:gpt`?",
+            "--fc-model: there is no model of kind 'opena'",
+            "; did you mean `openai:gpt`?",
         ),
         (
             ["--fc-model=opena:gpt", "--fc-replay"],
-            "--fc-model: there is no model of kind 'opena'; did you mean `openai:gpt`?",
+            "--fc-model: there is no model of kind 'opena'",
+            "; did you mean `openai:gpt`?",
         ),
-        (["--fc-judge=opena:gpt"], "--fc-judge: there is no model of kind 'opena'; did you mean `openai:gpt`?"),
+        (["--fc-judge=opena:gpt"], "--fc-judge: there is no model of kind 'opena'", "; did you mean `openai:gpt`?"),
     ],
 )
-def test_an_unknown_kind_is_refused_with_the_nearest(weather: Shop, arguments: list[str], message: str) -> None:
-    assert_refused(weather.run(*arguments), message)
+def test_an_unknown_kind_is_refused_with_the_nearest(
+    weather: Shop, arguments: list[str], message: str, question: str
+) -> None:
+    assert_refused(weather.run(*arguments), message, question)
 
 
 @pytest.mark.parametrize("live", [(), ("--fc-live",)])
 @pytest.mark.parametrize("setting", ["fc_model", "fc_judge"])
 def test_it_is_refused_in_the_configuration_too(weather: Shop, setting: str, live: tuple[str, ...]) -> None:
     weather.file("pytest.ini", f"[pytest]\n{setting} = opena:gpt\n")
-    assert_refused(weather.run(*live), f"{setting}: there is no model of kind 'opena'; did you mean `openai:gpt`?")
+    assert_refused(weather.run(*live), f"{setting}: there is no model of kind 'opena'", "; did you mean `openai:gpt`?")
 
 
 @pytest.mark.parametrize("ini", [False, True])
@@ -67,7 +71,7 @@ def test_it_is_refused_once_under_workers(weather: Shop, ini: bool) -> None:
     arguments = [] if ini else ["--fc-model=opena:gpt"]
     result = weather.pytester.runpytest_subprocess(*QUIET, "-n", "2", *arguments)
     where = "fc_model" if ini else "--fc-model"
-    assert_refused(result, f"{where}: there is no model of kind 'opena'; did you mean `openai:gpt`?")
+    assert_refused(result, f"{where}: there is no model of kind 'opena'", "; did you mean `openai:gpt`?")
 
 
 def test_the_nearest_may_come_from_a_plugin(weather: Shop) -> None:
@@ -75,7 +79,7 @@ def test_the_nearest_may_come_from_a_plugin(weather: Shop) -> None:
     result = weather.run("--fc-model=parot:grey")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        ["*did you mean `parrot:grey`?; the kinds are any, http, local, openai, parrot, python"]
+        ["*; the kinds are any, http, local, openai, parrot, python; did you mean `parrot:grey`?"]
     )
 
 

@@ -84,9 +84,9 @@ def test_a_plain_test_may_have_rows_that_look_like_models(weather: Shop) -> None
     ("model", "message"),
     [
         ("gpt-5.2", "*--fc-model: 'gpt-5.2' is not the name of a model; write KIND:NAME, such as * or openai:NAME"),
-        ("shop.agent:run", "*is not the name of a model; did you mean `python:shop.agent:run`? else write KIND:NAME*"),
-        ("echo:answer", "*no model of kind 'echo'; did you mean `python:echo:answer`?; the kinds are *"),
-        ("gorila", "*'gorila' is not the name of a model; did you mean `local:gorilla`? else write KIND:NAME*"),
+        ("shop.agent:run", "*is not the name of a model; write KIND:NAME, *; did you mean `python:shop.agent:run`?"),
+        ("echo:answer", "*no model of kind 'echo'; the kinds are *; did you mean `python:echo:answer`?"),
+        ("gorila", "*'gorila' is not the name of a model; write KIND:NAME, *; did you mean `local:gorilla`?"),
         ("python:", "*is not the name of a model*"),
         (":x", "*is not the name of a model*"),
         (
@@ -180,5 +180,5 @@ def test_hostile_names_arguments_and_text_are_shown_safely(weather: Shop) -> Non
 def test_a_misspelt_entry_of_the_project_is_suggested(weather: Shop) -> None:
     weather.file("pyproject.toml", '[tool.fcall.models.nodes]\nmodel = "http:http://localhost:1/chat"\n')
     weather.run("--fc-model=nodee").stderr.fnmatch_lines(
-        ["*'nodee' is not the name of a model; did you mean `nodes`? else write *"]
+        ["*'nodee' is not the name of a model; write *; did you mean `nodes`?"]
     )

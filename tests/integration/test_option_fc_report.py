@@ -158,7 +158,7 @@ def test_a_run_without_cases_writes_nothing_into_the_summary_of_a_job(shop: Shop
     [
         ("out.pdf", "ERROR: --fc-report: the suffix of 'out.pdf' names no kind of report; suffixes: .html, .md, *"),
         ("out", "ERROR: --fc-report: the suffix of 'out' names no kind of report; *"),
-        ("cvs:out", "ERROR: --fc-report: 'cvs' is no kind of report; did you mean `csv`?; suffixes: *"),
+        ("cvs:out", "ERROR: --fc-report: 'cvs' is no kind of report; suffixes: *; did you mean `csv`?"),
         ("inspect", "ERROR: --fc-report: inspect*"),
         ("echo.py/r.md", "ERROR: --fc-report: nothing can be written to */echo.py: File exists"),
     ],

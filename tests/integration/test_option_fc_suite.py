@@ -148,7 +148,7 @@ def test_the_system_prompt_of_the_suite_tells_the_tools_in_prompt_mode(sea: Shop
         (["--fc-suite=bfkl"], "ERROR: --fc-suite: there is no suite `bfkl`; did you mean `bfcl`?"),
         (
             ["--fc-suite=bfcl:simpel_python"],
-            "ERROR: *no part 'simpel_python' in suite bfcl; did you mean `simple_python`? *",
+            "ERROR: *no part 'simpel_python' in suite bfcl; did you mean `simple_python`?",
         ),
         (["--fc-suite=bfcl:live", "--fc-suite-path=data"], "ERROR: *cannot read *BFCL_v4_live_simple.json: No such*"),
         (

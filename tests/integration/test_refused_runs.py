@@ -25,8 +25,8 @@ def assert_refused(result: pytest.RunResult, message: str) -> None:
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("python:ehco:answer", "python:ehco:answer: no module 'ehco'; did you mean `echo`?; searched in *"),
-        ("python:shop.agnet:answer", "python:shop.agnet:answer: no module 'shop.agnet'; did you mean `shop.agent`?; *"),
+        ("python:ehco:answer", "python:ehco:answer: no module 'ehco'; searched in *; did you mean `echo`?"),
+        ("python:shop.agnet:answer", "python:shop.agnet:answer: no module 'shop.agnet'; *; did you mean `shop.agent`?"),
         ("python:echo.agent:answer", "python:echo.agent:answer: no module 'echo.agent'; searched in *"),
         ("python:echo", "python:echo: write python:module:function, such as python:shop.agent:answer"),
         ("openai:exam", NO_KEY),
@@ -106,8 +106,8 @@ def test_a_baseline_of_nothing_is_refused_with_the_nearest(weather: Shop) -> Non
     weather.ask("--fc-accept")
     assert_refused(
         weather.ask("--fc-baseline=python:echo:answre"),
-        "--fc-baseline: nothing is accepted of python:echo:answre; did you mean `python:echo:answer`? baselines are "
-        "there of python:echo:answer",
+        "--fc-baseline: nothing is accepted of python:echo:answre; baselines are there of python:echo:answer; "
+        "did you mean `python:echo:answer`?",
     )
     shutil.rmtree(weather.pytester.path / "cases/__fcall__")
     assert_refused(

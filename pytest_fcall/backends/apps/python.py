@@ -184,11 +184,12 @@ def _folders_inside(module: str, folders: Sequence[str] | None) -> Sequence[str]
 def _no_module(name: str, module: str, part: str, folders: Iterable[str], root: Path) -> ModelUnavailable:
     from pkgutil import iter_modules
 
-    from pytest_fcall.schema.value_text import nearest
+    from pytest_fcall.schema.value_text import clauses, nearest, question_of
 
     meant = nearest(part, (found.name for found in iter_modules(folders)))
-    hint = f"; did you mean `{module.removesuffix(part)}{meant}`?" if meant else ""
-    return ModelUnavailable(f"python:{name}: no module {module!r}{hint}; searched in {root} and on sys.path")
+    question = question_of(f"{module.removesuffix(part)}{meant}" if meant else None)
+    searched = f"searched in {root} and on sys.path"
+    return ModelUnavailable(clauses(f"python:{name}: no module {module!r}", searched, question))
 
 
 def _module_and_path(name: str, root: Path) -> tuple[str, str]:
@@ -239,8 +240,10 @@ def find_object(name: str, root: Path) -> object:
         try:
             target = getattr(target, part)
         except AttributeError:
-            text = f"python:{name}: {module_name} has no {path!r}{_meant_text(part, target)}"
-            raise ModelUnavailable(text) from None
+            from pytest_fcall.schema.value_text import clauses, did_you_mean
+
+            question = did_you_mean(part, (other for other in dir(target) if not other.startswith("_")))
+            raise ModelUnavailable(clauses(f"python:{name}: {module_name} has no {path!r}", question)) from None
     return target
 
 
@@ -267,13 +270,6 @@ def agent_tools(name: str, root: Path, source: str) -> tuple[list[Tool], list[Un
             raise
         except Exception as error:  # the code of a framework
             raise SchemaError(f"its tools cannot be read: {type(error).__name__}: {error}") from error
-
-
-def _meant_text(name: str, owner: object) -> str:
-    from pytest_fcall.schema.value_text import nearest
-
-    meant = nearest(name, (other for other in dir(owner) if not other.startswith("_")))
-    return f"; did you mean `{meant}`?" if meant else ""
 
 
 def _import_failure(name: str, module: str, root: Path, error: BaseException) -> ModelUnavailable:

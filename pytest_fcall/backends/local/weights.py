@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_fcall.backends.local.aliases import ALIASES, LocalModel, find_model
 from pytest_fcall.core.backend import ModelUnavailable
-from pytest_fcall.schema.value_text import nearest
+from pytest_fcall.schema.value_text import clauses, nearest, question_of
 
 _HUB_ID = re.compile(r"(?:[\w.-]{1,96}/)?[\w.-]{1,96}", re.ASCII)
 _REVISION = re.compile(r"(?!.*\.\.)[\w.-][\w./-]{0,199}", re.ASCII)
@@ -177,10 +177,11 @@ def _missing(model: LocalModel, address: str, revision: str | None, root: Path, 
     lines = [
         f"the weights of {_shown(address)}{f' at {revision}' if revision else ''} are not on this machine",
         f"searched in {places}",
-        f"did you mean `local:{near}`?" if near else _download_hint(model, address, revision),
+        "" if near else _download_hint(model, address, revision),
         "recorded replies need no weights (--fc-replay)" + _demo_hint(model),
+        question_of(f"local:{near}" if near else None),
     ]
-    return "; ".join(filter(None, lines))
+    return clauses(*lines)
 
 
 def _download_hint(model: LocalModel, address: str, revision: str | None) -> str:

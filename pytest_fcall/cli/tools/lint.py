@@ -16,7 +16,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.schema.lint.catalogue import tool_findings
 from pytest_fcall.schema.lint.rules import RULES, ToolFinding
 from pytest_fcall.schema.traversal import Path
-from pytest_fcall.schema.value_text import did_you_mean
+from pytest_fcall.schema.value_text import clauses, did_you_mean
 
 _EFFECTS: Mapping[str, str] = {
     "fact": "a run would be refused",
@@ -46,8 +46,7 @@ def silenced_rule(text: str) -> SilencedRule:
     """The type of `--without`. Raises ArgumentTypeError."""
     rule, _, tools = text.partition(":")
     if rule not in RULES:
-        hint = did_you_mean(rule, RULES)
-        raise ArgumentTypeError(f"no rule is called {rule!r}" + (f"; {hint}" if hint else ""))
+        raise ArgumentTypeError(clauses(f"no rule is called {rule!r}", did_you_mean(rule, RULES)))
     return SilencedRule(rule, tools or "*")
 
 

@@ -69,12 +69,12 @@ def check_baseline(against: str, root: Path, models: Sequence[Model]) -> None:
 
 
 def _known_text(wanted: str, names: Sequence[str]) -> str:
-    from pytest_fcall.schema.value_text import did_you_mean
+    from pytest_fcall.schema.value_text import clauses, did_you_mean
 
     if not names:
         return "`pytest --fc-accept` accepts what is right"
     hint = did_you_mean(wanted, [name for name in names if ":" in name])
-    return f"{f'{hint} ' if hint else ''}baselines are there of {', '.join(names[:10])}"
+    return clauses(f"baselines are there of {', '.join(names[:10])}", hint)
 
 
 def id_of_folder(name: str) -> str:

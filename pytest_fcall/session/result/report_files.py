@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 from pytest_fcall.core.files import replace_file
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.run_table import models_of
-from pytest_fcall.schema.value_text import did_you_mean
+from pytest_fcall.schema.value_text import clauses, did_you_mean
 from pytest_fcall.session.endings import SettingError
 
 ReportWriter: TypeAlias = Callable[[Report], Iterable[str | bytes]]
@@ -118,7 +118,7 @@ def _of_suite(kind: str, name: str, folder: Path, known: Sequence[str], suites: 
     if kind in suites:
         raise SettingError(f"--fc-report: {kind}: needs a folder, such as {kind}:out")
     hint = did_you_mean(kind, known)
-    raise SettingError(f"--fc-report: {kind!r} is no kind of report{f'; {hint}' if hint else ''}; {_listed(known)}")
+    raise SettingError(clauses(f"--fc-report: {kind!r} is no kind of report", _listed(known), hint))
 
 
 def check_folder(folder: Path) -> None:

@@ -83,8 +83,8 @@ def parts_of(name: str) -> tuple[str, ...]:
     from pytest_fcall.schema.value_text import did_you_mean
 
     hint = did_you_mean(name, [*GROUPS, *PARTS])
-    known = f"Available: {', '.join(PARTS)}; groups: {', '.join(GROUPS)}"
-    raise ValueError(f"no part {name!r:.60} in suite acebench{f'; {hint}' if hint else '.'} {known}")
+    known = f"available: {', '.join(PARTS)}; groups: {', '.join(GROUPS)}"
+    raise ValueError(f"no part {name!r:.60} in suite acebench; {hint or known}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,6 @@ def categories_of(part: str) -> list[Category]:
 
         hint = did_you_mean(part, [*GROUPS, *CATEGORIES])
         named = [name for name in CATEGORIES if not name.startswith(DISGUISED)]
-        known = f"Available: {', '.join(named)}, {DISGUISED}…; groups: {', '.join(GROUPS)}"
-        raise ValueError(f"no part {part!r:.60} in suite bfcl{f'; {hint}' if hint else '.'} {known}")
+        known = f"available: {', '.join(named)}, {DISGUISED}…; groups: {', '.join(GROUPS)}"
+        raise ValueError(f"no part {part!r:.60} in suite bfcl; {hint or known}")
     return [CATEGORIES[name] for name in names]

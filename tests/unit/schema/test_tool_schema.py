@@ -120,7 +120,7 @@ PETS: dict[str, Json] = {
             {"enum": ["celsius", "fahrenheit"]},
             "Celsius",
             "schema",
-            "`x` must be one of celsius, fahrenheit, not 'Celsius'; did you mean 'celsius'?",
+            "`x` must be one of celsius, fahrenheit, not 'Celsius'; did you mean `celsius`?",
         ),
         ({"enum": ["a, b", "", 1, None]}, 2, "schema", "`x` must be one of 'a, b', '', 1, null, not 2"),
         ({"enum": list(range(20))}, 99, "schema", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … (20 in all), not 99"),
