@@ -182,10 +182,8 @@ def test_an_unknown_tool_may_be_one_that_the_lock_lacks(shop: Shop) -> None:
     shop.keep()
     shop.write((shop.root / "cases/shop.fc.yaml").read_text(encoding="utf-8").replace("shop__search", "shop__seek"))
     said = fcall(shop.root, "lint").stdout
-    assert (
-        ": if its source has it, the lock file is old: fcall tools lock cases/shop.fc.yaml; did you mean `shop__search`?\n"
-        in said
-    )
+    command = "fcall tools lock cases/shop.fc.yaml"
+    assert f"if its source has it, the lock file is old: {command}; did you mean `shop__search`?\n" in said
 
 
 def test_a_source_that_was_never_locked_has_drifted(shop: Shop) -> None:

@@ -38,7 +38,7 @@ def test_the_profile_of_a_suite_is_the_official_one(folder: Path) -> None:
 def test_a_part_that_is_not_known_is_told_with_those_that_are(folder: Path) -> None:
     with pytest.raises(ValueError, match=r"no part 'simple_pyton' in suite bfcl; did you mean `simple_python`\?$"):
         cases("simple_pyton", folder)
-    with pytest.raises(ValueError, match=r"no part 'quiz' in suite bfcl; available: simple_python, .*; groups: .*rest"):
+    with pytest.raises(ValueError, match=r"no part 'quiz' in suite bfcl; available: simple_python, .*; groups: "):
         cases("quiz", folder)
 
 
