@@ -30,6 +30,8 @@ settings.load_profile("patient")
 
 keep_files_in_memory()
 
+TESTS_RUN = pytest.StashKey[int]()
+
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Iterator[None]:
@@ -43,6 +45,19 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Take from the collector, every 200 tests, what earlier ones left: what pytest notes of each, modules, caches.
+
+    Every run inside a test ends with a look for garbage, which would go through all of it.
+    """
+    stash = item.session.stash
+    stash[TESTS_RUN] = stash.get(TESTS_RUN, 0) + 1
+    if not stash[TESTS_RUN] % 200:
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
