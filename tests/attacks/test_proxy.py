@@ -274,7 +274,7 @@ def test_no_command_line_shows_a_token(exam: Exam, monkeypatch: pytest.MonkeyPat
         return chat("Hello.")
 
     exam.server.default = answer
-    exam.shop.file("app.py", APP)
+    exam.shop.app(APP)
     exam.shop.file(
         "pyproject.toml",
         f"""

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
 
 import tests.integration.kept  # noqa: F401
+from tests.integration import small_server
 from tests.servers import Server
 from tests.suite_tools import WITHOUT_TOOLS, NoRecorder
 
@@ -69,6 +71,11 @@ class Shop:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(dedent(text), encoding="utf-8")
         return name
+
+    def app(self, text: str) -> None:
+        """Write a program that says `serve(answer)`, and the module from which it has `serve`."""
+        self.file("app.py", text)
+        self.file("small_server.py", Path(small_server.__file__).read_text("utf-8"))
 
     def run(self, *args: str) -> pytest.RunResult:
         return self.pytester.runpytest(*QUIET, *args)

@@ -43,6 +43,7 @@ def _wait_for(url: str, running: subprocess.Popen[bytes]) -> None:
     while time.monotonic() < end and running.poll() is None:
         with suppress(OSError), urllib.request.urlopen(url):  # noqa: S310  loopback
             return
+        time.sleep(0.01)  # an app that is not there yet needs the CPU to become so
     raise AssertionError("the app did not start")
 
 
@@ -50,7 +51,7 @@ def _wait_for(url: str, running: subprocess.Popen[bytes]) -> None:
 def by_hand(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Shop:
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
-    shop.file("app.py", APP)
+    shop.app(APP)
     shop.file("pytest.ini", "[pytest]\n")
     shop.cases(weather_in(["Paris", "Rome"]))
     return shop

@@ -29,30 +29,32 @@ APP = '''
 import json
 import os
 import sys
+from http.client import HTTPConnection, HTTPException
 
-import aiohttp
-from aiohttp import web
+from small_server import serve
 
 PASSED_ON = sys.argv[1].split(",")
-MODEL = f"{os.environ['OPENAI_BASE_URL']}/chat/completions"
+HOST, _, FOLDER = os.environ["OPENAI_BASE_URL"].removeprefix("http://").partition("/")
 
 
-async def answer(request):
-    asked = await request.json()
-    headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
+def ask_model(body, headers):
+    connection = HTTPConnection(HOST)
+    connection.request("POST", f"/{FOLDER}/chat/completions", json.dumps(body), headers)
+    came = connection.getresponse()
+    return came.status, came.read()
+
+
+def answer(asked, given):
+    headers = {name: given[name] for name in PASSED_ON if name in given} | {"content-type": "application/json"}
     headers["authorization"] = f"Bearer {os.environ['OPENAI_API_KEY']}"
     body = {"model": "exam-1", "messages": [{"role": "system", "content": "short"}, *asked["messages"]]}
-    async with aiohttp.ClientSession() as session, session.post(MODEL, json=body, headers=headers) as came:
-        reply = await came.json()
-    if came.status != 200:
-        return web.json_response(reply, status=500)
-    return web.json_response({"answer": reply["choices"][0]["message"]})
+    status, reply = ask_model(body, headers)
+    if status != 200:
+        return 500, json.loads(reply)
+    return 200, {"answer": json.loads(reply)["choices"][0]["message"]}
 
 
-app = web.Application()
-app.router.add_post("/chat", answer)
-app.router.add_get("/", lambda request: web.Response())
-web.run_app(app, host="127.0.0.1", port=int(os.environ["PORT"]), print=None)
+serve(answer)
 '''
 
 
@@ -63,7 +65,7 @@ class Apps:
         self.shop = shop
         self.server = server
         self.path: Path = shop.pytester.path
-        shop.file("app.py", APP)
+        shop.app(APP)
         self.passes_on("x-fcall-case")
 
     def passes_on(self, names: str, *more: str) -> None:
@@ -236,10 +238,8 @@ def test_an_app_that_does_not_start_is_told_with_what_it_said(apps: Apps) -> Non
 
 
 def test_an_app_that_fails_at_a_message_is_told_with_what_it_logged_meanwhile(apps: Apps) -> None:
-    broken_app = APP.replace(
-        'return web.json_response({"answer"', 'return web.json_response({"answer" + asked["no such"]'
-    )
-    apps.shop.file("app.py", broken_app.replace("async def", "print('sound so far', flush=True)\n\n\nasync def", 1))
+    broken_app = APP.replace('{"answer":', '{"answer" + asked["no such"]:')
+    apps.shop.file("app.py", broken_app.replace("def ask", "print('sound so far', flush=True)\n\n\ndef ask"))
     apps.passes_on("", 'environment = {LOG_TOKEN = "no such"}')
     apps.shop.cases(weather_in(["Paris"]))
     result = apps.run()
@@ -251,8 +251,8 @@ def test_an_app_that_does_not_answer_in_time_is_told_with_what_it_logged_meanwhi
     apps: Apps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pytest_fcall.backends.dispatch.sender.FIRST_WAIT", 0.01)
-    slow_app = APP.replace("async def", "import asyncio\n\nprint('sound so far', flush=True)\n\n\nasync def", 1)
-    waits = "    print('waiting for the database', flush=True)\n    await asyncio.sleep(99)\n"
+    slow_app = APP.replace("def ask", "import time\n\nprint('sound so far', flush=True)\n\n\ndef ask")
+    waits = "    print('waiting for the database', flush=True)\n    time.sleep(99)\n"
     apps.shop.file("app.py", slow_app.replace("    headers = ", f"{waits}    headers = ", 1))
     apps.passes_on("", "timeout = 0.5")
     apps.shop.cases(weather_in(["Paris"]))
@@ -288,11 +288,10 @@ def test_cases_that_ask_the_same_have_each_its_own_replies(apps: Apps) -> None:
 
 CARELESS = """
     try:
-        async with aiohttp.ClientSession() as session, session.post(MODEL, json=body, headers=headers) as came:
-            await came.read()
-    except aiohttp.ClientError:
+        ask_model(body, headers)
+    except (HTTPException, OSError):
         pass
-    return web.json_response({"answer": "It is blue."})
+    return 200, {"answer": "It is blue."}
 """
 FAULTS = [
     (chat("Blue.", finish_reason=None), "/chat/completions has no finish_reason, so that it may be cut short"),
@@ -306,7 +305,7 @@ FAULTS = [
 @pytest.mark.parametrize(("answer", "fault"), FAULTS)
 def test_a_reply_that_rests_on_an_answer_that_was_none_is_not_recorded(apps: Apps, answer: Answer, fault: str) -> None:
     """The app makes do with whatever its model says, so that it answers all the same."""
-    apps.shop.file("app.py", APP[: APP.index("    async with")] + CARELESS + APP[APP.index("\n\napp = ") :])
+    apps.shop.file("app.py", APP[: APP.index("    status, reply")] + CARELESS + APP[APP.index("\n\nserve(") :])
     apps.shop.cases("cases: [{id: oslo, prompt: Weather in Oslo?, expect: no_call}]")
     apps.server.script(answer)
     first = apps.run()

@@ -413,35 +413,31 @@ def test_an_app_that_runs_again_in_a_replay_is_traced_anew(
 APP = """
 import os
 
-from aiohttp import web
 from opentelemetry.propagate import extract
 
+from small_server import serve
 from traced import run_tools, tracer
 
 
-async def answer(request):
-    asked = await request.json()
-    context = extract(request.headers) if os.environ.get("GOES_ON", "yes") == "yes" else None
+def answer(asked, headers):
+    context = extract(headers) if os.environ.get("GOES_ON", "yes") == "yes" else None
     with tracer.start_as_current_span("POST /chat", context=context):
         said = run_tools(asked["messages"][-1]["content"])
-    return web.json_response({"role": "assistant", "content": said})
+    return 200, {"role": "assistant", "content": said}
 
 
-async def health(request):
-    with tracer.start_as_current_span("GET /", context=extract(request.headers)):
-        return web.Response()
+def look(headers):
+    with tracer.start_as_current_span("GET /", context=extract(headers)):
+        pass
 
 
-app = web.Application()
-app.router.add_post("/chat", answer)
-app.router.add_get("/", health)
-web.run_app(app, host="127.0.0.1", port=int(os.environ["PORT"]), print=None)
+serve(answer, look)
 """
 
 
 def serve(traced: Traced, *lines: str, wait: int = 60) -> None:
     """Have the app answer behind an address, in a process that the run starts."""
-    traced.shop.file("app.py", APP)
+    traced.shop.app(APP)
     told = [
         "[tool.fcall.models.shop]",
         'model = "http:http://127.0.0.1:{port}/chat"',
