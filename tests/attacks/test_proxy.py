@@ -84,12 +84,12 @@ class Impostor(Listener):
                 asked = await reader.readuntil(b"\r\n\r\n")
                 self.heard += asked
                 if (answer := self._answers(asked)) is None:
+                    self.heard += await reader.read()
+                if not answer:
                     break
                 writer.write(answer)
                 if b"Connection: close" in answer:
                     break
-            if answer is None:
-                self.heard += await reader.read()
         writer.close()
 
 
@@ -115,10 +115,12 @@ IMPOSTORS: dict[str, Callable[[bytes], bytes | None]] = {
     "says much": lambda _: said(b"y" * 1_000_000),
     "says what is no text": lambda _: said(b"\xff" * 64),
     "hangs up": lambda _: b"",
+    "is silent": lambda _: None,
 }
+SILENCE = pytest.param("is silent", marks=pytest.mark.nightly)  # `fcall proxy` waits for five seconds
 
 
-@pytest.mark.parametrize("impostor", IMPOSTORS)
+@pytest.mark.parametrize("impostor", [SILENCE if name == "is silent" else name for name in IMPOSTORS])
 def test_who_takes_the_port_of_a_killed_run_hears_nothing(tmp_path: Path, server: Server, impostor: str) -> None:
     server.default = lambda _: chat("Hello.")
     with Impostor(IMPOSTORS[impostor]) as listening, relayed(tmp_path, server) as url:
@@ -143,6 +145,27 @@ def test_who_takes_the_port_after_the_proof_hears_nothing_either(tmp_path: Path,
     assert listening.connections == 1
     for secret in (KEY, "private", TOKEN):
         assert secret.encode() not in listening.heard
+
+
+def test_a_run_that_ends_meanwhile_leaves_the_request_to_the_run_of_its_case(tmp_path: Path, server: Server) -> None:
+    def proves_it(asked: bytes) -> bytes:
+        return said(proof(TOKEN, challenge_in(asked)).encode()) if b"GET /prove/" in asked else b""
+
+    def knows_the_case(asked: bytes) -> bytes:
+        return proves_it(asked) or said(b'{"known": true}')
+
+    with (
+        Impostor(proves_it) as ending,
+        Impostor(knows_the_case) as going_on,
+        relayed(tmp_path, server) as url,
+    ):
+        for number, run in enumerate((ending, going_on)):
+            announced = announce(tmp_path, LONG_GONE % run.host.partition(":")[2])
+            announced.rename(announced.with_name(str(number)))
+        status, _, body = post(url)
+    assert b"POST" in ending.heard
+    assert (status, body) == (200, b'{"known": true}')
+    assert server.asked == []
 
 
 def test_a_run_that_is_there_proves_it_and_hears_the_request(tmp_path: Path, server: Server) -> None:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from pathlib import Path
 from socket import socket
 
-from aiohttp import ClientError, ClientSession, web
+from aiohttp import ClientError, ClientOSError, ClientSession, ServerDisconnectedError, web
 
 from pytest_fcall.backends.http_answers import UnreadableBody
 from pytest_fcall.backends.proxy.announcements import announced_proxies
@@ -57,18 +57,9 @@ class Relay:
         if provider is None:
             return web.Response(status=HTTPStatus.NOT_FOUND)
         content = await request.read()
-        query = f"?{address.query}" if address.query else ""
         try:
-            for announcement, base in announced_proxies(self._root).items():
-                url = f"{base}/{address.variable}{address.path}{query}"
-                try:
-                    async with proven_session(base) as proven:
-                        answer = await _forwarded(proven, request, url, content)
-                except NotProven:
-                    announcement.unlink(missing_ok=True)  # of a run that was killed
-                    continue
-                if answer is not None:
-                    return answer
+            if (answer := await self._of_a_run(request, address, content)) is not None:
+                return answer
             if announced_proxies(self._root):
                 return web.Response(status=HTTPStatus.BAD_REQUEST, text=_UNKNOWN)
             # There was none, or all have turned out to be gone.
@@ -77,6 +68,28 @@ class Relay:
             )
         except (ClientError, OSError, UnreadableBody):
             return web.Response(status=HTTPStatus.BAD_GATEWAY)
+
+    async def _of_a_run(
+        self, request: web.BaseRequest, address: ProxyAddress, content: bytes
+    ) -> web.StreamResponse | None:
+        """The answer of the run that knows the case of a request; None if no run does."""
+        query = f"?{address.query}" if address.query else ""
+        broken_off = None
+        for announcement, base in announced_proxies(self._root).items():
+            url = f"{base}/{address.variable}{address.path}{query}"
+            try:
+                async with proven_session(base) as proven:
+                    answer = await _forwarded(proven, request, url, content)
+            except NotProven:
+                announcement.unlink(missing_ok=True)  # of a run that was killed
+            except (ServerDisconnectedError, ClientOSError) as error:
+                broken_off = error  # the run ends meanwhile: the case may be one of another
+            else:
+                if answer is not None:
+                    return answer
+        if broken_off is not None:
+            raise broken_off
+        return None
 
     async def _sent_to_all(self, request: web.BaseRequest, address: ProxyAddress) -> web.StreamResponse:
         """Send a message with spans to all runs, as it may hold some of each."""
