@@ -53,6 +53,7 @@ def json_text(text: str) -> Answer:
 
 
 SPACES = b" " * LONG
+PACKED_SPACES = gzip.compress(SPACES)
 UNANSWERED = {
     "nothing": (Answer(b""), "the server's answer is empty"),
     "spaces": (Answer(b" \n"), "the server's answer is empty"),
@@ -89,12 +90,12 @@ UNANSWERED = {
 REFUSED = {
     "long": Answer(SPACES),
     "long in chunks": Answer(SPACES, chunked=True),
-    "gzip bomb": packed(gzip.compress(SPACES)),
-    "gzip bomb by its old name": packed(gzip.compress(SPACES), "x-gzip"),
+    "gzip bomb": packed(PACKED_SPACES),
+    "gzip bomb by its old name": packed(PACKED_SPACES, "x-gzip"),
     "gzip bomb in parts": packed(gzip.compress(b" " * 4_000_000) * 10),
     "deflate bomb": packed(zlib.compress(SPACES), "deflate"),
     "bare deflate bomb": packed(bare_deflate(SPACES), "deflate"),
-    "bomb with an error status": replace(packed(gzip.compress(SPACES)), status=500),
+    "bomb with an error status": replace(packed(PACKED_SPACES), status=500),
 }
 """Answers that take too much memory, which are asked for once."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -127,13 +128,13 @@ def test_it_is_a_fault(tmp_path: Path, content: str | bytes, code: str, told: st
 @pytest.mark.parametrize(
     "content",
     [
-        pytest.param("".join(f"k{n}: 1\n" for n in range(1_100_000)), id="keys"),
-        pytest.param("cases:\n- [" + "1," * 2_100_000 + "]", id="items of a case"),
-        pytest.param("cases:\n  - id: a\n" + "    prompt: x\n" * 1_100_000, id="one key again and again"),
+        pytest.param(lambda: "".join(f"k{n}: 1\n" for n in range(1_100_000)), id="keys"),
+        pytest.param(lambda: "cases:\n- [" + "1," * 2_100_000 + "]", id="items of a case"),
+        pytest.param(lambda: "cases:\n  - id: a\n" + "    prompt: x\n" * 1_100_000, id="one key again and again"),
     ],
 )
-def test_more_values_than_can_be_held_are_a_fault(tmp_path: Path, content: str) -> None:
-    (fault,) = faults(content, tmp_path)
+def test_more_values_than_can_be_held_are_a_fault(tmp_path: Path, content: Callable[[], str]) -> None:
+    (fault,) = faults(content(), tmp_path)
     assert (fault.code, fault.message) == ("too-large", "there are more than 2,000,000 values")
 
 
