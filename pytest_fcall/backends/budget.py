@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Protocol, TypeVar
 
 from pytest_fcall.backends.costs import Price, cost_of, greatest_usage
-from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger, change_soon
+from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger, change_soon, text_change
 from pytest_fcall.backends.wrapper import POLL_SECONDS, BackendWrapper
 from pytest_fcall.core.backend import ModelUnavailable, Unanswered
 from pytest_fcall.core.reply import Reply, Usage
@@ -108,10 +108,12 @@ class Budget:
 
         try:
             with _told():
-                return await change_soon(self._ledger, self._name, _on_text(noted))
+                return await change_soon(self._ledger, self._name, text_change(_Account, noted))
         except asyncio.CancelledError:  # it may be held all the same
             if remote := self._ledger.remote:
-                remote.submit(self._name, _on_text(lambda account, _: account.held.pop(str(*numbers), None)))
+                remote.submit(
+                    self._name, text_change(_Account, lambda account, _: account.held.pop(str(*numbers), None))
+                )
             raise
 
     def _holding(self, dollars: float, purpose: str) -> Callable[[_Account, float], int | None]:
@@ -142,7 +144,7 @@ class Budget:
     def settle_soon(self, number: int, dollars: float | None) -> None:
         """Do what `settle` does, before anything is held from now on, and wait for no other machine."""
         if remote := self._ledger.remote:
-            remote.submit(self._name, _on_text(_settling(number, dollars)))
+            remote.submit(self._name, text_change(_Account, _settling(number, dollars)))
         else:
             self.settle(number, dollars)
 
@@ -153,7 +155,7 @@ class Budget:
     def _change(self, change: Callable[[_Account, float], T]) -> T:
         """Change the account, exclusively among all threads and processes. Raises ModelUnavailable."""
         with _told():
-            return self._ledger.change(self._name, _on_text(change))
+            return self._ledger.change(self._name, text_change(_Account, change))
 
 
 def _settling(number: int, dollars: float | None) -> Callable[[_Account, float], None]:
@@ -162,17 +164,6 @@ def _settling(number: int, dollars: float | None) -> Callable[[_Account, float],
             account.spent += held[0] if dollars is None else dollars
 
     return settle
-
-
-def _on_text(change: Callable[[_Account, float], T]) -> Callable[[str, float], tuple[str, T]]:
-    """The change of the text in which the account is kept."""
-
-    def changed(text: str, now: float) -> tuple[str, T]:
-        account = _Account.from_text(text)
-        result = change(account, now)
-        return account.to_text(), result
-
-    return changed
 
 
 @contextmanager

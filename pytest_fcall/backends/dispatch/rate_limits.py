@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Self, TypeVar
 
 from pytest_fcall.backends.dispatch.job import Clock, Limits
-from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger, RemoteLedger
+from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger, RemoteLedger, text_change
 
 WINDOW_SECONDS = 62.0
 """Seconds for which a request counts.
@@ -129,7 +129,7 @@ class RateLimits:
         if remote := self._remote:
             try:
                 if self._limited:
-                    return await wrap_future(remote.submit(_name(model), _on_text(taking)))
+                    return await wrap_future(remote.submit(_name(model), text_change(RateWindow, taking)))
                 text, now = await wrap_future(remote.submit_read(_name(model)))
                 return taking(RateWindow.from_text(text), now)
             except LedgerError as error:
@@ -166,7 +166,7 @@ class RateLimits:
     def _note(self, model: str, change: Callable[[RateWindow, float], None]) -> None:
         """Make a change before any request is admitted from now on, and wait for no other machine."""
         if remote := self._remote:
-            remote.submit(_name(model), _on_text(change)).add_done_callback(self._noted)
+            remote.submit(_name(model), text_change(RateWindow, change)).add_done_callback(self._noted)
         else:
             self._change(model, change)
 
@@ -176,7 +176,7 @@ class RateLimits:
             self._count_alone(error)
 
     def _change(self, model: str, change: Callable[[RateWindow, float], T]) -> T:
-        return self._with_ledger(lambda ledger: ledger.change(_name(model), _on_text(change)))
+        return self._with_ledger(lambda ledger: ledger.change(_name(model), text_change(RateWindow, change)))
 
     def _read(self, model: str) -> tuple[str, float]:
         return self._with_ledger(lambda ledger: ledger.read(_name(model)))
@@ -194,17 +194,6 @@ class RateLimits:
         if self._shared:
             self._shared.close()
             self._shared = None
-
-
-def _on_text(change: Callable[[RateWindow, float], T]) -> Callable[[str, float], tuple[str, T]]:
-    """The change of the text in which a window is kept."""
-
-    def changed(text: str, now: float) -> tuple[str, T]:
-        window = RateWindow.from_text(text)
-        result = change(window, now)
-        return window.to_text(), result
-
-    return changed
 
 
 def _name(model: str) -> str:

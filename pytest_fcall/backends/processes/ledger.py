@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol, Self, TypeVar
 
 from pytest_fcall.core.files import create_private, make_private_folder
 
@@ -20,6 +20,7 @@ _ABANDONED_SECONDS = 7 * 86_400
 """No run takes so long, and no clock is so wrong."""
 
 T = TypeVar("T")
+Entry = TypeVar("Entry", bound="LedgerEntry")
 
 
 def ledger_path(folder: Path, run: str) -> Path:
@@ -53,6 +54,30 @@ class Ledger(Protocol):
     def close(self) -> None:
         """Let go of what was opened. The next call opens it again."""
         ...
+
+
+class LedgerEntry(Protocol):
+    """The data that a text of a ledger holds."""
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Read what `to_text` returned; of an empty text, what nobody has changed."""
+        ...
+
+    def to_text(self) -> str:
+        """The text."""
+        ...
+
+
+def text_change(kind: type[Entry], change: Callable[[Entry, float], T]) -> Callable[[str, float], tuple[str, T]]:
+    """The change of a text, for `Ledger.change`, by a change of the entry that the text holds."""
+
+    def changed(text: str, now: float) -> tuple[str, T]:
+        entry = kind.from_text(text)
+        result = change(entry, now)
+        return entry.to_text(), result
+
+    return changed
 
 
 class RemoteLedger(Protocol):
