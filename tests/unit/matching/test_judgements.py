@@ -440,6 +440,11 @@ ORDER = [
         [PARIS, TABLES, ROME],
         {"calls": [PARIS, ROME], "order": "strict", "allow": ["list_*"]},
     ),
+    Row(
+        "strict order lets an extra call stand before calls that are equal",
+        [OSLO, PARIS, PARIS, ROME],
+        {"calls": [PARIS, PARIS, ROME], "order": "strict", "extra": "allow"},
+    ),
     Row("a group comes after what is above it", [TABLES, PARIS], ["list_tables", {"then": [PARIS]}]),
     Row("a group does not come before", [PARIS, TABLES], ["list_tables", {"then": [PARIS]}], ["wrong_order calls[0]"]),
     Row("within a group order is free", [TABLES, ROME, PARIS], ["list_tables", {"then": [PARIS, ROME]}]),

@@ -53,6 +53,7 @@ CLOCK = Rules(now=datetime.fromisoformat("2026-11-21T16:30:00-08:00"))
         ([1, 2], [2, 1], "`x` is [1, 2], expected [2, 1]; " + OTHER_ORDER),
         ({"a": 1}, [1, 2], "`x` is {a: 1} (an object), expected [1, 2] (a list)"),
         ([1], [1, 2], "`x` is [1], expected [1, 2]; its length is 1, not 2"),
+        ([], {}, "`x` is [] (a list), expected {} (an object)"),
         ([1, 3], {"$unordered": [1, 2]}, "`x` is [1, 3], expected [1, 2] in any order; no item matches 2"),
         ("oslo", {"$any": ["Oslo", "Rome"]}, "`x` is 'oslo', expected 'Oslo' or 'Rome'; " + NO_DIFFERENCE),
         ([1, 5], {"$any": [[1, 2], [3, 4]]}, "`x[1]` is 5, expected 2"),

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_fcall.core import Json, Request, Tool
 from pytest_fcall.tracking.question_digests import (
+    prompt_text,
     provenance_changes,
     question_changes,
     question_digests,
@@ -33,6 +34,13 @@ ASKED = Request(({"role": "system", "content": "Be brief."}, {"role": "user", "c
 )
 def test_what_changed_in_the_question_is_named(now: Request, told: list[str]) -> None:
     assert question_changes(question_digests(ASKED), question_digests(now)) == told
+
+
+def test_the_text_of_a_question_has_its_messages_in_lines_and_no_system_prompt() -> None:
+    picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}
+    more = (*ASKED.messages, {"role": "user", "content": "And Bergen?"})
+    assert prompt_text(replace(ASKED, messages=more)) == "Oslo?\nAnd Bergen?"
+    assert prompt_text(replace(ASKED, messages=(*more, picture))) == ""
 
 
 WITH_OTHER = replace(ASKED, tools=(TOOL, OTHER))

@@ -362,20 +362,29 @@ def test_each_attempt_that_may_be_billed_without_a_reply_is_noted() -> None:
 
 
 class Claimed:
-    """A request that another process has sent."""
+    """A request that another process has sent, or that is ours to send where it has no reply."""
 
-    def __init__(self) -> None:
+    def __init__(self, reply: Reply | None) -> None:
         self.released = 0
+        self._reply = reply
 
-    async def reply(self) -> Reply:
-        return Reply("from elsewhere")
+    async def reply(self) -> Reply | None:
+        return self._reply
 
     def release(self) -> None:
         self.released += 1
 
 
 def test_the_reply_of_another_process_is_the_reply_and_nobody_is_asked() -> None:
-    backend, claim = Scripted(), Claimed()
+    backend, claim = Scripted(), Claimed(Reply("from elsewhere"))
     with closing(Dispatcher(Limits(), nowhere)) as dispatcher:
         assert dispatcher.submit(replace(job("a", backend), claim=claim)).result(10).text == "from elsewhere"
     assert (backend.asked, claim.released) == ([], 0)
+
+
+def test_where_a_claimed_request_fails_its_error_is_raised_and_another_process_may_send_it() -> None:
+    claim = Claimed(None)
+    with closing(Dispatcher(Limits(), nowhere)) as dispatcher:
+        failed = dispatcher.submit(replace(job("a", Scripted(CaseRefused("too long"))), claim=claim))
+        assert str(failed.exception(10)) == "too long"
+    assert claim.released == 1

@@ -146,3 +146,10 @@ def test_a_clock_that_was_set_back_stops_nobody_for_long() -> None:
         window.take(NOON, 0, 5, None)
     window.block(NOON + 30)
     assert window.take(NOON - 86_400, 0, 5, None) == 0
+
+
+def test_what_counts_no_more_is_not_kept() -> None:
+    window = RateWindow()
+    window.take(NOON, 0, 5, None)
+    assert window.take(NOON + WINDOW_SECONDS, 0, None, None) == 0
+    assert window == RateWindow()
