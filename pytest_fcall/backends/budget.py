@@ -107,7 +107,7 @@ class Budget:
             return numbers[0]
 
         try:
-            with _told():
+            with _ledger_errors():
                 return await change_soon(self._ledger, self._name, text_change(_Account, noted))
         except asyncio.CancelledError:  # it may be held all the same
             if remote := self._ledger.remote:
@@ -154,7 +154,7 @@ class Budget:
 
     def _change(self, change: Callable[[_Account, float], T]) -> T:
         """Change the account, exclusively among all threads and processes. Raises ModelUnavailable."""
-        with _told():
+        with _ledger_errors():
             return self._ledger.change(self._name, text_change(_Account, change))
 
 
@@ -167,7 +167,8 @@ def _settling(number: int, dollars: float | None) -> Callable[[_Account, float],
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _ledger_errors() -> Iterator[None]:
+    """Raise errors of the ledger as ModelUnavailable."""
     try:
         yield
     except LedgerError as error:

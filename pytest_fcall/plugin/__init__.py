@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Let variables lead apps to the proxy before conftest files import what makes a client of a provider."""
+    """Lead the variables of providers to the proxy before conftest files import modules that make clients."""
     given = early_config.known_args_namespace
     ids = (*given.file_or_dir, *(given.fc_pick or "").split(","))
     in_ids = [text.strip()[:-1].rpartition("[")[2] for text in ids if text.strip().endswith("]")]
@@ -80,7 +80,7 @@ def _replaces_model(config: pytest.Config) -> bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse settings that cannot be used before anything runs, and listen for results."""
-    if _says_something(config):
+    if _has_settings(config):
         from pytest_fcall.plugin.configuration import configure_run
 
         configure_run(config)
@@ -88,8 +88,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(FirstResultListener(config), "fcall-listener")
 
 
-def _says_something(config: pytest.Config) -> bool:
-    """Whether the command line or the configuration says anything to this plugin; ids may name models, too."""
+def _has_settings(config: pytest.Config) -> bool:
+    """Whether the command line or the configuration sets anything of this plugin; an id may name a model, too."""
     from pytest_fcall.plugin.options import SETTINGS_WITHOUT_DEFAULT
 
     return (
@@ -114,7 +114,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         from pytest_fcall.plugin.session import registry_of
 
         registry_of(session.config)
-    if _says_something(session.config):
+    if _has_settings(session.config):
         from pytest_fcall.plugin.refusal import check_kinds
 
         check_kinds(session.config)
@@ -123,7 +123,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Deal cases to workers in another way than pytest-xdist does, where models are asked."""
-    if config.getoption("dist") != "load" or not _says_something(config):
+    if config.getoption("dist") != "load" or not _has_settings(config):
         return None
     from pytest_fcall.plugin.workers import scheduler
 
@@ -133,7 +133,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: pytest.Config, specs: Sequence[Any]) -> None:
     """Refuse copies of the project on other hosts in which replies would be lost."""
-    if _says_something(config) and any(not spec.popen or spec.chdir for spec in specs):
+    if _has_settings(config) and any(not spec.popen or spec.chdir for spec in specs):
         from pytest_fcall.plugin.workers import check_copies
 
         check_copies(config)
@@ -141,7 +141,7 @@ def pytest_xdist_setupnodes(config: pytest.Config, specs: Sequence[Any]) -> None
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Take what a worker has noted; end the run if it has found, before its first test, that it must be refused."""
+    """Take the notes of a worker; end the run if the worker has refused it before its first test."""
     if error and not node.gateway.spec.popen:
         from pytest_fcall.plugin.workers import replace_lost
 
@@ -157,23 +157,23 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Give all workers the same start of the run, so that none takes a reply of another for an old one.
+    """Send each worker the start of the run: by its own, a worker would take replies of the others for old ones.
 
-    They have no terminal, so they get the width of this one, too.
+    Workers have no terminal, so the width of this one is sent along.
     """
     node.workerinput["fcall_started"] = node.config.stash.setdefault(_STARTED, time.time())
     spec = node.gateway.spec
     if not spec.popen or spec.python:
         from pytest_fcall.plugin.workers import introduce
 
-        introduce(node, in_use=_says_something(node.config))
+        introduce(node, in_use=_has_settings(node.config))
     if node.config.pluginmanager.has_plugin("terminalreporter"):
         node.workerinput["fcall_width"] = node.config.get_terminal_writer().fullwidth
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Name the models under test, and the model that judges."""
-    if not _says_something(config):
+    if not _has_settings(config):
         return []
     from pytest_fcall.plugin.header import header
     from pytest_fcall.plugin.redaction import shown
@@ -198,7 +198,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile |
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Say why pytest does not find a case file that is named on the command line, where its name is the reason."""
+    """Refuse an argument that names a case file in a way in which pytest does not find it."""
     for arg in session.config.args:
         if ("[" in arg or "::" in arg) and (".yaml" in arg or ".yml" in arg):
             from pytest_fcall.plugin.refusal import check_argument
@@ -225,8 +225,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 def _is_in_use(config: pytest.Config) -> bool:
-    """Whether there are cases, or anything is said of them."""
-    return config.pluginmanager.has_plugin("fcall-hooks") or _says_something(config)
+    """Whether there are cases, or settings of this plugin."""
+    return config.pluginmanager.has_plugin("fcall-hooks") or _has_settings(config)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -359,7 +359,7 @@ class FirstResultListener:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Hand over to the summary, once there are results."""
+        """Register the summary with the first report of a case."""
         if not hasattr(report, "fcall"):
             self._failures += report.failed
         else:

@@ -254,14 +254,14 @@ def _not_accepted(results: Sequence[Result], which: Accept) -> Iterator[str]:
 
 
 def _is_chance(result: Result) -> bool:
-    """Whether it is wrong, and may be right the next time: that is no failure to be known."""
+    """Whether a result is wrong, but may be right the next time, so that it is not accepted as a known failure."""
     was_right = result.before is not None and result.before[0] > 0
     undecided = result.outcome is Outcome.UNDECIDED and was_right
     return not result.right and (result.outcome is Outcome.FLAKY or undecided)
 
 
 def _is_refused(result: Result) -> bool:
-    """Whether it is wrong, and neither accepted as that already nor wrong by chance."""
+    """Whether a result is wrong, and neither a known failure nor wrong by chance."""
     excused = result.outcome in (Outcome.KNOWN_FAILURE, Outcome.FLAKY)
     return result.answered and not result.right and not excused
 
@@ -275,7 +275,7 @@ _MOST_LISTED = 3
 
 
 class _Leftovers(NamedTuple):
-    """The files that are left of models. Other processes get them as a list."""
+    """The files of models that no run names any more. Other processes get them as a list."""
 
     folders: Sequence[str] = ()
     """The paths from the root of the folders."""
@@ -289,14 +289,14 @@ class _Leftovers(NamedTuple):
         return _Leftovers(folders, self.renamed if folders == [*self.folders] else "")
 
     def lines(self) -> Iterator[str]:
-        """Lines that tell of it; none where nothing is left."""
+        """Lines that name the folders; none where nothing is left."""
         if self.renamed:
             yield safe_line(self.renamed)
         if self.folders:
             yield f"kept of models that fc_model does not name: {self._listed()}; --fc-prune forgets it"
 
     def remove(self, root: Path) -> Iterator[str]:
-        """Remove it, and say so. Raises OSError."""
+        """Remove the files, and name the folders. Raises OSError."""
         for path in self.folders:
             remove_leftover(root / path)
             yield f"pruned: {safe_line(path)}"
@@ -325,7 +325,7 @@ def find_leftovers(session: pytest.Session) -> _Leftovers:
 
 
 def _is_configured(config: pytest.Config) -> bool:
-    """Whether the project's configuration names the models of this run, and nobody has changed it for the run."""
+    """Whether the models of this run are those of the project's configuration, which no option of this run changes."""
     changed = any(config.getoption(name, None) for name in ("fc_model", "fc_baseline", "override_ini", "inifilename"))
     return bool(config.getini("fc_model")) and not changed
 

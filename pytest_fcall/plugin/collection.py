@@ -40,7 +40,7 @@ def case_file(path: Path, parent: pytest.Collector) -> CaseFile | None:
 
 
 def _is_named(path: Path, parent: pytest.Collector) -> bool:
-    """Whether the command line names it. As with test modules, such a file may have any name."""
+    """Whether the command line names the file. As with test modules, such a file may have any name."""
     if not parent.session.isinitpath(path):
         return False
     from pytest_fcall.cases.file_names import looks_like_cases
@@ -130,7 +130,7 @@ class CaseFile(pytest.Module):
 
     # The override is that of pytest's Collector, which has the same parameter.
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str | TerminalRepr:  # type: ignore[override]
-        """Why the file could not be collected, such as a module with tools that cannot be imported."""
+        """The text of a file that could not be collected, as when a module with tools cannot be imported."""
         from pytest_fcall.plugin.redaction import redacted_failure
 
         found: str | TerminalRepr = redacted_failure(self.config, super().repr_failure(excinfo))
@@ -186,6 +186,6 @@ class CaseFile(pytest.Module):
                 session_of(self.config).replies.take_spans()
 
     def _is_no_case_file(self, fault: Fault) -> bool:
-        """Other YAML may lie in a folder of cases, unless its name or the command line says that it holds cases."""
+        """Whether the fault is that of other YAML: neither its name nor the command line says that it holds cases."""
         promised = is_case_file_name(self.path) or self.session.isinitpath(self.path)
         return fault.code == "no-cases" and not promised

@@ -79,7 +79,7 @@ def _is_app(name: str, root: Path) -> bool:
 
 
 class EarlyProxyHooks:
-    """Lets go of the variables where others are to find them as they were."""
+    """Gives the variables of providers their own values back where others read them."""
 
     def __init__(self, endpoint: ProxyEndpoint) -> None:
         self._endpoint = endpoint
@@ -97,14 +97,14 @@ class EarlyProxyHooks:
 
 
 class PlainTests:
-    """Lets tests that are no cases find the world as it is without this plugin."""
+    """Gives tests that are no cases the variables and clients that they have without this plugin."""
 
     def __init__(self, endpoint: ProxyEndpoint) -> None:
         self._endpoint = endpoint
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Let the variables be as they were, and clients that were made at import ask their providers."""
+        """Restore the variables, and have clients that were made at import ask their providers."""
         if _is_case(item):
             return (yield)
         with self._endpoint.plain_test():

@@ -1,4 +1,4 @@
-"""What the items of one case file have in common, found out once."""
+"""The context of a case file: everything that its items share, made once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def case_without_fixtures() -> None:
 
 
 class FileContext:
-    """The part that the items of one case file have in common, found out once."""
+    """Everything that the items of one case file share."""
 
     def __init__(self, file: CaseFile, session: Session, volatile: Sequence[str]) -> None:
         self.file = file
@@ -103,7 +103,7 @@ class FileContext:
         return self._strengths[key]
 
     def accepted(self, model: str, case: str) -> Stanza | None:
-        """What was accepted of a model's answers to a case, where that can be read."""
+        """The accepted answer of a model to a case, where that can be read."""
         try:
             baseline = self.baseline(model, case) if model else None
         except (CaseError, ValueError):  # the case says so where it runs

@@ -88,7 +88,7 @@ def _profile(config: pytest.Config) -> str:
 
 
 def _shown(model: Model, root: Path) -> str:
-    """The model, with its grammar where it has one: its output is then not all its own."""
+    """The id of a model, with the grammar that constrains its output, if there is one."""
     if model.kind != "local":
         return model.id
     from pytest_fcall.backends.local import local_backend

@@ -165,7 +165,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Send the controller what only workers know: it collects nothing itself."""
+    """Send the controller the findings of this worker's collection: the controller collects nothing."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         from pytest_fcall.plugin.accepting import find_leftovers, moved_lines, renamed_lines, stale_stanzas
 

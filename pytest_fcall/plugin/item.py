@@ -154,7 +154,7 @@ class CaseItem(pytest.Function):
 
     @staticmethod
     def _reused(run: CaseRun | None, ahead: float) -> tuple[float, float] | None:
-        """When the oldest and the newest recording that was used were made, by the clock where results arrive."""
+        """The times of the oldest and the newest recording that was used, by the clock where results arrive."""
         if run is None or not run.is_complete or run.answers.reused is None:
             return None
         oldest, newest = (moment - ahead if moment else moment for moment in run.answers.reused)
@@ -168,7 +168,7 @@ class CaseItem(pytest.Function):
         return super().repr_failure(excinfo)
 
     def forget(self) -> None:
-        """Let go of answers and verdict once they are reported: of thousands of cases they would pile up."""
+        """Free answers and verdict once they are reported: those of thousands of cases would fill the memory."""
         self.run = self._planned = self._planned_variants = None
 
     @property

@@ -33,11 +33,11 @@ SECONDS: Final = 3.0
 _LEAST_SHARE: Final = 20
 """Writing takes at most one of so many seconds of a run."""
 _NUMBER: Final = re.compile(r"(?<=[\s(])(?![45]\d\d\b)\d[\d.,]*(?=[\s):;]|$)")
-"""Numbers by themselves, which make two errors of one; those that look like a status of HTTP tell them apart."""
+"""Numbers, by which one error would look like several; those that may be a status of HTTP stay."""
 
 
 def write_live_pages(config: pytest.Config) -> None:
-    """Register what writes the pages, and on workers what tells it of their requests. Raises UsageError."""
+    """Register the writer of the pages, and on workers the sender of their numbers of requests. Raises UsageError."""
     paths = [file.path for file in reports_of(config) if file.kind == LIVE]
     named = [path for path in paths if path]
     if len(named) < len(paths):
@@ -85,7 +85,7 @@ class LivePage:
         self._began = clock()
         self._offset = time.time() - self._began
         self._next = self._began
-        """When the pages may be written again."""
+        """The time from which on the pages may be written again."""
         self._writer: LiveWriter | None = None
         self._total: int | None = None
         self._running: dict[str, float] = {}
@@ -95,7 +95,7 @@ class LivePage:
         self._requests: dict[str, Requests] = {}
         """The requests of each worker."""
         self._faults: dict[Path, str] = {}
-        """Why a page could not be written, the first time."""
+        """The first error by which a page could not be written."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:

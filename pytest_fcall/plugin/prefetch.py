@@ -33,7 +33,7 @@ _WINDOW_WITH_MAXFAIL = 16
 
 
 def prefetch(session: pytest.Session) -> None:
-    """Send requests ahead, unless no case could have them sent."""
+    """Send requests ahead of the tests, if a case may ask a model at all."""
     fcall = session_of(session.config)
     items = [item for item in session.items if isinstance(item, CaseItem)]
     fcall.replies.expect(sum(map(_expected_replies, items)))

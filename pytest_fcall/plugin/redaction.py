@@ -82,7 +82,7 @@ def tell(reporter: pytest.TerminalReporter, lines: Iterable[str]) -> None:
 
 
 def usage_error(config: pytest.Config, text: str) -> pytest.UsageError:
-    """The error of a run that cannot be what was asked for."""
+    """The error that refuses a run."""
     return pytest.UsageError(shown(config, text))
 
 
@@ -130,7 +130,7 @@ def redacted_case(secrets: Secrets, attached: CaseReport) -> CaseReport:
 
 
 def _texts(attached: CaseReport) -> str:
-    """All in it that comes from outside: the representation of the whole takes several times as long."""
+    """The texts of an attached part that come from outside: to look through all of it takes several times as long."""
     found = f"{attached.account}{attached.changes}{attached.remark}{attached.missing}{attached.texts}"
     if (of := attached.result) is None:
         return found

@@ -1,4 +1,4 @@
-"""The end of a run before its first test: it cannot be what was asked for."""
+"""Refusals: errors that end a run before its first test, since it cannot do what the command line asks for."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def check_argument(config: pytest.Config, arg: str) -> None:
 
 
 def no_case_reason(session: pytest.Session, not_collected: Iterable[Path]) -> str | None:
-    """Why there is no case for the model of the command line, or none in a folder that it names; None where there is.
+    """The reason why the model, or a folder, of the command line has no case; None where each has one.
 
     A run that was narrowed may have left out all of them.
     """
@@ -125,7 +125,7 @@ def _where(named: NamedModel) -> str:
 
 
 def unusable_model(session: pytest.Session) -> str | None:
-    """Why a model can answer no request of the cases that are to run; None where all can.
+    """The reason why a model can answer no request of the cases that are to run; None where all models can.
 
     A model whose recordings answer for all of its cases is not needed. All conftest files have been read by now.
     """

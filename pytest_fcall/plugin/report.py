@@ -32,13 +32,13 @@ class CaseReport(NamedTuple):
     result: Result | None
     """None for a plain test, of which only a missing reply counts."""
     missing: MissingReply | None = None
-    """Why there was no reply, where none is recorded and no model may be asked."""
+    """The reason why there was no reply, where none is recorded and no model may be asked."""
     unanswered: bool = False
     """Whether there was no reply because of a server, the network or the model's entry."""
     judged: bool = False
     """Whether the report is about a verdict."""
     reused: tuple[float, float] | None = None
-    """When the oldest and the newest recording that was used were made; see `Answer.reused`."""
+    """The times of the oldest and the newest recording that was used; see `Answer.reused`."""
     changes: tuple[str, ...] = ()
     """The changes that the backend made in the request before it sent it."""
     account: str = ""

@@ -127,7 +127,7 @@ class _SettingsReader:
             missing=self._choice("missing", MISSING),
             started=self._started(),
             ahead=self._ahead(),
-            max_age=_max_age(self._given("max_age") or (_MAX_AGE_IN_CI if _is_ci() and self._is_told_to_ask() else "")),
+            max_age=_max_age(self._given("max_age") or (_MAX_AGE_IN_CI if _is_ci() and self._asks_models() else "")),
             result_max_age=_max_age(self._given("max_age")),
             store=self._store(),
             concurrency=self._count("concurrency") or DEFAULT_CONCURRENCY,
@@ -263,7 +263,7 @@ class _SettingsReader:
             headers=tuple(lines("fc_http_headers")),
         )
 
-    def _is_told_to_ask(self) -> bool:
+    def _asks_models(self) -> bool:
         """Whether the command line has models asked; what a conftest file names may be asked all the same."""
         asking = map(self._config.getoption, ("fc_model", "fc_live", "fc_judge"))
         return any(asking) and not self._config.getoption("fc_replay")

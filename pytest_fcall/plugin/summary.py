@@ -52,7 +52,7 @@ class Summary:
         self._run_note = ""
         """The path of the run's file, or why there is none."""
         self._bisected: list[str] = []
-        """What came of the search for guilty edits, where there was one."""
+        """The findings of the search for guilty edits, where there was one."""
         self._reports: list[str] = []
         """The reports that go to the terminal, and where the others are, line by line."""
         self._results: dict[str, Result] = {}
@@ -62,7 +62,7 @@ class Summary:
         self._missing: dict[str, MissingReply] = {}
         self._unanswered: set[str] = set()
         self._reused: dict[str, Sequence[float]] = {}
-        """When the oldest and the newest recording that a case used were made."""
+        """The times of the oldest and the newest recording that a case used."""
         self._changes: Counter[str] = Counter()
         """Changes of requests on their way out, with the number of cases."""
         self._baselines = BaselineWriter(config)
@@ -313,7 +313,7 @@ class Summary:
         )
 
     def _table_width(self, width: int) -> int:
-        """That of the terminal; a file or a pipe has no right edge at which names would be cut."""
+        """The width of tables: that of the terminal, and no limit in a file or a pipe."""
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         return width if getattr(reporter, "isatty", False) else NO_END
 
@@ -382,13 +382,13 @@ class Summary:
         settings = self._session.settings
         self._accounts.close()
         if fault := self._accounts.fault:
-            self._run_note = f"what was asked and answered is not kept: {_said(fault)}"
+            self._run_note = f"what was asked and answered is not kept: {_error_text(fault)}"
         try:
             path = store_run(
                 settings, self._gates, self._started, self.results(), self._failures, broken_off=broken_off
             )
         except OSError as error:
-            self._run_note = f"this run is not kept: {_said(error)}"
+            self._run_note = f"this run is not kept: {_error_text(error)}"
         else:
             if path and not self._run_note and (settings.shard or verbosity(self._config) > 0):
                 self._run_note = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
@@ -411,6 +411,6 @@ def _has_scores(results: Results) -> bool:
     return any(result.suite or result.scores for result in results.results)
 
 
-def _said(error: OSError) -> str:
+def _error_text(error: OSError) -> str:
     """The error, with the name of the file where it has one: writing to a full disk has none."""
     return f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror)

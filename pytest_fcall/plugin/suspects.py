@@ -153,7 +153,7 @@ def later_turns(case: Case) -> tuple[LaterTurn, ...]:
 
 
 def _unchanged(item: CaseItem) -> str:
-    """Why there is no edit, and what may have changed instead."""
+    """The reason why there is no edit to search for, and what may have changed instead."""
     text = "the question is the accepted one, word for word"
     if item.named and item.named.model.kind in ("python", "http"):
         return f"{text}; what changed may be the code of the app, of which no part is in the case"
@@ -161,7 +161,7 @@ def _unchanged(item: CaseItem) -> str:
 
 
 def _measured(item: CaseItem, case: Case, difference: Difference) -> Measured:
-    """What earlier runs know of the answers to both questions, as judged by today's expectation."""
+    """The answers of earlier runs to both questions, as judged by today's expectation."""
     session = item.context.session
     old, today = difference.version(frozenset()), difference.version(difference.all)
     rates = session.doubt.test(today.model, 1, is_asked=False).rates

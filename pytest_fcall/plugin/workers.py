@@ -1,4 +1,4 @@
-"""Workers of pytest-xdist: which scheduler deals cases to them, and what those on other hosts must have alike."""
+"""Workers of pytest-xdist: the scheduler that deals cases to them, and the conditions for those on other hosts."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ channel.send(found)
 channel.receive()
 channel.send(time.time())
 """
-"""What a worker's Python does before pytest starts there: it tells its version, and its time when it is asked."""
+"""The program that a worker's Python runs before pytest starts there: it sends its version, and its time on demand."""
 
 
 _LOST: Final = (OSError, EOFError)
-"""What is raised for a host that goes away while a worker is started there, beside errors of execnet's own."""
+"""The errors of a host that goes away while a worker is started there, beside those of execnet."""
 
 
 class LostHosts:

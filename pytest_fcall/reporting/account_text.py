@@ -33,7 +33,7 @@ def account_lines(account: Account, result: Result, marks: Marks) -> list[str]:
     """Everything about a case: of several answers the one that stands for all, then all of them in brief."""
     answer = account.answers[account.shown] if account.shown < len(account.answers) else None
     blocks = (
-        *(_said(answer, marks, is_answered=not account.error) if answer else ()),
+        *(_dialogue(answer, marks, is_answered=not account.error) if answer else ()),
         ("tools", [", ".join(map(safe_line, account.tools))] if account.tools else []),
         ("settings", [arguments_text(account.settings)] if account.settings else []),
         ("inside the app", [*(_inside_lines(answer.inside, marks) if answer else ()), *way_remarks(result)]),
@@ -69,13 +69,13 @@ def passed_text(account: Account, result: Result, marks: Marks) -> str:
     """The question and the answer of a case that is right; of several answers, all in brief, too."""
     answer = account.answers[account.shown]
     inside = [*_inside_lines(answer.inside, marks), *way_remarks(result)]
-    blocks = [*_said(answer, marks), ("inside the app", inside)]
+    blocks = [*_dialogue(answer, marks), ("inside the app", inside)]
     if len(account.answers) > 1:
         blocks.append(("all answers", answers_in_brief(account.answers, marks)))
     return "\n".join(line.removeprefix("  ") for line in titled_blocks(blocks)) + "\n"
 
 
-def _said(answer: AccountAnswer, marks: Marks, *, is_answered: bool = True) -> Iterator[tuple[str, list[str]]]:
+def _dialogue(answer: AccountAnswer, marks: Marks, *, is_answered: bool = True) -> Iterator[tuple[str, list[str]]]:
     if len(answer.steps) == 1:
         (step,) = answer.steps
         yield "asked", [*_messages(step.messages)]

@@ -37,14 +37,16 @@ class FoundEdit(NamedTuple):
     def text(self) -> str:
         """The edit in a line."""
         if not self.before:
-            return f"{_said(self.where)}: '{_said(self.after)}' was added"
+            return f"{_short_line(self.where)}: '{_short_line(self.after)}' was added"
         if not self.after:
-            return f"{_said(self.where)}: '{_said(self.before)}' was removed"
+            return f"{_short_line(self.where)}: '{_short_line(self.before)}' was removed"
         changed = word_diff(self.before, self.after) if len(self.before) + len(self.after) > _LONGEST else ""
-        return f"{_said(self.where)}: " + (changed or f"'{_said(self.before)}' → '{_said(self.after)}'")
+        return f"{_short_line(self.where)}: " + (
+            changed or f"'{_short_line(self.before)}' → '{_short_line(self.after)}'"
+        )
 
 
-def _said(text: str) -> str:
+def _short_line(text: str) -> str:
     return safe_line(text, _LONGEST)
 
 
@@ -222,14 +224,14 @@ def edit_table(found: Sequence[BisectedCase], edits: Sequence[FoundEdit], width:
     names = [f"{number} {edit.where}" for number, edit in numbered]
     if len(shown) > _MOST_COLUMNS:
         rows = [
-            [_said(name), *(str(sum(each.cells.get(edit) == cell for each in shown)) for cell in signs)]
+            [_short_line(name), *(str(sum(each.cells.get(edit) == cell for each in shown)) for cell in signs)]
             for name, (_, edit) in zip(names, numbered, strict=True)
         ]
         lines = table_lines(["edit", *signs.values()], rows, texts=1, width=width)
         return [*lines, *wrap(f"numbers of cases. {legend}", width)]
     heads = [f"case {number}" for number in range(1, len(shown) + 1)]
     rows = [
-        [_said(name), *(signs[cell] if (cell := each.cells.get(edit)) else "" for each in shown)]
+        [_short_line(name), *(signs[cell] if (cell := each.cells.get(edit)) else "" for each in shown)]
         for name, (_, edit) in zip(names, numbered, strict=True)
     ]
     lines = table_lines(["edit", *heads], rows, texts=1, width=width)

@@ -1,1 +1,1 @@
-"""A run without pytest: asking models, judging replies, and what came of it."""
+"""A run without pytest: it asks models, judges replies and sums up the results."""

@@ -150,7 +150,7 @@ class CaseRun:
 
     @property
     def ignores_way(self) -> bool:
-        """Whether the settings have nobody told of an app that asked nothing by way of the proxy."""
+        """Whether the settings ignore an app that asked nothing by way of the proxy."""
         return self._session.settings.inside == "ignore"
 
     def _check_way(self) -> None:
@@ -184,7 +184,7 @@ class CaseRun:
         return self.answers.judged[: self.answers.samples.count]
 
     def _ask_again(self) -> None:
-        """Ask again as long as more answers may show whether the case regressed.
+        """Ask again as long as further answers may decide whether the case regressed.
 
         One answer shows most often that it did not; where it does not, twice as many are asked for at a time.
         """

@@ -68,7 +68,7 @@ class Session:
 
     @property
     def unknown_relation(self) -> str:
-        """Why cases cannot be varied as the settings want it; empty where they can."""
+        """The fault of a setting that names an unknown relation; empty where all are known."""
         if self.settings.vary is None:
             return ""
         from pytest_fcall.session.judge.variants import unknown_relation

@@ -114,7 +114,7 @@ def remove_old_runs(root: Path, keep: int, max_bytes: int = 250_000_000) -> None
 
 def read_run(path: Path) -> RunFile:
     """Read a run; unknown fields are ignored. Raises RunFileError."""
-    with _told(path):
+    with _read_errors(path):
         return _from_json(as_mapping(read_json(read_regular(path, MOST_KEPT_BYTES)), "the file"))
 
 
@@ -123,18 +123,18 @@ def read_run_by_rows(path: Path) -> tuple[RunFile, Iterator[Json]]:
 
     Raises RunFileError, which the iterator does, too.
     """
-    with _told(path), open_regular(path) as file:
+    with _read_errors(path), open_regular(path) as file:
         head = next(bounded_lines(file), b"")
         if head.endswith(b'"results":[\n'):
             return _from_json(as_mapping(read_json(head + _END.encode()), "the file")), _rows(path, len(head))
     run = read_run(path)  # no result is in it, or somebody has formatted it
-    with _told(path):
+    with _read_errors(path):
         optional_field(run.results, "results", list)
     return run, iter(run.rows)
 
 
 def _rows(path: Path, start: int) -> Iterator[Json]:
-    with _told(path), open_regular(path) as file:
+    with _read_errors(path), open_regular(path) as file:
         file.seek(start)
         line = b""
         for line in map(bytes.strip, bounded_lines(file)):
@@ -144,7 +144,7 @@ def _rows(path: Path, start: int) -> Iterator[Json]:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _read_errors(path: Path) -> Iterator[None]:
     """Name the file in errors."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""The run of an app as those see it who wait for its answer."""
+"""The run of an app, for the tests that wait for its answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ActiveRun(Sequence["AppExchange"]):
-    """A run of an app as the requests in it, and the number of those who wait for it.
+    """The requests in a run of an app, and the number of tests that wait for it.
 
     The run is made with the first request that the app sends, since most apps under test send none.
     """

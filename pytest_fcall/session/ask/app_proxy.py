@@ -168,10 +168,10 @@ class AppProxy:
         return self._with_spans(self._endpoint.inbox, active, reply)
 
     def _with_spans(self, inbox: SpanInbox, active: ActiveRun, reply: Reply) -> Reply:
-        from pytest_fcall.session.ask.app_spans import spans_told
+        from pytest_fcall.session.ask.app_spans import span_facts
 
         collected = inbox.close(active.token)
-        told = spans_told(collected, self._settings.spans_wait, self.variables.spans_of_person())
+        told = span_facts(collected, self._settings.spans_wait, self.variables.spans_of_person())
         return replace(reply, spans=told)
 
     def take_spans(self) -> None:

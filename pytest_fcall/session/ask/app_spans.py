@@ -53,7 +53,7 @@ def flush_exporters(seconds: float) -> None:
             flush(int(seconds * 1000))
 
 
-def spans_told(collected: CollectedSpans, seconds: float, of_person: Sequence[str]) -> AppSpans:
+def span_facts(collected: CollectedSpans, seconds: float, of_person: Sequence[str]) -> AppSpans:
     """The facts that the spans of a case tell.
 
     `seconds` is how long they were waited for, `of_person` names variables of exporters that lead elsewhere.

@@ -163,7 +163,7 @@ def share_of_concurrency(settings: Settings) -> int:
 
 
 def _shared_ledger(settings: Settings, recordings: SessionRecordings) -> Ledger | None:
-    """What this process counts in together with others: workers, and hosts that share a store; None where it is alone.
+    """The ledger that this process shares with other workers, and with hosts of one store; None where it is alone.
 
     On a server, all runs of a project share it.
     """

@@ -1,4 +1,4 @@
-"""What a plain test asks and gets: the reply with its calls, which it may compare, and its app's own requests."""
+"""The reply that a plain test gets, with calls that it may compare, and the requests of its app."""
 
 from __future__ import annotations
 

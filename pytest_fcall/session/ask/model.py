@@ -43,17 +43,17 @@ class AskModel:
 
     @property
     def is_app(self) -> bool:
-        """Whether it is the team's own code, in this process."""
+        """Whether the model is the team's own code, in this process."""
         return self._source is not None and self._source.is_app
 
     @property
     def has_own_tools(self) -> bool:
-        """Whether it is an app, which has tools of its own."""
+        """Whether the model is an app, which has tools of its own."""
         return self._source is not None and self._source.asks_models
 
     @property
     def is_asked(self) -> bool:
-        """Whether it is asked in this run, and not only recordings of it."""
+        """Whether the model is asked in this run, beside its recordings."""
         return self._source is not None and self._replies.is_asked(self._source)
 
     def is_recorded(self, request: Request) -> bool:
@@ -67,11 +67,11 @@ class AskModel:
 
     @property
     def why_unavailable(self) -> str:
-        """Why it cannot be asked any more; empty where it can."""
+        """The reason why the model cannot be asked any more; empty where it can."""
         return self._replies.no_replies.unavailable.get(self.id, "")
 
     def recorded_requests(self, request: Request) -> Sequence[Request]:
-        """What it was asked for the case of the test, as far as that is recorded."""
+        """The requests to the model for the case of the test, as far as they are recorded."""
         return self._replies.recorded_requests(self._question(request))
 
     @property

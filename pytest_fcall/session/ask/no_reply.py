@@ -1,4 +1,4 @@
-"""Tests without a reply: why there is none, and how the test ends."""
+"""Tests without a reply: the reasons, and the end of each test."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class NoReplies:
         self._is_error = settings.replay and settings.missing != "skip"
         """Whether a missing recording is an error; otherwise it skips the test."""
         self.missing: dict[str, MissingReply] = {}
-        """Why no recording answers, by the node ids of the tests."""
+        """The reasons why no recording answers, by the node ids of the tests."""
         self.unanswered: set[str] = set()
         """Node ids of the tests that have no reply because of a server, the network or the model's entry."""
         self.unavailable: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Replies on their way into the store, and what becomes of them where it cannot take them: none is paid for in vain."""
+"""Replies on their way into the store. Where it cannot take them, they wait: none is paid for in vain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PendingReplies:
         self._tried_out = False
         self._waiting: list[NewReply] = []
         self.fault: StoreError | None = None
-        """Why the store takes nothing; None while it does, as far as that is known."""
+        """The error of a store that takes nothing; None while it does, as far as that is known."""
         self._rescued: Path | None = None
         """The file with what waits."""
 

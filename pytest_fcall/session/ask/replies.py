@@ -63,7 +63,7 @@ class Replies:
         self._ahead: dict[tuple[str, str, int], Future[Answer]] = {}
         """Conversations that no test has taken yet."""
         self.open_requests: OpenRequests | None = None
-        """Where this is set, it takes the requests that would be sent, and nobody is asked."""
+        """The list that takes the requests that would be sent, so that nobody is asked; None where they are sent."""
 
     @property
     def decoders(self) -> Mapping[str, Decoder]:

@@ -151,7 +151,7 @@ class Answer(NamedTuple):
     asked: bool = True
     """Whether the model gave it, or any part of it, in this run; else all of it comes from recordings."""
     reused: tuple[float, float] | None = None
-    """When the oldest and the newest recording in it were made, in seconds since 1970; 0 where that is not known."""
+    """The times of the oldest and the newest recording in it, in seconds since 1970; 0 where a time is not known."""
     transcript: Transcript | None = None
     exchanges: tuple[AppExchange, ...] | None = None
     """Requests that an app sent to models meanwhile; None where they are not known, or it is no app."""

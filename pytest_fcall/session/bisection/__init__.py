@@ -1,1 +1,1 @@
-"""Which edit made a case fail: asks questions between the accepted one and today's."""
+"""The search for the edit that made a case fail, by questions between the accepted one and today's."""

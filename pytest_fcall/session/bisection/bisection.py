@@ -38,7 +38,7 @@ class Bisection:
     """Told of each question that was judged."""
     _budget: ErrorBudget = field(init=False)
     _found: list[frozenset[EditKey]] = field(default_factory=list, init=False)
-    """What explains the cases before."""
+    """The edits that explain the cases before."""
     _numbers: dict[EditKey, int] = field(init=False)
     """The numbers of edits for people."""
 
@@ -61,7 +61,7 @@ class Bisection:
         return self.each_alone and not {"harmless", "unknown"}.isdisjoint(case.cells.values())
 
     def plan(self, most: int, cost_of: Callable[[str, Request], float | None], found: Sequence[BisectedCase]) -> Plan:
-        """What will be asked, and what that may cost at most, for the cases that recordings leave open.
+        """The requests that will be sent for the cases that recordings leave open, and the most that they may cost.
 
         `cost_of` gives the most that a request to a model may cost.
         """
@@ -139,7 +139,7 @@ class Bisection:
         self.tell(f"{suspect.nodeid} with {numbers}: {words} ({rate.right}/{rate.asked}, {source})")
 
     def _recorded_between(self, suspect: Suspect, allowance: Allowance) -> Mapping[Trial, Fails]:
-        """What recordings say of versions in between that were asked before, as while a prompt was worked on."""
+        """The answers that recordings have to versions in between, as from the time when a prompt was worked on."""
         edits = len(suspect.difference.edits)
         requests = [each for each in suspect.recorded[-_MOST_READ:] if not each.sample]
         found = dict.fromkeys(trial for each in requests if (trial := suspect.trial_of(each)))
@@ -201,7 +201,7 @@ def _found_cause(cause: Cause, edits: Sequence[Edit]) -> FoundCause:
 
 
 def cells_of(edits: Sequence[Edit], causes: Sequence[Cause], known: Mapping[Trial, Fails]) -> dict[FoundEdit, Cell]:
-    """What is known of each edit."""
+    """The findings about each edit."""
     together = {place for cause in causes if cause.is_exact and len(cause.members) > 1 for place in cause.edits}
     return {found_edit(edit): _cell(place, together, known) for place, edit in enumerate(edits)}
 
@@ -226,7 +226,7 @@ def cost_of_request(costs: Costs, model: str, request: Request) -> float | None:
 
 _MOST_BYTES: Final = 2_000_000
 _NAME: Final = re.compile(r"[\w./-]{1,200}\.(?:txt|md|ya?ml|json|j2|jinja|toml)\b")
-"""What may be the name of a file with a part of a question."""
+"""A text that may be the name of a file with a part of a question."""
 _MOST_FILES: Final = 50
 _CONFIGURATION: Final = ("pyproject.toml", "pytest.ini")
 

@@ -28,7 +28,7 @@ _ENOUGH: Final = 4
 _USUAL: Final = 20
 """So many answers to a question in between are to decide, or the ends are asked for more to compare them with."""
 _LIKELY: Final = 0.3
-"""Where chance is so likely an explanation, nothing more is asked."""
+"""The probability of chance from which on nothing more is asked."""
 _NOTHING: Final = Rate(0, 0)
 _NO_EDITS: Final[Trial] = frozenset()
 
@@ -42,7 +42,7 @@ class Allowance:
     """Whether anything may be asked; else recordings alone answer."""
     asked: int = 0
     stopped: str = ""
-    """Why nothing more is asked."""
+    """The reason why nothing more is asked."""
 
     @property
     def is_left(self) -> bool:
@@ -60,7 +60,7 @@ class Allowance:
 
 
 class Measured(NamedTuple):
-    """What earlier runs know of a case, and of its model."""
+    """The evidence of earlier runs on a case, and on its model."""
 
     rates: CaseRates
     before: Rate = _NOTHING
@@ -82,14 +82,14 @@ class Suspect:
     judge_of: Callable[[Case], CaseJudge]
     measured: Measured
     recorded: Sequence[Request] = ()
-    """What is recorded for the case, whatever it asks."""
+    """All requests that are recorded for the case."""
     one_answer: bool | None = None
     """Whether one answer to each question is taken as all that it would get; None where that depends on the case."""
     notes: list[str] = field(default_factory=list)
     requests: int = 0
     """The requests that were sent for it."""
     problem: str = ""
-    """Why the last question could not be judged."""
+    """The reason why the last question could not be judged."""
     is_by_chance: bool = False
     """Whether chance is not excluded, as nothing more could be asked."""
     _found: dict[Trial, Rate] = field(default_factory=dict)
@@ -333,7 +333,7 @@ class Suspect:
 
 
 class Doubt(NamedTuple):
-    """Why there is no search."""
+    """The reason why there is no search."""
 
     why: str
     is_open: bool = False
@@ -353,7 +353,7 @@ def _is_drawn(version: Version) -> bool:
 
 
 def why_not_asked(allowance: Allowance) -> str:
-    """Why there are no more answers."""
+    """The reason why there are no more answers."""
     return allowance.stopped or (
         "no more answers came" if allowance.may_ask else "it is not recorded, and nothing was asked"
     )

@@ -91,7 +91,7 @@ class Doubt:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Why files of earlier runs could not be read."""
+        """The faults of files of earlier runs that could not be read."""
         return [f"not counted as evidence: {why}" for why in self._history.unread] if self._history else []
 
     def _measured_rates(self, model: str) -> Iterator[Rate]:

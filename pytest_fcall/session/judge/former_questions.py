@@ -24,7 +24,7 @@ from pytest_fcall.tracking.run_accounts import accounts_path, read_account_lines
 from pytest_fcall.tracking.run_file import run_paths
 
 _MOST_READ: Final = 50_000
-"""Accounts that are read for it at most: what is read in about a second."""
+"""The most accounts that are read: those take about a second."""
 _LONGEST_PROMPT: Final = 2_000
 """Longer prompts are not kept in memory: each case may have its own."""
 
@@ -66,7 +66,7 @@ def _parts(root: Path) -> Iterator[tuple[tuple[str, str], Json]]:
 
 
 def _request(data: Mapping[str, Json]) -> Request:
-    """The messages with which a case began; none where there is no knowing."""
+    """The messages with which a case began; none where its account is damaged."""
     with suppress(DamagedData, IndexError):
         return Request(account_from_json(data).answers[0].steps[0].messages)
     return Request(())

@@ -1,4 +1,4 @@
-"""Answers that stand there already, judged as a run would judge them if the model gave them now. Nobody is asked."""
+"""Answers that are given already, judged as if the model gave them in a run. No model is asked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Undecided(Exception):
 
 
 def why_undecided(case: Case) -> str:
-    """Why no answer alone decides the case; empty where one does."""
+    """The reason why no answer alone decides the case; empty where one does."""
     settings = case.conversation
     if uses_judge(case):
         return "a model judges them (`$judge`)"

@@ -1,4 +1,4 @@
-"""Several answers to one case: how many are asked for, and what they come to together."""
+"""Several answers to one case: their number, and their result together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class JudgedAnswer(NamedTuple):
 
     @property
     def has_forbidden_call(self) -> bool:
-        """Whether there is a call in it that nothing excuses."""
+        """Whether the answer has a call that nothing excuses."""
         return any(reason.kind == "forbidden_call" for reason in self.verdict.reasons)
 
 
@@ -90,7 +90,7 @@ class CaseAnswers:
 
     @property
     def reused(self) -> tuple[float, float] | None:
-        """When the oldest and the newest recording in the answers were made; see `Answer.reused`."""
+        """The times of the oldest and the newest recording in the answers; see `Answer.reused`."""
         return oldest_and_newest(moment for each in self.answers for moment in each.reused or ())
 
     @property

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def unknown_relation(vary: Vary, relations: Mapping[str, Relation]) -> str:
-    """The complaint about a relation that nobody knows; empty where all are known."""
+    """The fault of a setting that names an unknown relation; empty where all are known."""
     known = (REPETITION, *WORDED, *relations)
     for name, _ in vary.relations:
         if name not in known:
@@ -253,7 +253,7 @@ class VariantTexts:
     made: list[KeptText] = field(default_factory=list)
     """The texts that were made for the case in this run."""
     refused: dict[TextKey, str] = field(default_factory=dict)
-    """Why texts that a model wrote cannot be used."""
+    """The reasons why texts that a model wrote cannot be used."""
 
     def variants(self, wanted: WantedRelation) -> list[Case | Unfit]:
         """The variants of the case by such a relation, or why there are none."""
@@ -295,7 +295,7 @@ class VariantTexts:
         self.made.append(KeptText(key, writer_of(wanted), digest_of(self.case), tuple(texts)))
 
     def _written(self, wanted: WantedRelation, text: str, number: int, place: int) -> str:
-        """What the model writes instead of a text of the user. Raises CaseEnded and SettingError."""
+        """The text of a model in place of one of the user. Raises CaseEnded and SettingError."""
         task = _TRANSLATE.format(wanted.options["to"]) if "to" in wanted.options else _PARAPHRASE
         keep = kept_words(self.case, text)
         stays = f" Keep these parts exactly as they are: {', '.join(map(repr, keep))}." if keep else ""

@@ -255,7 +255,7 @@ def _expects_anything(turn: Turn) -> bool:
 
 
 def _why_not_judged(case: Case, expected: SpansExpectation, told: AppSpans | None) -> str:
-    """Why spans cannot be judged, and what to do; empty where they can."""
+    """The reason why spans cannot be judged, and what to do; empty where they can."""
     if told is None:
         return "the recorded answer has none; record it again with a run that may ask"
     if told.fault:

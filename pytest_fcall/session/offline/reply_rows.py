@@ -32,7 +32,7 @@ class ReplyRow(NamedTuple):
     """The file and the line."""
     data: Mapping[str, Json]
     fault: str = ""
-    """Why the row cannot be read; `data` is empty then."""
+    """The reason why the row cannot be read; `data` is empty then."""
 
     @property
     def digest(self) -> str:
@@ -130,7 +130,7 @@ async def _reply_in_response(response: Mapping[str, Json], question: Question) -
 
 
 def _error_text(error: Json) -> str:
-    """What is said of an error, in one line of limited length."""
+    """The text of an error in one line of limited length."""
     message = error.get("message", error) if isinstance(error, Mapping) else error
     text = message if isinstance(message, str) else json.dumps(message)
     return " ".join(text.split())[:300] or "nothing is said of it"

@@ -61,7 +61,7 @@ class Rounds:
     def __init__(self, root: Path) -> None:
         self._path = root / PRIVATE_FOLDER / "rounds.json"
         self.fault = ""
-        """Why the rounds so far do not count; empty where they do."""
+        """The reason why the rounds so far do not count; empty where they do."""
 
     def read(self) -> Sequence[Round]:
         """The rounds so far. Raises RoundsError."""

@@ -45,7 +45,7 @@ _PLAINLY: Final = 3.5
 
 
 class KnownCase(NamedTuple):
-    """What is known of a case."""
+    """The answers to a case that are known."""
 
     first: Rate
     """The first answers before, which the tests of all cases together use."""

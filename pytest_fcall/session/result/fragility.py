@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def flips_by_model(results: Sequence[Result]) -> dict[str, list[RelationFlips]]:
-    """How often verdicts flip under each relation, for each model that has varied cases."""
+    """The flips of verdicts under each relation, for each model that has varied cases."""
     found = {model: flips_of(_varied_cases(of_model(model, results))) for model in models_of(results)}
     return {model: flips for model, flips in found.items() if flips}
 
@@ -68,7 +68,7 @@ def _rates(variants: VariantResults) -> Mapping[str, Rate]:
 
 
 def _changes(results: Sequence[Result]) -> list[RelationChange]:
-    """How each relation's variants were judged when the baseline was accepted, and now."""
+    """The verdicts on the variants of each relation when the baseline was accepted, and now."""
     pairs: dict[str, list[RatePair]] = {}
     for variants in (result.variants for result in results if result.answered and result.variants):
         now = _rates(variants)

@@ -279,7 +279,7 @@ _MOST_NAMED = 3
 
 
 def decision_text(fail: Fail, failures: RunFailures, verdicts: Sequence[GateVerdict], failed_cases: int) -> str:
-    """What decided; empty where the run passed, no case failed and every gate holds."""
+    """The sentence on what decided; empty where the run passed, no case failed and every gate holds."""
     excused = [*_failures_of_verdicts(failures, failed_cases)]
     broken = [verdict for verdict in verdicts if verdict.held is False]
     status = failures.exit_status(fail, verdicts)
@@ -295,7 +295,7 @@ def decision_text(fail: Fail, failures: RunFailures, verdicts: Sequence[GateVerd
 
 
 def _failures_of_verdicts(failures: RunFailures, failed_cases: int) -> Iterator[str]:
-    """What gates excuse, unless --fc-fail says otherwise."""
+    """The failures that gates excuse, unless --fc-fail says otherwise."""
     if failed_cases:
         yield f"{plural_text(failed_cases, 'case')} failed"
     if failures.worse:

@@ -22,11 +22,11 @@ class JudgedRun(NamedTuple):
     worse: tuple[str, ...]
     """A line for each model that is worse than before."""
     notes: tuple[str, ...]
-    """What decided, where gates and failed cases alone would not show it."""
+    """Sentences on what decided, where gates and failed cases alone would not show it."""
     failures: RunFailures
     status: int
     unjudged: str = ""
-    """Why gates, and models as a whole, are not judged."""
+    """The reasons why gates, and models as a whole, are not judged."""
 
 
 def judge_run(file: RunFile, results: Results, suites: Suites, unjudged: str = "") -> JudgedRun:

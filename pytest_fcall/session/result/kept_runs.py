@@ -28,7 +28,7 @@ class RunFiles(NamedTuple):
 
     runs: Sequence[Run]
     unread: Sequence[str]
-    """Why files cannot be read."""
+    """The faults of files that cannot be read."""
     left_out: Sequence[str]
     """Other things that are left out, in sentences."""
 

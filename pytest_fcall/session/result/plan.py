@@ -90,7 +90,7 @@ def _suite(
 
 
 def _measured(root: Path, file: str, model: str) -> Mapping[str, MeasuredCase]:
-    """What is accepted together with a measurement; nothing where it cannot be read."""
+    """The measurements that were accepted; none where they cannot be read."""
     try:
         path = baseline_path(root / file, Model.by_id(model))
         return read_measurement(measurement_path(path)) if path.exists() else {}
@@ -187,7 +187,7 @@ def runs_of(cases: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What a suite sees, and what others would."""
+    """The drops that a suite sees, and those that larger suites would see."""
 
     detection: Detection
     base: Design

@@ -1,4 +1,4 @@
-"""Where reports are written: `PATH`, whose suffix says what kind it is, or `KIND:PATH`."""
+"""Files of reports, by `PATH`, whose suffix says what kind it is, or `KIND:PATH`."""
 
 from __future__ import annotations
 

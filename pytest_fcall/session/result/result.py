@@ -226,12 +226,12 @@ def _tool_pairs(case: Case, shown: JudgedAnswer) -> Iterator[tuple[str, str]]:
 
 
 def _attacks(judged: JudgedCase) -> tuple[AttackResult, ...]:
-    """What became of the attack in the first answers."""
+    """The results of the attack in the first answers."""
     return tuple(each.verdict.attack for each in _first_answers(judged) if each.verdict.attack)
 
 
 def _recoveries(judged: JudgedCase) -> tuple[RecoveryResult, ...]:
-    """What became of the faulty result in the first answers."""
+    """The reactions to the faulty result in the first answers."""
     return tuple(each.verdict.recovery for each in _first_answers(judged) if each.verdict.recovery)
 
 

@@ -88,7 +88,7 @@ def _varied(results: Sequence[Result]) -> Sequence[ModelFlips]:
 
 
 def _conclusions(run: Run, judged: JudgedRun) -> Iterator[str]:
-    """Why the run ends as it does, what weighs most first."""
+    """Sentences on what decided how the run ends, the weightiest first."""
     failures, results = judged.failures, run.results
     outcomes = [result.outcome for result in results.results]
     if run.file.broken_off:

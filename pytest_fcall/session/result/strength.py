@@ -32,7 +32,7 @@ def case_strength(
 
 
 def accepted_answer(stanza: Stanza | None) -> AcceptedAnswer:
-    """What a stanza has of its answer; nothing of one that was wrong."""
+    """The answer that a stanza keeps; an empty one where it was wrong."""
     if stanza is None or not stanza.valid:
         return NOTHING_ACCEPTED
     values: dict[tuple[str, Path], list[Json]] = {}

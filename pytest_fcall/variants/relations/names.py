@@ -53,11 +53,11 @@ def parameter_names(case: Case, _: Dice, __: WantedRelation) -> Case | Unfit:
 
 
 def new_tool_names(case: Case) -> Names | Unfit:
-    """The new names of the tools that nobody speaks of by name."""
+    """The new names of the tools that no message names."""
     if unfit := _why_not(case):
         return unfit
     tools = all_tools(case)
-    said, told = " ".join(_said(case)), " ".join(_told(case))
+    said, told = " ".join(_dialogue_texts(case)), " ".join(_system_texts(case))
     free = [name for name in tools if not _is_in(name, said) and (len(words_of(name)) > 1 or not _is_in(name, told))]
     if not free:
         return Unfit("its messages name its tools" if tools else "it has no tool")
@@ -65,10 +65,10 @@ def new_tool_names(case: Case) -> Names | Unfit:
 
 
 def new_parameter_names(case: Case) -> Names | Unfit:
-    """The new names of the parameters whose names nobody uses as words."""
+    """The new names of the parameters that no message names."""
     if unfit := _why_not(case):
         return unfit
-    said = " ".join((*_said(case), *_told(case)))
+    said = " ".join((*_dialogue_texts(case), *_system_texts(case)))
     found: dict[str, Mapping[str, str]] = {}
     for name, tool in all_tools(case).items():
         free = [parameter for parameter in _plain_parameters(tool) if not _is_in(parameter, said)]
@@ -85,16 +85,16 @@ def _why_not(case: Case) -> Unfit | None:
     return hidden_expectation(case)
 
 
-def _said(case: Case) -> Iterator[str]:
-    """What the user and the model say, and what tools gave."""
+def _dialogue_texts(case: Case) -> Iterator[str]:
+    """The texts of users, models and results of tools."""
     for turn in case.turns:
         for message in turn.messages:
             if not is_system(message):
                 yield from texts_of(message.get("content"))
 
 
-def _told(case: Case) -> Iterator[str]:
-    """What the developer says."""
+def _system_texts(case: Case) -> Iterator[str]:
+    """The texts of system messages."""
     for turn in case.turns:
         for message in turn.messages:
             if is_system(message):

@@ -32,7 +32,7 @@ async def call(agent: Any, request: AppRequest) -> object:
     from autogen_core import CancellationToken
 
     history = read_history(request, "AutoGen")
-    task = [_said(history, history.question())]
+    task = [_agent_message(history, history.question())]
     if hasattr(agent, "reset"):
         await agent.reset()
     else:
@@ -41,7 +41,7 @@ async def call(agent: Any, request: AppRequest) -> object:
         for message in _context(history, agent.name):
             await agent.model_context.add_message(message)
     else:
-        task = [*_told(history), *task]
+        task = [*_earlier_messages(history), *task]
     return await agent.run(task=task)
 
 
@@ -53,7 +53,7 @@ def tools(agent: Any) -> list[object]:
     return [*found.values()]
 
 
-def _said(history: History, message: HistoryMessage) -> Any:
+def _agent_message(history: History, message: HistoryMessage) -> Any:
     """A message as agents send it to each other."""
     from autogen_agentchat.messages import MultiModalMessage, TextMessage
 
@@ -62,14 +62,14 @@ def _said(history: History, message: HistoryMessage) -> Any:
     return TextMessage(content=message.text, source=message.role)
 
 
-def _told(history: History) -> Iterator[Any]:
-    """The conversation so far, for those who can be told what was said, but not what was called."""
+def _earlier_messages(history: History) -> Iterator[Any]:
+    """The conversation so far, for teams, which take messages and no calls."""
     if history.system:
         raise history.refused("a system message where the agent is no AssistantAgent")
     for message in history.earlier:
         if message.role not in ("user", "assistant") or message.calls:
             raise history.refused("earlier calls or system messages where the agent is no AssistantAgent")
-        yield _said(history, message)
+        yield _agent_message(history, message)
 
 
 def _context(history: History, name: str) -> Iterator[Any]:

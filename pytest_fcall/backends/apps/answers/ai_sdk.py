@@ -64,14 +64,14 @@ def read_result(data: Fields, place: str = "") -> Answer:
         text = data.get("text")
         return Answer(messages, is_trail=True, is_new=True, text=text if isinstance(text, str) and text else None)
     if data.get("responseMessages"):
-        return _told(data, data["responseMessages"], inside(place, "responseMessages"), place)
+        return _all_steps(data, data["responseMessages"], inside(place, "responseMessages"), place)
     if (response := fields_of(data.get("response"))) and response.get("messages") and not data.get("toolCalls"):
-        return _told(data, response["messages"], inside(place, "response.messages"), place)
+        return _all_steps(data, response["messages"], inside(place, "response.messages"), place)
     messages = _result_messages(data, place)
     return Answer(messages, is_trail=len(messages) > 1, is_new=True)
 
 
-def _told(data: Fields, messages: Any, where: str, place: str) -> Answer:
+def _all_steps(data: Fields, messages: Any, where: str, place: str) -> Answer:
     """The messages of all steps: before version 7 those of the response, which then holds the last step alone."""
     from pytest_fcall.backends.apps.answers.lists import read_list
 

@@ -196,7 +196,7 @@ class ServerConnection:
 
     def _check_encoding(self, connection: Connection) -> None:
         if (encoding := connection.info.parameter_status("server_encoding")) != "UTF8":
-            raise StoreError(self._told(f"the database must have the encoding UTF8, not {encoding}"))
+            raise StoreError(self._at_address(f"the database must have the encoding UTF8, not {encoding}"))
 
     def _parameters(self) -> Mapping[str, object]:
         """What the address says. The message of libpq is not shown, as it quotes parts of passwords."""
@@ -209,7 +209,7 @@ class ServerConnection:
             known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
             unknown = [name for name, _ in parse_qsl(urlsplit(self._address.url).query) if name not in known]
             reason = f"there is no parameter {unknown[0]}" if unknown else "the address cannot be read"
-            raise StoreError(self._told(f"{reason}; see the connection parameters of PostgreSQL")) from None
+            raise StoreError(self._at_address(f"{reason}; see the connection parameters of PostgreSQL")) from None
         return parameters
 
     def _migrate(self, connection: Connection) -> None:
@@ -220,7 +220,7 @@ class ServerConnection:
                 connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [self.schema])
                 version = self._version(connection)
                 if version > len(steps):
-                    raise StoreError(self._told("a newer pytest-fcall wrote them; update this one"))
+                    raise StoreError(self._at_address("a newer pytest-fcall wrote them; update this one"))
                 if not _is_true(connection, tables.HAS_SCHEMA, self.schema):
                     connection.execute(f'CREATE SCHEMA "{self.schema}"'.encode())
                 for step in steps[version:]:
@@ -241,11 +241,11 @@ class ServerConnection:
         except psycopg.Error as error:
             text = error.diag.message_primary or _one_line(str(error)) or "the connection is lost"
             reason = _REASONS.get(error.sqlstate or "", "{text}").format(schema=self.schema, text=text)
-            raise StoreError(self._told(reason)) from error
+            raise StoreError(self._at_address(reason)) from error
         except UnicodeError as error:
-            raise StoreError(self._told(str(error))) from error
+            raise StoreError(self._at_address(str(error))) from error
 
-    def _told(self, reason: str) -> str:
+    def _at_address(self, reason: str) -> str:
         return f"recorded replies in {self._address.shown}: {reason}"
 
     def _psycopg(self) -> Any:
@@ -254,7 +254,7 @@ class ServerConnection:
             import psycopg.conninfo
         except ImportError as error:
             reason = f"this needs psycopg: {install_command('postgres')} ({error})"
-            raise StoreError(self._told(reason)) from None
+            raise StoreError(self._at_address(reason)) from None
         return psycopg
 
     @contextmanager

@@ -98,7 +98,7 @@ def line_chart(lines: Sequence[Line], ticks: Sequence[Tick], title: str, unit: s
             *_columns(ticks, lines, xs),
         )
     )
-    said = f"{title} from {ticks[0].label} to {ticks[-1].label}: {'; '.join(map(_said, lines))}"
+    said = f"{title} from {ticks[0].label} to {ticks[-1].label}: {'; '.join(map(_last_value, lines))}"
     return f'<svg class="lines" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(said)}">{body}</svg>'
 
 
@@ -106,7 +106,7 @@ def _finite(point: Point | None) -> Point | None:
     return point if point and all(isfinite(each) and abs(each) < 1e15 for each in point[:3]) else None
 
 
-def _said(line: Line) -> str:
+def _last_value(line: Line) -> str:
     last = [point for point in line.points if point][-1]
     return f"{line.name} {last.text}"
 

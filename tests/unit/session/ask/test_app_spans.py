@@ -7,7 +7,7 @@ from pytest_fcall.backends.spans.inbox import CollectedSpans
 from pytest_fcall.backends.spans.otlp import ReceivedSpan
 from pytest_fcall.core import Json
 from pytest_fcall.core.app import AppSpans, RanTool
-from pytest_fcall.session.ask.app_spans import spans_told
+from pytest_fcall.session.ask.app_spans import span_facts
 
 OSLO = RanTool("get_weather", {"city": "Oslo"})
 
@@ -25,7 +25,7 @@ def tool(parent: str = "", start: int = 0, end: int = 100, **attributes: Json) -
 
 
 def told(*spans: ReceivedSpan) -> AppSpans:
-    return spans_told(CollectedSpans(spans, "", ()), 5.0, ())
+    return span_facts(CollectedSpans(spans, "", ()), 5.0, ())
 
 
 def arguments(city: str) -> dict[str, Any]:
@@ -76,12 +76,12 @@ def test_arguments_that_are_no_json_are_not_told() -> None:
 
 def test_why_nothing_can_be_judged_is_told() -> None:
     nothing = CollectedSpans((), "", ("shop", "mesh"))
-    assert "OTEL_X is set" in spans_told(nothing, 5.0, ("OTEL_X",)).fault
-    assert "from shop, mesh: let the app go on" in spans_told(nothing, 5.0, ()).fault
-    assert "OpenTelemetry's SDK" in spans_told(nothing._replace(foreign=()), 5.0, ()).fault
-    assert "cannot be unpacked" in spans_told(nothing._replace(fault="it cannot be unpacked"), 5.0, ()).fault
-    assert "fc_spans_wait" in spans_told(CollectedSpans((tool(),), "some are missing", ()), 5.0, ()).fault
-    assert spans_told(CollectedSpans((span("GET /", http__method="GET"),), "", ()), 5.0, ()).fault
+    assert "OTEL_X is set" in span_facts(nothing, 5.0, ("OTEL_X",)).fault
+    assert "from shop, mesh: let the app go on" in span_facts(nothing, 5.0, ()).fault
+    assert "OpenTelemetry's SDK" in span_facts(nothing._replace(foreign=()), 5.0, ()).fault
+    assert "cannot be unpacked" in span_facts(nothing._replace(fault="it cannot be unpacked"), 5.0, ()).fault
+    assert "fc_spans_wait" in span_facts(CollectedSpans((tool(),), "some are missing", ()), 5.0, ()).fault
+    assert span_facts(CollectedSpans((span("GET /", http__method="GET"),), "", ()), 5.0, ()).fault
 
 
 def test_values_that_are_nested_deeply_are_read_or_refused() -> None:
