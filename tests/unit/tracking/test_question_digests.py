@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcall.core import Json, Request, Tool
+from pytest_fcall.core import Json, Message, Request, Tool
 from pytest_fcall.tracking.question_digests import (
     prompt_text,
     provenance_changes,
@@ -37,7 +37,7 @@ def test_what_changed_in_the_question_is_named(now: Request, told: list[str]) ->
 
 
 def test_the_text_of_a_question_has_its_messages_in_lines_and_no_system_prompt() -> None:
-    picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}
+    picture: Message = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}
     more = (*ASKED.messages, {"role": "user", "content": "And Bergen?"})
     assert prompt_text(replace(ASKED, messages=more)) == "Oslo?\nAnd Bergen?"
     assert prompt_text(replace(ASKED, messages=(*more, picture))) == ""
