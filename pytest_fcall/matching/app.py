@@ -17,6 +17,7 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.matching.values import judge_value
 from pytest_fcall.matching.wording import call_text
+from pytest_fcall.schema.value_text import others_text
 
 _ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": True}
 _MOST_NAMED: Final = 5
@@ -164,8 +165,8 @@ def _what_ran(tools: Sequence[RanTool]) -> str:
         f"`{tool.name}(…)`" if tool.arguments is None else call_text(Call(tool.name, tool.arguments))
         for tool in tools[:_MOST_NAMED]
     ]
-    more = f" and {len(tools) - _MOST_NAMED} more" if len(tools) > _MOST_NAMED else ""
-    return f"what ran: {', '.join(named)}{more}" if named else "no tool ran"
+    more = others_text(tools, _MOST_NAMED)
+    return " ".join(filter(None, ("what ran:", ", ".join(named), more))) if named else "no tool ran"
 
 
 def _tools(expected: SpansExpectation, told: AppSpans, untold: Collection[str], context: MatchContext) -> list[Tool]:

@@ -15,15 +15,14 @@ from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, lacks_secret
-from pytest_fcall.reporting.safe_text import safe_line
+from pytest_fcall.reporting.safe_text import safe_line, whole_line
+from pytest_fcall.schema.value_text import listed
 from pytest_fcall.session.result.stale import Stale, leftover_folders, remove_leftover, stale_baselines
 from pytest_fcall.session.settings import Accept
 
 if TYPE_CHECKING:
     from pytest_fcall.tracking.stanza import Stanza
 
-
-_MOST_LISTED = 10
 
 _NARROWING = {
     "keyword": "-k",
@@ -205,7 +204,7 @@ class BaselineWriter:
                 kept.append(stale)
                 yield safe_line(f"not pruned: {stale.path}: {error}")
             else:
-                yield f"pruned: {_listed(forgotten)} ({safe_line(stale.path)})"
+                yield f"pruned: {whole_line(listed(forgotten))} ({safe_line(stale.path)})"
         self._stale = kept
         try:
             yield from self._leftovers.remove(self._config.rootpath)
@@ -216,7 +215,8 @@ class BaselineWriter:
     def _stale_lines(self) -> Iterator[str]:
         yield from self._moved
         for stale in self._stale or ():
-            yield f"accepted, and gone: {_listed(stale.cases)} ({safe_line(stale.path)}); --fc-prune forgets them"
+            gone = f"{whole_line(listed(stale.cases))} ({safe_line(stale.path)})"
+            yield f"accepted, and gone: {gone}; --fc-prune forgets them"
         yield from self._leftovers.lines()
 
 
@@ -242,15 +242,15 @@ def _acceptable(result: Result, which: Accept) -> Stanza | None:
 def _not_accepted(results: Sequence[Result], which: Accept) -> Iterator[str]:
     """Lines on results that are not accepted, and why."""
     if forbidden := [each.case for each in results if each.has_forbidden_call]:
-        yield f"not accepted, since a forbidden call is never excused: {_listed(forbidden)}"
+        yield f"not accepted, since a forbidden call is never excused: {whole_line(listed(forbidden))}"
     if unsayable := [each.case for each in results if each.answered and each.stanza is None]:
-        yield f"not accepted, since JSON cannot say the calls: {_listed(unsayable)}"
+        yield f"not accepted, since JSON cannot say the calls: {whole_line(listed(unsayable))}"
     if incomplete := [each.case for each in results if lacks_secret(each)]:
-        yield f"not accepted, since a secret had to be left out of the answer: {_listed(incomplete)}"
+        yield f"not accepted, since a secret had to be left out of the answer: {whole_line(listed(incomplete))}"
     if which == "all" and (doubtful := [each.case for each in results if each.answered and _is_chance(each)]):
-        yield f"not accepted, since they may be wrong by chance: {_listed(doubtful)}"
+        yield f"not accepted, since they may be wrong by chance: {whole_line(listed(doubtful))}"
     if which == "valid" and (failures := [each.case for each in results if _is_refused(each)]):
-        yield f"not accepted, since they fail: {_listed(failures)}"
+        yield f"not accepted, since they fail: {whole_line(listed(failures))}"
 
 
 def _is_chance(result: Result) -> bool:
@@ -264,14 +264,6 @@ def _is_refused(result: Result) -> bool:
     """Whether a result is wrong, and neither a known failure nor wrong by chance."""
     excused = result.outcome in (Outcome.KNOWN_FAILURE, Outcome.FLAKY)
     return result.answered and not result.right and not excused
-
-
-def _listed(cases: list[str]) -> str:
-    more = len(cases) - _MOST_LISTED
-    return ", ".join([*map(safe_line, cases[:_MOST_LISTED]), *([f"and {more:,} more"] if more > 0 else [])])
-
-
-_MOST_LISTED = 3
 
 
 class _Leftovers(NamedTuple):
@@ -293,17 +285,14 @@ class _Leftovers(NamedTuple):
         if self.renamed:
             yield safe_line(self.renamed)
         if self.folders:
-            yield f"kept of models that fc_model does not name: {self._listed()}; --fc-prune forgets it"
+            named = whole_line(listed(self.folders))
+            yield f"kept of models that fc_model does not name: {named}; --fc-prune forgets it"
 
     def remove(self, root: Path) -> Iterator[str]:
         """Remove the files, and name the folders. Raises OSError."""
         for path in self.folders:
             remove_leftover(root / path)
             yield f"pruned: {safe_line(path)}"
-
-    def _listed(self) -> str:
-        more = len(self.folders) - _MOST_LISTED
-        return ", ".join([*map(safe_line, self.folders[:_MOST_LISTED]), *([f"and {more:,} more"] if more > 0 else [])])
 
 
 def _leftovers_from(data: Any) -> _Leftovers:

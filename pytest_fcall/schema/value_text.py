@@ -141,6 +141,16 @@ def clauses(*texts: str) -> str:
     return "; ".join(filter(None, texts))
 
 
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """The first names, and the number of the others: `a, b, c and 4 more`."""
+    return " ".join(filter(None, (", ".join(names[:most]), others_text(names, most))))
+
+
+def others_text(texts: Sequence[object], most: int) -> str:
+    """The number of texts beyond the first, which are shown: `and 4 more`; empty where all are."""
+    return f"and {len(texts) - most:,} more" if len(texts) > most else ""
+
+
 def quoted_path(path: Sequence[str | int]) -> str:
     """A path in arguments for a sentence: in back quotes; the empty path is the call itself."""
     return f"`{path_text(path)}`" if path else "the call"

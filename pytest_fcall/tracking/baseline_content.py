@@ -11,6 +11,7 @@ from typing import Final
 from pytest_fcall.core.case import Fault, Location
 from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, write_git_attributes
 from pytest_fcall.core.json_data import LaterVersion
+from pytest_fcall.schema.value_text import listed
 from pytest_fcall.tracking.bookkeeping import (
     REMOVED,
     AcceptedAnswer,
@@ -65,7 +66,11 @@ def parse_baseline(content: bytes, path: Path, kept: Bookkeeping | None = None) 
     if contract is None:
         return Baseline(faults=(_of_another_format(content, path),))
     if lines := contract.unreadable:
-        others = f" (and {len(lines) - 1:,} more: {_listed([line.number for line in lines[1:]])})" if lines[1:] else ""
+        others = (
+            f" (and {len(lines) - 1:,} more: {listed([str(line.number) for line in lines[1:]], _MOST_NAMED)})"
+            if lines[1:]
+            else ""
+        )
         fault = damage(path, lines[0].number, f"this line is not part of a baseline{others}", lines[0].text)
         return Baseline(faults=(fault,))
     return _baseline(contract, kept or Bookkeeping(), path)
@@ -139,21 +144,16 @@ def _conflict(path: Path, line: int, cases: Sequence[str]) -> Fault:
         "A merge kept both. Take those of this branch with `fcall accept --ours`, those of the merged one with "
         "`fcall accept --theirs`, or choose case by case: `fcall accept --ours CASE`."
     )
-    return Fault("merge-conflict", Location(str(path), line), f"{two} {_listed(cases)}", "", hint)
+    return Fault("merge-conflict", Location(str(path), line), f"{two} {listed(cases, _MOST_NAMED)}", "", hint)
 
 
 def _mixture(path: Path, line: int, cases: Sequence[str]) -> Fault:
-    message = f"the lines of {_listed(cases)} were not accepted together"
+    message = f"the lines of {listed(cases, _MOST_NAMED)} were not accepted together"
     hint = (
         "They were edited, or merged. Restore the file from version control, or have them removed: "
         "`fcall accept --both`. Then run pytest, and accept the answer anew."
     )
     return Fault("damaged-baseline", Location(str(path), line), message, "", hint)
-
-
-def _listed(names: Sequence[object]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join([*map(str, names[:_MOST_NAMED]), *([f"and {more:,} more"] if more > 0 else [])])
 
 
 def write_baseline(path: Path, stanzas: Iterable[Stanza]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_fcall.backends.local.aliases import ALIASES, LocalModel, find_model
 from pytest_fcall.core.backend import ModelUnavailable
-from pytest_fcall.schema.value_text import clauses, nearest, question_of
+from pytest_fcall.schema.value_text import clauses, listed, nearest, question_of
 
 _HUB_ID = re.compile(r"(?:[\w.-]{1,96}/)?[\w.-]{1,96}", re.ASCII)
 _REVISION = re.compile(r"(?!.*\.\.)[\w.-][\w./-]{0,199}", re.ASCII)
@@ -127,10 +127,10 @@ def _complete(folder: Path, file: str | None, revision: str | None) -> Weights:
         raise ModelUnavailable(f"{folder} cannot be read: {error.strerror}") from None
     if file is not None:
         if file not in names:
-            raise ModelUnavailable(f"{folder} has no file {file}; available: {_listed(_ggufs(names))}")
+            raise ModelUnavailable(f"{folder} has no file {file}; available: {listed(_ggufs(names)) or 'none'}")
         return Weights(folder, file, revision)
     if missing := sorted(set(_shards(folder, names)) - names):
-        raise ModelUnavailable(f"{folder} is incomplete: {_listed(missing)} missing; download the model again")
+        raise ModelUnavailable(f"{folder} is incomplete: {listed(missing)} missing; download the model again")
     if "config.json" in names and any(map(_LOADABLE.fullmatch, names)):
         return Weights(folder, None, revision)
     return Weights(folder, _only_gguf(folder, names), revision)
@@ -142,7 +142,7 @@ def _only_gguf(folder: Path, names: set[str]) -> str:
         return ggufs[0]
     if ggufs:
         raise ModelUnavailable(
-            f"{folder} contains several GGUF files: append /FILE to the name, one of {_listed(ggufs)}"
+            f"{folder} contains several GGUF files: append /FILE to the name, one of {listed(ggufs)}"
         )
     if "adapter_config.json" in names:
         raise ModelUnavailable(f"{folder} is an adapter: name its base model, followed by ?adapter={folder}")
@@ -161,11 +161,6 @@ def _shards(folder: Path, names: set[str]) -> Iterator[str]:
             yield from (str(part) for part in parts.values())
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise ModelUnavailable(f"{folder / _INDEX} cannot be read; download the model again") from None
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return (", ".join(names[:3]) or "none") + more
 
 
 def _missing(model: LocalModel, address: str, revision: str | None, root: Path, cache: Path) -> str:

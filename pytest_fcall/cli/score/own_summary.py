@@ -16,6 +16,7 @@ from pytest_fcall.reporting.number_text import accuracy_text, count_text, interv
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import own_table_lines
 from pytest_fcall.reporting.statistics import mean_interval
+from pytest_fcall.schema.value_text import listed
 from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, PASSED
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ class _Named:
             self.is_cut = True
 
     def __str__(self) -> str:
-        listed = [f"{name} ({self._counts[name]:,})" if self._counts[name] > 1 else name for name in self._names]
-        return f"{', '.join(listed)}{' and more' if self.is_cut else ''}"
+        named = [f"{name} ({self._counts[name]:,})" if self._counts[name] > 1 else name for name in self._names]
+        return f"{', '.join(named)}{' and more' if self.is_cut else ''}"
 
 
 @dataclass(slots=True)
@@ -227,9 +228,7 @@ class OwnSummary:
         for reason, named in sorted(self._skipped.items()):
             yield f"{plural_text(named.answers, 'answer')} skipped, {reason}: {named}"
         if unanswered := self._unanswered:
-            more = f" and {len(unanswered) - _MOST_NAMED} more" if len(unanswered) > _MOST_NAMED else ""
-            listed = f"{', '.join(unanswered[:_MOST_NAMED])}{more}"
-            yield f"{plural_text(len(unanswered), 'case')} without an answer: {listed}"
+            yield f"{plural_text(len(unanswered), 'case')} without an answer: {listed(unanswered, _MOST_NAMED)}"
         if self._gates:
             yield f"gates of the configuration bound runs, and are not applied here: {self._gates}"
 

@@ -14,6 +14,7 @@ from pytest_fcall.reporting.faults import file_path_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_lines
+from pytest_fcall.schema.value_text import listed
 from pytest_fcall.strength.case_strength import Tally
 from pytest_fcall.strength.figures import Figure, FileCase, Gap, SuiteStrength, mean_tally
 from pytest_fcall.strength.mistakes.kinds import MISTAKES, weight
@@ -44,11 +45,10 @@ def report_lines(suite: SuiteStrength, root: Path, width: int, *, everything: bo
 
 
 def _gap_lines(gap: Gap, places: _GapPlaces, width: int, *, everything: bool) -> Iterator[str]:
-    cases = list(gap.cases)
-    named = ", ".join(cases[:_MOST_NAMED]) + (f" and {len(cases) - _MOST_NAMED} more" if cases[_MOST_NAMED:] else "")
     written = " and ".join(cause.written for cause in gap.causes) or _without_cause(gap)
     cause = gap.causes[0] if gap.causes else None
-    head = safe_line(f"{places.text(gap, cause)}: {written} costs {100 * gap.weight:.2f} points ({named})")
+    costs = f"costs {100 * gap.weight:.2f} points ({listed([*gap.cases], _MOST_NAMED)})"
+    head = safe_line(f"{places.text(gap, cause)}: {written} {costs}")
     yield from wrap(head, width, subsequent_indent="    ", break_on_hyphens=False)
     yield from _indented(f"lets pass: {_mistakes_text(gap.mutants, everything=everything)}", width)
     for number, each in enumerate(gap.causes):
@@ -141,8 +141,7 @@ def _remarks(suite: SuiteStrength, width: int, *, everything: bool) -> Iterator[
             reasons.setdefault("more mistakes are possible than are judged", []).append(each.strength.case.id)
     for reason, cases in reasons.items():
         most = len(cases) if everything else _MOST_NAMED
-        more = f" and {len(cases) - most} more" if len(cases) > most else ""
-        yield from wrap(safe_line(f"{', '.join(cases[:most])}{more}: {reason}"), width, subsequent_indent="    ")
+        yield from wrap(safe_line(f"{listed(cases, most)}: {reason}"), width, subsequent_indent="    ")
 
 
 def last_line(suite: SuiteStrength) -> str:

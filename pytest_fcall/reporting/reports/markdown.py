@@ -25,6 +25,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import accuracy_change, shared_causes, statistics_of
 from pytest_fcall.reporting.tampered_results import attack_lines, recovery_lines
 from pytest_fcall.reporting.tool_confusion import confusion_counts, mixed_up_pairs
+from pytest_fcall.schema.value_text import listed
 
 MARKER: Final = "<!-- pytest-fcall -->"
 """The first line, by which a comment is found again that is to be replaced."""
@@ -110,8 +111,7 @@ def _changes(report: Report) -> Iterator[str]:
         yield f"- and {more:,} more"
     if counts[Outcome.FIXED]:
         names = [code(result.case) for result in report.with_outcome(Outcome.FIXED)]
-        rest = f" and {len(names) - _MOST_FIXED:,} more" if len(names) > _MOST_FIXED else ""
-        yield f"<details><summary>{len(names):,} fixed</summary>{', '.join(names[:_MOST_FIXED])}{rest}</details>"
+        yield f"<details><summary>{len(names):,} fixed</summary>{listed(names, _MOST_FIXED)}</details>"
     if known := report.known_failures:
         yield _known_failures_line(known, report)
     yield from [""] if wrong or known or counts[Outcome.FIXED] else []
@@ -120,8 +120,8 @@ def _changes(report: Report) -> Iterator[str]:
 def _known_failures_line(known: Sequence[Result], report: Report) -> str:
     """All on one line, since the report is bounded: what is wrong as expected is looked at last."""
     rest = f"<br>and {len(known) - _MOST_KNOWN:,} more" if len(known) > _MOST_KNOWN else ""
-    listed = "<br>".join(_case_line(result, report) for result in known[:_MOST_KNOWN])
-    return f"<details><summary>{plural_text(len(known), 'known failure')}</summary>{listed}{rest}</details>"
+    lines = "<br>".join(_case_line(result, report) for result in known[:_MOST_KNOWN])
+    return f"<details><summary>{plural_text(len(known), 'known failure')}</summary>{lines}{rest}</details>"
 
 
 def _case_line(result: Result, report: Report) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +14,7 @@ from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Outcome, reason_pairs
+from pytest_fcall.schema.value_text import clauses, others_text
 from pytest_fcall.tracking.question_digests import (
     EXPECTATION,
     PROMPT,
@@ -309,5 +309,4 @@ def _reasons_text(stanza: Stanza) -> str:
 
 
 def _listed(lines: Sequence[str]) -> str:
-    more = len(lines) - _MOST_SHOWN
-    return "; ".join([*islice(lines, _MOST_SHOWN), *([f"and {more} more"] if more > 0 else [])])
+    return clauses(*lines[:_MOST_SHOWN], others_text(lines, _MOST_SHOWN))

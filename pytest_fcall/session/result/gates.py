@@ -14,6 +14,7 @@ from pytest_fcall.reporting.number_text import interval_text, p_equation_text, p
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import statistics_of
+from pytest_fcall.schema.value_text import clauses, others_text
 from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.result.exit_status import FAILED, PASSED, Fail, RunFailures
 from pytest_fcall.session.result.model_change import rate_pair
@@ -270,8 +271,7 @@ def _left_out_text(edited: int, unmeasured: int) -> str:
 
 def _listed(texts: Iterable[str]) -> str:
     found = list(texts)
-    more = len(found) - _MOST_NAMED
-    return "; ".join([*found[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
+    return clauses(*found[:_MOST_NAMED], others_text(found, _MOST_NAMED))
 
 
 _MOST_NAMED = 3

@@ -17,6 +17,7 @@ from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.decoding.unreadable import shortened
+from pytest_fcall.schema.value_text import clauses, others_text
 from pytest_fcall.suites.json_files import BrokenRow, is_strings, row_fault
 from pytest_fcall.suites.toolbench.apis import Booking, CallRefused, Date, HomeSearch, Loc
 from pytest_fcall.suites.toolbench.files import Task
@@ -229,8 +230,7 @@ def _score_state(state: Mapping[_Key, object], expected: Iterable[Mapping[_Key, 
 
 def _describe_differences(state: Mapping[_Key, object], expected: Mapping[_Key, object]) -> str:
     differences = list(_differences(state, expected))
-    more = f"; and {len(differences) - _MOST_NAMED} more" if len(differences) > _MOST_NAMED else ""
-    return "; ".join(differences[:_MOST_NAMED]) + more
+    return clauses(*differences[:_MOST_NAMED], others_text(differences, _MOST_NAMED))
 
 
 def _differences(state: Mapping[_Key, object], expected: Mapping[_Key, object]) -> Iterator[str]:

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_fcall.schema.value_text import clauses, did_you_mean, listed, question_of
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [([], ""), (["a"], "a"), (["a", "b", "c"], "a, b, c"), ([*"abcd"], "a, b, c and 1 more")],
+)
+def test_of_many_names_the_first_are_listed_and_the_others_counted(names: list[str], text: str) -> None:
+    assert listed(names) == text
+
+
+def test_large_numbers_of_names_have_commas() -> None:
+    assert listed(["a"] * 1002, 2) == "a, a and 1,000 more"
+
+
+def test_clauses_that_are_empty_leave_no_semicolon() -> None:
+    assert clauses("no case", "", "did you mean `oslo`?") == "no case; did you mean `oslo`?"
+
+
+def test_what_is_near_no_known_name_was_not_meant() -> None:
+    assert did_you_mean("olso", ["oslo", "rome"]) == question_of("oslo") == "did you mean `oslo`?"
+    assert did_you_mean("berlin", ["oslo", "rome"]) == question_of(None) == ""
