@@ -189,9 +189,9 @@ def _work(folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, 
 
 
 def _forget_tests() -> None:
-    """The folder of a run may have tests of its own."""
+    """The folder of a run may have tests of its own. To take modules apart would copy memory that is shared."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
-        del sys.modules[name]
+        sys.modules[f"forgotten.{name}"] = sys.modules.pop(name)
 
 
 def _begin(folder: Path, written: tuple[Path, Path], environment: Mapping[str, str]) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import multiprocessing.resource_tracker  # noqa: F401
+import sys
 from importlib import import_module
 from pkgutil import walk_packages
 
 import aiohttp.web  # noqa: F401
-import deepdiff  # noqa: F401
 import genai_prices  # noqa: F401
 import httpcore  # noqa: F401  # httpx holds classes of it, so that no run may load it anew
 import numpy as np  # noqa: F401
 
 import pytest_fcall
+
+# deepdiff imports it where it is installed: half a second, and 60 MB that each forked process would have to map.
+sys.modules["pandas"] = None  # type: ignore[assignment]
+import deepdiff  # noqa: E402, F401
+
+del sys.modules["pandas"]
 
 for module in walk_packages(pytest_fcall.__path__, f"{pytest_fcall.__name__}."):
     if not module.name.endswith(".__main__"):
