@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 from hypothesis import settings
 
+from tests.servers.server import LOOPBACK_CERTIFICATE
 from tests.suite_tools import (
     LOOKS_FOR_DESCRIPTORS,
     NAMES_FIXTURES,
@@ -81,6 +82,8 @@ def pytester(forked: ModuleType | None, pytester: pytest.Pytester, monkeypatch: 
     """
     monkeypatch.setenv("PYTEST_ADDOPTS", WITHOUT_TOOLS)
     monkeypatch.delenv("CI", raising=False)
+    # Clients of apps read all trusted certificates, some 150, even where no connection is encrypted.
+    monkeypatch.setenv("SSL_CERT_FILE", str(LOOPBACK_CERTIFICATE))
     with_plugins = distributions_with_plugins()
     monkeypatch.setattr("importlib.metadata.distributions", lambda: with_plugins)
     if NAMES_FIXTURES:
