@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -190,8 +191,14 @@ def _work(folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, 
 
 def _forget_tests() -> None:
     """The folder of a run may have tests of its own. To take modules apart would copy memory that is shared."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+    for name in names_of_tests():
         sys.modules[f"forgotten.{name}"] = sys.modules.pop(name)
+
+
+@cache
+def names_of_tests() -> tuple[str, ...]:
+    """The modules of tests. The server asks first, as who looks at all modules copies the memory that they are in."""
+    return tuple(name for name in sys.modules if name.partition(".")[0] == "tests")
 
 
 def _begin(folder: Path, written: tuple[Path, Path], environment: Mapping[str, str]) -> None:

@@ -10,6 +10,7 @@ import pluggy
 from _pytest.config import default_plugins
 from _pytest.fixtures import FixtureManager
 
+from tests.forked import names_of_tests
 from tests.suite_tools import (
     LOOKS_FOR_DESCRIPTORS,
     NAMES_FIXTURES,
@@ -42,5 +43,6 @@ if NAMES_FIXTURES:
     FixtureManager.pytest_plugin_registered = fixtures_found_once()  # type: ignore[assignment,method-assign]
 if LOOKS_FOR_DESCRIPTORS:
     pluggy._manager._static_hook_attr = hooks_of_modules()  # type: ignore[assignment]
+names_of_tests()
 gc.collect()
 gc.freeze()  # at its end pytest collects garbage, and would look through, and copy, all that was imported here

@@ -143,7 +143,8 @@ def fixtures_found_once() -> Registered:
 
 
 def _only_fixtures(owner: ModuleType | type) -> ModuleType:
-    members = {name: inspect.getattr_static(owner, name) for name in dir(owner)}
+    owners = reversed(owner.__mro__) if isinstance(owner, type) else (owner,)
+    members = {name: each for part in owners for name, each in vars(part).items()}
     fixtures = {name: each for name, each in members.items() if type(each).__name__ == "FixtureFunctionDefinition"}
     if not fixtures:
         return _NO_FIXTURES
