@@ -10,7 +10,7 @@ from string import Template
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from pytest_fcall.core.reply import Call, call_source
+from pytest_fcall.core.reply import Call, calls_source
 from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json, Message
 
@@ -38,11 +38,6 @@ def _write_hermes(calls: Sequence[Call]) -> str:
 def _write_json(calls: Sequence[Call]) -> str:
     """A JSON list of calls."""
     return _json([_named(call) for call in calls])
-
-
-def _write_python(calls: Sequence[Call]) -> str:
-    """A list of calls in Python."""
-    return f"[{', '.join(map(call_source, calls))}]"
 
 
 def _write_bfcl_json(calls: Sequence[Call]) -> str:
@@ -139,7 +134,7 @@ _OWN_STYLES: Final[Mapping[str, Style]] = MappingProxyType(
     {
         "hermes": Style(Template(_TOOL_LIST + _HERMES_INSTRUCTIONS), _tool_lines, _write_hermes),
         "json": Style(Template(_TOOL_LIST + _JSON_INSTRUCTIONS), _tool_lines, _write_json),
-        "python": Style(Template(_TOOL_LIST + _PYTHON_INSTRUCTIONS), _tool_lines, _write_python),
+        "python": Style(Template(_TOOL_LIST + _PYTHON_INSTRUCTIONS), _tool_lines, calls_source),
     }
 )
 
@@ -156,7 +151,7 @@ _FORMATS: Mapping[str, tuple[str, _CallWriter]] = MappingProxyType(
     {
         "": (
             "[func_name1(params_name1=params_value1, params_name2=params_value2...), func_name2(params)]",
-            _write_python,
+            calls_source,
         ),
         "_json": (
             '```json\n[{"function":"func_name1","parameters":{"param1":"value1","param2":"value2"...}},'

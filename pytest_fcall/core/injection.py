@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.expectation import CallPattern
+from pytest_fcall.core.json_data import json_or_text
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json, Message, path_text
@@ -69,7 +70,7 @@ class Injection:
     def path_in_message(self, message: Message) -> str | None:
         """The same for a message that is a result."""
         content = message.get("content")
-        return self.path_in(CallResult(_parsed(content) if isinstance(content, str) else content))
+        return self.path_in(CallResult(json_or_text(content) if isinstance(content, str) else content))
 
     def _is_for(self, tool: str) -> bool:
         return any(glob_matches(glob, tool) for glob in self.into)
@@ -82,7 +83,7 @@ class Injection:
     def _message(self, message: Message) -> Message:
         content = message.get("content")
         if isinstance(content, str):
-            value = self._value(_parsed(content))
+            value = self._value(json_or_text(content))
             return {**message, "content": value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}
         parts = content if isinstance(content, list | tuple) else []
         texts = [((index, "text"), text) for index, part in enumerate(parts) if (text := _text_of(part)) is not None]
@@ -179,12 +180,3 @@ def _text_of(part: Json) -> str | None:
     """The text of a part of a message; None for a picture and the like."""
     text = part.get("text") if isinstance(part, Mapping) else None
     return text if isinstance(text, str) else None
-
-
-def _parsed(text: str) -> Json:
-    """The JSON in the content of a message; the text itself where it is none."""
-    try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value

@@ -113,6 +113,15 @@ def _finite(digits: str) -> float:
     return number
 
 
+def json_or_text(text: str) -> Json:
+    """The value of a text that is JSON; the text itself if it is none."""
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
 def readable_json(value: Json) -> str:
     """Give the canonical readable JSON text of a value, in one line.
 

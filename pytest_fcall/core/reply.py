@@ -34,6 +34,11 @@ def call_source(call: Call) -> str:
     return f"{call.name}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
 
 
+def calls_source(calls: Iterable[Call]) -> str:
+    """The calls as a list in Python."""
+    return f"[{', '.join(map(call_source, calls))}]"
+
+
 @dataclass(frozen=True, slots=True)
 class Calls:
     """The calls of a reply.

@@ -26,6 +26,11 @@ _LONGEST_NAME = 100
 _PLAIN_NAME = re.compile(rf"[\w$-]{{1,{_LONGEST_NAME}}}", re.ASCII)
 
 
+def mapping_or_empty(value: object) -> Mapping[str, Json]:
+    """The value if it is a mapping; an empty one for any other value."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def path_text(path: Sequence[str | int]) -> str:
     """A path in arguments, such as `stops[0].city`. Names with other characters are in quotes."""
     parts: list[str] = []

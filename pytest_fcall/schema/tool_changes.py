@@ -10,7 +10,7 @@ from typing import Literal
 
 from pytest_fcall.core.digests import canonical
 from pytest_fcall.core.request import Tool
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, mapping_or_empty
 
 _PROSE = frozenset({"description", "title", "examples"})
 _OWN_WORDS = frozenset({"properties", "required", "items", "enum", "type"})
@@ -47,7 +47,7 @@ def _tool_details(before: Tool, after: Tool) -> tuple[str, ...]:
 
 def _schema_details(path: str, before: Mapping[str, Json], after: Mapping[str, Json]) -> Iterator[str]:
     yield from _argument_details(path, before, after)
-    items = _schema(before.get("items")), _schema(after.get("items"))
+    items = mapping_or_empty(before.get("items")), mapping_or_empty(after.get("items"))
     if items != ({}, {}):
         yield from _schema_details(f"{path}[]", *items)
     at = f"`{path}`" if path else "the arguments"
@@ -114,11 +114,7 @@ def _enum_details(at: str, before: Json, after: Json) -> Iterator[str]:
 
 def _schemas(schema: Mapping[str, Json]) -> dict[str, Mapping[str, Json]]:
     properties = schema.get("properties")
-    return {name: _schema(value) for name, value in _schema(properties).items()}
-
-
-def _schema(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
+    return {name: mapping_or_empty(value) for name, value in mapping_or_empty(properties).items()}
 
 
 def _names(schema: Mapping[str, Json]) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_fcall.core.values import Json, path_text
+from pytest_fcall.core.values import Json, mapping_or_empty, path_text
 from pytest_fcall.schema.traversal import SCHEMA_MAP_KEYWORDS, Path, rebuild_schema, resolve_references
 
 _UNIONS = ("anyOf", "oneOf")
@@ -78,17 +78,13 @@ class _Merger:
 
 
 def _join(out: dict[str, Json], piece: Mapping[str, Json]) -> None:
-    properties = dict(_mapping(out.get("properties")))
-    for name, schema in _mapping(piece.get("properties")).items():
+    properties = dict(mapping_or_empty(out.get("properties")))
+    for name, schema in mapping_or_empty(piece.get("properties")).items():
         known = properties.setdefault(name, schema)
         if known != schema:
             properties[name] = {"anyOf": [known, schema]}
     required = list(dict.fromkeys((*_names(out), *_names(piece))))
     out |= dict(piece) | out | {"properties": properties} | ({"required": required} if required else {})
-
-
-def _mapping(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _names(schema: Mapping[str, Json]) -> Sequence[str]:

@@ -142,6 +142,13 @@ def find_file(folder: Path, name: str, folders: Sequence[str] = ("",)) -> Path |
     return next((path for path in paths if path.is_file()), None)
 
 
+def required_file(folder: Path, name: str, folders: Sequence[str], origin: str) -> Path:
+    """Return what `find_file` finds. Raises ValueError, with the way to get the data, where there is no such file."""
+    if path := find_file(folder, name, folders):
+        return path
+    raise ValueError(f"no {name} in {folder}: {origin}")
+
+
 def required_path(path: Path | None, suite: str, origin: str) -> Path:
     """Return the path of a suite's data. Raises ValueError, with the way to get the data, if it is None."""
     if path is None:

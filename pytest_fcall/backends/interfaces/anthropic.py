@@ -6,9 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from pytest_fcall.backends.interfaces.interface import Interface, parsed_json
+from pytest_fcall.backends.interfaces.interface import Interface
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, engine, finish, items, mapping, text, text_and_refusal
+from pytest_fcall.core.json_data import json_or_text
 from pytest_fcall.core.reply import RawCall, Reply, Usage
 from pytest_fcall.core.values import Json, Message
 
@@ -77,7 +78,7 @@ def _join_stream(events: Iterable[Body]) -> Body:
         part = parts.setdefault(index, {})
         part["text"] = "".join([text(part.get("text")) or "", *added])
         if arguments := "".join(inputs[index]):
-            part["input"] = parsed_json(arguments)
+            part["input"] = json_or_text(arguments)
     return {**message, "content": [parts[index] for index in sorted(parts)]}
 
 

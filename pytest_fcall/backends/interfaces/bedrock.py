@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pytest_fcall.backends.interfaces.interface import Interface, parsed_json
+from pytest_fcall.backends.interfaces.interface import Interface
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text
+from pytest_fcall.core.json_data import json_or_text
 from pytest_fcall.core.reply import RawCall, Reply, Usage
 from pytest_fcall.core.values import Json, Message
 
@@ -113,7 +114,7 @@ class _Block:
         """The block as answers without a stream have it."""
         if self.use:
             arguments = "".join(self.inputs)
-            return {"toolUse": {**self.use, "input": parsed_json(arguments) if arguments else {}}}
+            return {"toolUse": {**self.use, "input": json_or_text(arguments) if arguments else {}}}
         said = "".join(self.texts)
         return {"text": said} if said else {}
 

@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_fcall.backends.interfaces.interface import Interface, messages_of_body
+from pytest_fcall.backends.interfaces.interface import Interface, called_function, messages_of_body
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text, text_and_refusal
-from pytest_fcall.core.reply import RawCall, Reply, Usage
+from pytest_fcall.core.reply import Reply, Usage
 from pytest_fcall.core.values import Json
 
 _END_OF_STREAM = re.compile(rb'"message-end"|^data: ?\[DONE\]', re.MULTILINE)
@@ -23,15 +23,10 @@ def _reply(body: Body) -> Reply | None:
     content, _ = text_and_refusal(message.get("content"))
     return Reply(
         text=content,
-        tool_calls=tuple(_call(mapping(call)) for call in items(message.get("tool_calls"))),
+        tool_calls=tuple(called_function(mapping(call)) for call in items(message.get("tool_calls"))),
         finish=finish(text(body.get("finish_reason"))),
         usage=_usage(mapping(body.get("usage"))),
     )
-
-
-def _call(call: Body) -> RawCall:
-    function = mapping(call.get("function"))
-    return RawCall(function.get("name"), function.get("arguments"), text(call.get("id")))
 
 
 def _usage(data: Body) -> Usage | None:

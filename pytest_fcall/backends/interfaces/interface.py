@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import items, mapping, text
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core.digests import canonical
-from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.reply import RawCall, Reply
 from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.schema.errors import SchemaError
@@ -99,13 +98,10 @@ def _json_text(value: Json) -> str:
         return ""
 
 
-def parsed_json(arguments: str) -> Json:
-    """The value of the JSON, or the text itself if it is not JSON."""
-    try:
-        value: Json = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
-    return value
+def called_function(call: Body) -> RawCall:
+    """The call, of which the name and the arguments stand in `function`."""
+    function = mapping(call.get("function"))
+    return RawCall(function.get("name"), function.get("arguments"), text(call.get("id")))
 
 
 def without_long_data(value: Json) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pytest_fcall.backends.interfaces.interface import Interface, messages_of_body
+from pytest_fcall.backends.interfaces.interface import Interface, called_function, messages_of_body
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text
 from pytest_fcall.core.reply import Finish, RawCall, Reply, Usage
@@ -26,7 +26,7 @@ def _chat_reply(body: Body) -> Reply | None:
     message = body.get("message")
     if not isinstance(message, dict):
         return None
-    calls = tuple(_call(mapping(call)) for call in items(message.get("tool_calls")))
+    calls = tuple(called_function(mapping(call)) for call in items(message.get("tool_calls")))
     return Reply(
         text=text(message.get("content")) or "",
         tool_calls=calls,
@@ -34,11 +34,6 @@ def _chat_reply(body: Body) -> Reply | None:
         usage=_usage(body),
         engine={"model": model} if (model := text(body.get("model"))) else {},
     )
-
-
-def _call(call: Body) -> RawCall:
-    function = mapping(call.get("function"))
-    return RawCall(function.get("name"), function.get("arguments"), text(call.get("id")))
 
 
 def _prompt_reply(body: Body) -> Reply | None:

@@ -14,7 +14,7 @@ from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core.conversation import CallResult, ConversationSettings
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, mapping_or_empty
 from pytest_fcall.schema.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -227,14 +227,14 @@ def server_of(tool: Tool) -> str:
 
 
 def _of_operation(operation: Mapping[str, Json], call: Call, server: str) -> HttpRequest:
-    places, method = _mapping(operation.get("parameters")), str(operation.get("method"))
+    places, method = mapping_or_empty(operation.get("parameters")), str(operation.get("method"))
     route, kind = str(operation.get("path")), operation.get("media_type")
     path: dict[str, str] = {}
     query: QueryPairs = []
     headers: dict[str, str] = {}
     body: dict[str, Json] = {}
     for name, value in call.arguments.items():
-        place = _mapping(places.get(name))
+        place = mapping_or_empty(places.get(name))
         wire = str(place.get("name", name))
         match place.get("in", "body"):
             case "path":
@@ -265,10 +265,8 @@ def _of_route(method: str, route: str, call: Call, server: str) -> HttpRequest:
 def _of_requests(method: str, arguments: Mapping[str, Json]) -> HttpRequest:
     match {name: value for name, value in arguments.items() if value is not None and name not in _REQUESTS_OPTIONS}:
         case {"url": str(url), **rest} if rest.keys() <= {"params", "headers", "json", "data"}:
-            query = [
-                pair for name, value in _mapping(rest.get("params")).items() for pair in _query_pairs(name, value, {})
-            ]
-            headers = {name: _header_text(value, {}) for name, value in _mapping(rest.get("headers")).items()}
+            query = _form_pairs(rest.get("params"))
+            headers = {name: _header_text(value, {}) for name, value in mapping_or_empty(rest.get("headers")).items()}
             content, kind = (rest["data"], _FORM) if "data" in rest else (rest.get("json"), "application/json")
             return _request(method, _with_query(url, query), headers, content, kind)
     raise NotSendable("a request needs `url`, and can have `params`, `headers`, `json` or `data`; nothing else")
@@ -285,12 +283,16 @@ def _request(method: str, url: str, headers: Mapping[str, str], content: Json, k
     return HttpRequest(method.upper(), url, {**headers, "Content-Type": kind}, _body(content, kind))
 
 
+def _form_pairs(fields: Json) -> list[tuple[str, str]]:
+    return [pair for name, value in mapping_or_empty(fields).items() for pair in _query_pairs(name, value, {})]
+
+
 def _body(content: Json, kind: str) -> str:
     plain = kind.partition(";")[0].strip().lower()
     if plain == _FORM:
         if isinstance(content, str):
             return content
-        return urlencode([pair for name, value in _mapping(content).items() for pair in _query_pairs(name, value, {})])
+        return urlencode(_form_pairs(content))
     if plain.startswith("multipart/"):
         raise NotSendable(f"a body of type {plain} is not supported")
     if isinstance(content, str) and not (plain == "application/json" or plain.endswith("+json")):
@@ -312,7 +314,3 @@ def _with_query(url: str, query: QueryPairs) -> str:
         return url
     address, hash_sign, fragment = url.partition("#")
     return address + ("&" if "?" in address else "?") + urlencode(query, errors="replace") + hash_sign + fragment
-
-
-def _mapping(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}

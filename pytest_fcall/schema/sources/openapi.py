@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import urljoin
 
 from pytest_fcall.core.request import Tool
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, mapping_or_empty
 from pytest_fcall.schema.dialect import MAX_SCHEMA_DEPTH, normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import Path, look_up, path_exists, pointer, pointer_path, rebuild_schema
@@ -260,13 +260,13 @@ def _server(document: Mapping[str, Json], operation: _Operation, base: str) -> s
     for level in (operation.node, operation.item, document):
         match level.get("servers"):
             case [{"url": str(url), **rest}, *_]:
-                variables = _mapping(rest.get("variables"))
+                variables = mapping_or_empty(rest.get("variables"))
                 return urljoin(base, re.sub(r"\{([^{}]*)\}", partial(_default_value, variables), url))
     return urljoin(base, "/") if base else ""
 
 
 def _default_value(variables: Mapping[str, Json], placeholder: re.Match[str]) -> str:
-    return str(_mapping(variables.get(placeholder[1])).get("default", ""))
+    return str(mapping_or_empty(variables.get(placeholder[1])).get("default", ""))
 
 
 def _description(node: Mapping[str, Json]) -> str:
@@ -308,12 +308,12 @@ def _content(node: Mapping[str, Json], path: Path) -> tuple[Json, Path]:
     kind = _media_type(node)
     if not kind:
         return {}, path
-    media = _mapping(_mapping(node.get("content"))[kind])
+    media = mapping_or_empty(mapping_or_empty(node.get("content"))[kind])
     return media.get("schema", {}), (*path, "content", kind, "schema")
 
 
 def _media_type(node: Mapping[str, Json]) -> str:
-    return min(_mapping(node.get("content")), key=_rank, default="")
+    return min(mapping_or_empty(node.get("content")), key=_rank, default="")
 
 
 def _rank(media_type: str) -> int:
@@ -331,7 +331,7 @@ def _body(references: References, operation: _Operation) -> tuple[list[_Argument
     parts = _parts(schema)
     if not parts:
         return [_Argument("body", "body", schema, needed, {"whole": True})], {}
-    properties = {name: item for part in parts for name, item in _mapping(part.get("properties")).items()}
+    properties = {name: item for part in parts for name, item in mapping_or_empty(part.get("properties")).items()}
     required = {name for part in parts if isinstance(names := part.get("required"), list) for name in names}
     arguments = [_Argument(name, "body", item, needed and name in required) for name, item in properties.items()]
     rest = {key: part[key] for part in parts for key in ("additionalProperties", "patternProperties") if key in part}
@@ -344,12 +344,8 @@ def _parts(schema: Json) -> list[Mapping[str, Json]]:
         return []
     branches = schema.get("allOf", [])
     inner = [_parts(branch) for branch in branches] if isinstance(branches, list) else [[]]
-    own = [schema] if _mapping(schema.get("properties")) else []
+    own = [schema] if mapping_or_empty(schema.get("properties")) else []
     return [*own, *(part for parts in inner for part in parts)] if all(inner) else []
-
-
-def _mapping(value: object) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _named(arguments: Sequence[_Argument], operation: _Operation) -> dict[str, _Argument]:

@@ -209,7 +209,7 @@ def _parsed(where: str, text: str, score_names: Callable[[], Iterable[str]]) -> 
 
 
 _MOST_NAMED = 3
-"""At most so many parts of a run are named."""
+"""At most so many gates, and parts of a run, are named."""
 
 
 def _gate_note(verdict: GateVerdict) -> str:
@@ -272,10 +272,6 @@ def _left_out_text(edited: int, unmeasured: int) -> str:
 def _listed(texts: Iterable[str]) -> str:
     found = list(texts)
     return clauses(*found[:_MOST_NAMED], others_text(found, _MOST_NAMED))
-
-
-_MOST_NAMED = 3
-"""At most so many gates are named."""
 
 
 def decision_text(fail: Fail, failures: RunFailures, verdicts: Sequence[GateVerdict], failed_cases: int) -> str:

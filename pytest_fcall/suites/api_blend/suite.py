@@ -15,7 +15,7 @@ from pytest_fcall.core.case import Case, FaultyCase, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
 from pytest_fcall.core.extension import About, Figure, Measured, Part
 from pytest_fcall.core.operators import Operator, Pattern
-from pytest_fcall.core.reply import Call, call_source
+from pytest_fcall.core.reply import Call, call_source, calls_source
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.api_blend.data_sets import (
@@ -295,14 +295,10 @@ def _toolqa_slot(name: str, value: Json) -> str:
     return str(value) if name == NAMELESS_ARGUMENT else f"{name}={value}"
 
 
-def _python(calls: Sequence[Call]) -> str:
-    return f"[{', '.join(map(call_source, calls))}]"
-
-
 def _lines(calls: Sequence[Call]) -> str:
     return "\n".join(map(call_source, calls))
 
 
 _WRITERS: Final[Mapping[Notation, Callable[[Sequence[Call]], str]]] = MappingProxyType(
-    {"json": _json, "topv2": _topv2, "sgd": _sgd, "toolqa": _toolqa, "python": _python, "lines": _lines}
+    {"json": _json, "topv2": _topv2, "sgd": _sgd, "toolqa": _toolqa, "python": calls_source, "lines": _lines}
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.values import Json, Message, mapping_or_empty
 from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, Notation, PromptFormat
 from pytest_fcall.suites.original_code import filled, module_literals
 
@@ -140,11 +140,11 @@ def _xml(functions: Sequence[str]) -> str:
 
 
 def _xml_function(document: Document) -> Iterator[str]:
-    parameters = _mapping(document.get("parameters"))
+    parameters = mapping_or_empty(document.get("parameters"))
     yield f'<function name="{document.get("name")}">\n'
     yield f"  <desc>{document.get('description', '')}</desc>\n  <params>\n"
-    for name, schema in _mapping(parameters.get("properties")).items():
-        yield from _xml_parameter(name, _mapping(schema), parameters.get("required"), " " * 4)
+    for name, schema in mapping_or_empty(parameters.get("properties")).items():
+        yield from _xml_parameter(name, mapping_or_empty(schema), parameters.get("required"), " " * 4)
     yield "  </params>\n</function>\n"
 
 
@@ -157,18 +157,18 @@ def _xml_parameter(name: str, schema: Document, required: Json, margin: str) -> 
     yield f"{margin}<param {tag.replace(',', '')}>\n{margin}  <desc>{_described(schema)}</desc>\n"
     if "properties" in schema:
         yield f"{margin}  <params>\n"
-        for inner, its in _mapping(schema["properties"]).items():
-            yield from _xml_parameter(inner, _mapping(its), schema.get("required"), margin + " " * 4)
+        for inner, its in mapping_or_empty(schema["properties"]).items():
+            yield from _xml_parameter(inner, mapping_or_empty(its), schema.get("required"), margin + " " * 4)
         yield f"{margin}  </params>\n"
     yield f"{margin}</param>\n"
 
 
 def _xml_type(schema: Document) -> str:
-    name, items = str(schema.get("type", "string")), _mapping(schema.get("items"))
+    name, items = str(schema.get("type", "string")), mapping_or_empty(schema.get("items"))
     if "type" in items:
         return f"{name}[{items['type']}]"
     if "additionalProperties" in schema:
-        return f"{name}[{_mapping(schema['additionalProperties']).get('type', 'string')}]"
+        return f"{name}[{mapping_or_empty(schema['additionalProperties']).get('type', 'string')}]"
     return name
 
 
@@ -178,27 +178,27 @@ def _python(functions: Sequence[str]) -> str:
 
 def _python_function(document: Document) -> Iterator[str]:
     yield f'# Function: {document.get("name")}\n    """\n    {document.get("description", "")}\n\n'
-    if properties := _mapping(_mapping(document.get("parameters")).get("properties")):
+    if properties := mapping_or_empty(mapping_or_empty(document.get("parameters")).get("properties")):
         yield "    Args:\n"
         for name, schema in properties.items():
-            yield from _python_parameter(name, _mapping(schema), _MARGIN)
+            yield from _python_parameter(name, mapping_or_empty(schema), _MARGIN)
     yield '    """\n'
 
 
 def _python_parameter(name: str, schema: Document, margin: str) -> Iterator[str]:
     default = f", default={schema['default']!r}" if "default" in schema else ""
     yield f"{margin}{name} ({_python_type(schema)}{default}): {_described(schema)}\n"
-    for inner, its in _mapping(schema.get("properties")).items():
-        yield from _python_parameter(inner, _mapping(its), margin + " " * 4)
+    for inner, its in mapping_or_empty(schema.get("properties")).items():
+        yield from _python_parameter(inner, mapping_or_empty(its), margin + " " * 4)
 
 
 def _python_type(schema: Document) -> str:
     name = str(schema.get("type", "string"))
     if name in ("array", "list", "tuple") and "items" in schema:
-        return f"list[{_python_type(_mapping(schema['items']))}]"
+        return f"list[{_python_type(mapping_or_empty(schema['items']))}]"
     if name in ("object", "dict"):
         if "additionalProperties" in schema:
-            return f"dict[str, {_python_type(_mapping(schema['additionalProperties']))}]"
+            return f"dict[str, {_python_type(mapping_or_empty(schema['additionalProperties']))}]"
         return "dict"
     return _PYTHON_TYPES.get(name, name)
 
@@ -206,10 +206,6 @@ def _python_type(schema: Document) -> str:
 def _described(schema: Document) -> str:
     description = str(schema.get("description", ""))
     return f"{description} Enum values: {schema['enum']}." if "enum" in schema else description
-
-
-def _mapping(value: Json) -> Document:
-    return value if isinstance(value, Mapping) else {}
 
 
 _WRITERS: Mapping[Notation, Callable[[Document], Iterator[str]]] = MappingProxyType(

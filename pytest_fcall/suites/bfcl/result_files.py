@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from pytest_fcall.core.case import Case, with_case_decoder
 from pytest_fcall.core.conversation import Step, Transcript
 from pytest_fcall.core.reply import Reply, Usage
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, mapping_or_empty
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, FORMAT_CATEGORY, format_of
@@ -147,7 +147,7 @@ def model_files(
     for category in dict.fromkeys(map(_file_category, rows)):
         own = [row for row in (rows if merged is None else merged) if _file_category(row) == category]
         stem = _path_stem(name, category)
-        yield f"result/{stem}_result.json", _json_lines([_mapping(row["result"]) for row in own])
+        yield f"result/{stem}_result.json", _json_lines([mapping_or_empty(row["result"]) for row in own])
         if earlier := _earlier_results(own):
             yield f"result/{stem}_prereq_result.json", _json_lines(earlier)
         yield f"score/{stem}_score.json", _json_lines(_scores(name, category, own))
@@ -183,7 +183,7 @@ def _file_category(row: ResultRow) -> str:
 def _earlier_results(rows: Sequence[ResultRow]) -> list[ResultRow]:
     """The results of earlier conversations, each once, though several processes may have had it."""
     listed = [earlier for row in rows if isinstance(earlier := row.get("earlier"), list)]
-    by_id = {str(_mapping(each).get("id")): _mapping(each) for earlier in listed for each in earlier}
+    by_id = {str(mapping_or_empty(each).get("id")): mapping_or_empty(each) for earlier in listed for each in earlier}
     return [*by_id.values()]
 
 
@@ -199,18 +199,18 @@ def _group(category: str) -> str:
 
 def _scores(model: str, category: str, rows: Sequence[ResultRow]) -> Iterator[ResultRow]:
     right = sum("wrong" not in row for row in rows)
-    judged = ((str(_mapping(row["result"])["id"]), "wrong" not in row) for row in rows)
+    judged = ((str(mapping_or_empty(row["result"])["id"]), "wrong" not in row) for row in rows)
     spread = format_scores_header(judged) if category == FORMAT_CATEGORY else {}
     yield {"accuracy": right / len(rows), "correct_count": right, "total_count": len(rows), **spread}
     for row in rows:
         if "wrong" in row:
-            result = _mapping(row["result"])
+            result = mapping_or_empty(row["result"])
             yield {
                 "id": result["id"],
                 "model_name": model,
                 "test_category": category,
                 "valid": False,
-                **_mapping(row["wrong"]),
+                **mapping_or_empty(row["wrong"]),
                 "model_result_raw": result["result"],
             }
 
@@ -221,7 +221,7 @@ def _table_line(model: str, rows: Sequence[ResultRow], cost: float | None) -> di
         for category in dict.fromkeys(str(row["category"]) for row in rows)
         if (own := [row for row in rows if row["category"] == category])
     }
-    seconds = [number for row in rows for number in measured_numbers(_mapping(row["result"])["latency"])]
+    seconds = [number for row in rows for number in measured_numbers(mapping_or_empty(row["result"])["latency"])]
     cells: Line = {
         **overall_cells(leaderboard_shares(tallies), tallies),
         "Model": _official_model_name(model, rows),
@@ -237,10 +237,6 @@ def _overall(line: Mapping[str, str]) -> float:
 
 def _json_lines(rows: Iterator[ResultRow] | Sequence[ResultRow]) -> str:
     return "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
-
-
-def _mapping(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def with_earlier_rows(model: str, rows: Sequence[ResultRow], read_text: ReadText) -> list[ResultRow]:

@@ -12,7 +12,7 @@ from typing import Final
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.json_files import BrokenRow, find_file, read_json, required_path
+from pytest_fcall.suites.json_files import BrokenRow, find_file, read_json, required_file, required_path
 
 HOW_TO_GET_IT: Final = (
     "get the folder src/config, with question_sets.json and function_sets.json, of the Mannheim function calling "
@@ -78,9 +78,11 @@ class Files:
 def read_files(path: Path | None) -> Files:
     """Find and read both files. Raises ValueError or OSError for data that is missing or cannot be read."""
     folder = required_path(path, "mannheim", HOW_TO_GET_IT)
-    questions_path = _required_file(folder, "question_sets.json")
+    questions_path, functions_path = (
+        required_file(folder, f"{name}.json", _FOLDERS, HOW_TO_GET_IT) for name in ("question_sets", "function_sets")
+    )
     questions = _sets(questions_path, "question_sets", "questions")
-    functions = _sets(_required_file(folder, "function_sets.json"), "function_sets", "functions")
+    functions = _sets(functions_path, "function_sets", "functions")
     parts = {part.name: part for part in _parts(questions, functions)}
     if not parts:
         known = f"{', '.join(functions):.500}"
@@ -92,12 +94,6 @@ def find_folder(path: Path | None) -> Path | None:
     """Return the folder of the files; None without them."""
     found = None if path is None else find_file(path, "question_sets.json", _FOLDERS)
     return found.parent if found else None
-
-
-def _required_file(folder: Path, name: str) -> Path:
-    if path := find_file(folder, name, _FOLDERS):
-        return path
-    raise ValueError(f"no {name} in {folder}: {HOW_TO_GET_IT}")
 
 
 def _sets(path: Path, key: str, items: str) -> Mapping[str, Mapping[str, Json]]:

@@ -19,6 +19,7 @@ from pytest_fcall.suites.json_files import (
     objects_field,
     read_json,
     read_rows,
+    required_file,
     required_path,
     string_field,
     text_field,
@@ -104,7 +105,8 @@ class Prompt:
     """The original's prompt for chat models, with its examples. Raises ValueError where it cannot be read."""
 
     def __init__(self, path: Path) -> None:
-        code, examples = (_required(path, f"src/{name}") for name in ("instruct_data_prep.py", "icl_examples.json"))
+        names = ("instruct_data_prep.py", "icl_examples.json")
+        code, examples = (required_file(path, f"src/{name}", _FOLDERS, HOW_TO_GET_IT) for name in names)
         self._template = _prompt_template(code)
         self._examples = "".join(_example_texts(examples))
 
@@ -120,12 +122,6 @@ class _Text:
     """A part of the prompt that is the same for all questions."""
 
     text: str
-
-
-def _required(path: Path, name: str) -> Path:
-    if file := find_file(path, name, _FOLDERS):
-        return file
-    raise ValueError(f"no {name} in {path}: {HOW_TO_GET_IT}")
 
 
 def _prompt_template(file: Path) -> list[_Text | str]:
