@@ -19,7 +19,7 @@ from pytest_fcall.core.verdict import Rate
 from pytest_fcall.session.ask.model import AskModel
 from pytest_fcall.session.ask.types import Answer
 from pytest_fcall.session.bisection.bisection import Bisection
-from pytest_fcall.session.bisection.suspect import Allowance, Measured, Suspect
+from pytest_fcall.session.bisection.suspect import Allowance, EarlierAnswers, Suspect
 from pytest_fcall.session.judge.verdict import CaseJudge
 from pytest_fcall.tracking.case_rates import CaseRates
 
@@ -103,7 +103,7 @@ def _suspect(world: World, model: SimulatedModel, rates: CaseRates) -> Suspect:
     case = Case("case", Location("simulated.fc.yaml", 1), (Turn(new.messages),))
     models: Mapping[str, AskModel] = {_MODEL: cast("AskModel", model)}
     judge = cast("CaseJudge", SimulatedJudge())
-    measured = Measured(rates, *_accepted(world, model))
+    measured = EarlierAnswers(rates, *_accepted(world, model))
     return Suspect("case", Path("simulated.fc.yaml"), case, models, difference, lambda _: judge, measured)
 
 

@@ -21,7 +21,7 @@ from pytest_fcall.core.expectation import CallPattern, ExpectedCall, StubResult
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.schema.tool_schema import ToolSchema
-from pytest_fcall.schema.value_text import clauses, did_you_mean, nearest, question_of, quoted_path, types_in_words
+from pytest_fcall.schema.value_text import clauses, did_you_mean, nearest, quoted_path, suggestion, types_in_words
 
 if TYPE_CHECKING:
     from pytest_fcall.schema.findings import Finding
@@ -234,7 +234,7 @@ def _unknown_names(
         if name not in known and not name.startswith("$"):
             likely = nearest(name, [other for other in known if other not in arguments])
             others = one_of(known) if known else "it has no arguments"
-            hint = clauses("" if likely else others, scope.toolbox.lock_hint(tool), question_of(likely))
+            hint = clauses("" if likely else others, scope.toolbox.lock_hint(tool), suggestion(likely))
             key = next((key for key, _ in node.value if key.value == name), node)
             scope.faults.add("unknown-argument", key, f"{quoted(tool)} has no argument {quoted(name)}", hint)
             meant |= {likely} if likely else set()

@@ -25,7 +25,7 @@ from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.core.case import Case, Fault, FaultyCase, Location
 from pytest_fcall.core.expectation import Profile, Rules
 from pytest_fcall.core.extension import Suite
-from pytest_fcall.schema.value_text import did_you_mean, nearest, question_of
+from pytest_fcall.schema.value_text import did_you_mean, nearest, suggestion
 
 _COUNT = re.compile(r"([0-9]{1,9})(?:@([0-9]{1,18}))?")
 _BAD_COUNT = re.compile(r"-[0-9]+|-?[0-9.]*@.*")
@@ -62,7 +62,7 @@ class Pick:
         for wanted in self.ids:
             if wanted not in known and not (is_glob(wanted) and any(glob_matches(wanted, id_) for id_ in ids)):
                 near = next((id_ for id_ in ids if id_.startswith(wanted)), None) or nearest(wanted, ids)
-                meant = question_of(near) or f"available: {', '.join(ids[:3])} …"
+                meant = suggestion(near) or f"available: {', '.join(ids[:3])} …"
                 raise ValueError(f"no case has the id {wanted!r:.80}; {meant}")
 
 

@@ -16,7 +16,7 @@ from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line, whole_line
-from pytest_fcall.schema.value_text import listed
+from pytest_fcall.schema.value_text import list_text
 from pytest_fcall.session.result.stale import Stale, leftover_folders, remove_leftover, stale_baselines
 from pytest_fcall.session.settings import Accept
 
@@ -204,7 +204,7 @@ class BaselineWriter:
                 kept.append(stale)
                 yield safe_line(f"not pruned: {stale.path}: {error}")
             else:
-                yield f"pruned: {whole_line(listed(forgotten))} ({safe_line(stale.path)})"
+                yield f"pruned: {whole_line(list_text(forgotten))} ({safe_line(stale.path)})"
         self._stale = kept
         try:
             yield from self._leftovers.remove(self._config.rootpath)
@@ -215,7 +215,7 @@ class BaselineWriter:
     def _stale_lines(self) -> Iterator[str]:
         yield from self._moved
         for stale in self._stale or ():
-            gone = f"{whole_line(listed(stale.cases))} ({safe_line(stale.path)})"
+            gone = f"{whole_line(list_text(stale.cases))} ({safe_line(stale.path)})"
             yield f"accepted, and gone: {gone}; --fc-prune forgets them"
         yield from self._leftovers.lines()
 
@@ -242,15 +242,15 @@ def _acceptable(result: Result, which: Accept) -> Stanza | None:
 def _not_accepted(results: Sequence[Result], which: Accept) -> Iterator[str]:
     """Lines on results that are not accepted, and why."""
     if forbidden := [each.case for each in results if each.has_forbidden_call]:
-        yield f"not accepted, since a forbidden call is never excused: {whole_line(listed(forbidden))}"
+        yield f"not accepted, since a forbidden call is never excused: {whole_line(list_text(forbidden))}"
     if unsayable := [each.case for each in results if each.answered and each.stanza is None]:
-        yield f"not accepted, since JSON cannot say the calls: {whole_line(listed(unsayable))}"
+        yield f"not accepted, since JSON cannot say the calls: {whole_line(list_text(unsayable))}"
     if incomplete := [each.case for each in results if lacks_secret(each)]:
-        yield f"not accepted, since a secret had to be left out of the answer: {whole_line(listed(incomplete))}"
+        yield f"not accepted, since a secret had to be left out of the answer: {whole_line(list_text(incomplete))}"
     if which == "all" and (doubtful := [each.case for each in results if each.answered and _is_chance(each)]):
-        yield f"not accepted, since they may be wrong by chance: {whole_line(listed(doubtful))}"
+        yield f"not accepted, since they may be wrong by chance: {whole_line(list_text(doubtful))}"
     if which == "valid" and (failures := [each.case for each in results if _is_refused(each)]):
-        yield f"not accepted, since they fail: {whole_line(listed(failures))}"
+        yield f"not accepted, since they fail: {whole_line(list_text(failures))}"
 
 
 def _is_chance(result: Result) -> bool:
@@ -285,7 +285,7 @@ class _Leftovers(NamedTuple):
         if self.renamed:
             yield safe_line(self.renamed)
         if self.folders:
-            named = whole_line(listed(self.folders))
+            named = whole_line(list_text(self.folders))
             yield f"kept of models that fc_model does not name: {named}; --fc-prune forgets it"
 
     def remove(self, root: Path) -> Iterator[str]:

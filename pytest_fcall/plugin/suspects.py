@@ -27,7 +27,7 @@ from pytest_fcall.session.bisection.accepted_version import (
     stored_request,
 )
 from pytest_fcall.session.bisection.bisection import Bisection
-from pytest_fcall.session.bisection.suspect import Allowance, Measured, Suspect
+from pytest_fcall.session.bisection.suspect import Allowance, EarlierAnswers, Suspect
 from pytest_fcall.session.endings import CaseEnded
 from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL, NamedModel
 from pytest_fcall.tracking.baseline_content import UnreadableStanza
@@ -160,7 +160,7 @@ def _unchanged(item: CaseItem) -> str:
     return f"{text}; what changed is behind the name of the model: `fcall history` shows since when"
 
 
-def _measured(item: CaseItem, case: Case, difference: Difference) -> Measured:
+def _measured(item: CaseItem, case: Case, difference: Difference) -> EarlierAnswers:
     """The answers of earlier runs to both questions, as judged by today's expectation."""
     session = item.context.session
     old, today = difference.version(frozenset()), difference.version(difference.all)
@@ -177,7 +177,7 @@ def _measured(item: CaseItem, case: Case, difference: Difference) -> Measured:
             if verdict.key == key and verdict.run > until:
                 rate = rate.plus(verdict.rate)
         sides.append(rate)
-    return Measured(rates, *sides)
+    return EarlierAnswers(rates, *sides)
 
 
 _MOST_LISTED: Final = 5

@@ -79,8 +79,8 @@ def one_of_values(values: Sequence[object]) -> str:
     """The allowed values: `one of a, b, c`, or just the one. Long lists are shortened, with their length."""
     if len(values) == 1:
         return shown(values[0])
-    listed = ", ".join(_choice(value) for value in values[:_MOST_OPTIONS])
-    return f"one of {listed}" + (f", … ({len(values)} in all)" if len(values) > _MOST_OPTIONS else "")
+    named = ", ".join(_choice(value) for value in values[:_MOST_OPTIONS])
+    return f"one of {named}" + (f", … ({len(values)} in all)" if len(values) > _MOST_OPTIONS else "")
 
 
 def _choice(value: object) -> str:
@@ -128,10 +128,10 @@ def _letter_pairs(name: str) -> frozenset[str]:
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """A hint that names the known name closest to `name`; empty if none is close."""
-    return question_of(nearest(name, known))
+    return suggestion(nearest(name, known))
 
 
-def question_of(meant: str | None) -> str:
+def suggestion(meant: str | None) -> str:
     """The question whether this was meant; empty for None."""
     return "" if meant is None else f"did you mean `{meant}`?"
 
@@ -141,7 +141,7 @@ def clauses(*texts: str) -> str:
     return "; ".join(filter(None, texts))
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def list_text(names: Sequence[str], most: int = 3) -> str:
     """The first names, and the number of the others: `a, b, c and 4 more`."""
     return " ".join(filter(None, (", ".join(names[:most]), others_text(names, most))))
 

@@ -43,10 +43,10 @@ def parse_model(text: str, where: str, root: Path) -> Model:
     if not colon:
         kind, name = _kind_of_alias(whole, root), whole
     if not (kind.isidentifier() and name and name.isprintable()):
-        from pytest_fcall.schema.value_text import clauses, question_of
+        from pytest_fcall.schema.value_text import clauses, suggestion
 
         text = f"{where}: {whole!r} is not the name of a model; write KIND:NAME, such as {EXAMPLE} or openai:NAME"
-        raise SettingError(clauses(text, question_of(_meant_app(kind, name) if colon else _meant_model(whole, root))))
+        raise SettingError(clauses(text, suggestion(_meant_app(kind, name) if colon else _meant_model(whole, root))))
     try:
         options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError:

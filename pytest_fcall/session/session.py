@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_fcall.session.judge.llm_judge import JudgeOpinions
     from pytest_fcall.session.models import NamedModel
     from pytest_fcall.session.settings import Settings
-    from pytest_fcall.tracking.run_accounts import OfferedTools
+    from pytest_fcall.tracking.run_accounts import ToolSetWriter
     from pytest_fcall.variants.kept_texts import KeptText, TextKey
 
 
@@ -83,11 +83,11 @@ class Session:
         return FormerQuestions(self.settings.root)
 
     @cached_property
-    def offered_tools(self) -> OfferedTools:
+    def offered_tools(self) -> ToolSetWriter:
         """The tools that cases offer, as accounts name them."""
-        from pytest_fcall.tracking.run_accounts import OfferedTools
+        from pytest_fcall.tracking.run_accounts import ToolSetWriter
 
-        return OfferedTools()
+        return ToolSetWriter()
 
     def model(self, named: NamedModel | None, asker: Asker) -> AskModel:
         """The model as this test asks it. Raises CaseError where its settings cannot be used."""

@@ -11,7 +11,7 @@ from typing import Final
 from pytest_fcall.core.case import Fault, Location
 from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, write_git_attributes
 from pytest_fcall.core.json_data import LaterVersion
-from pytest_fcall.schema.value_text import listed
+from pytest_fcall.schema.value_text import list_text
 from pytest_fcall.tracking.bookkeeping import (
     REMOVED,
     AcceptedAnswer,
@@ -67,7 +67,7 @@ def parse_baseline(content: bytes, path: Path, kept: Bookkeeping | None = None) 
         return Baseline(faults=(_of_another_format(content, path),))
     if lines := contract.unreadable:
         others = (
-            f" (and {len(lines) - 1:,} more: {listed([str(line.number) for line in lines[1:]], _MOST_NAMED)})"
+            f" (and {len(lines) - 1:,} more: {list_text([str(line.number) for line in lines[1:]], _MOST_NAMED)})"
             if lines[1:]
             else ""
         )
@@ -144,11 +144,11 @@ def _conflict(path: Path, line: int, cases: Sequence[str]) -> Fault:
         "A merge kept both. Take those of this branch with `fcall accept --ours`, those of the merged one with "
         "`fcall accept --theirs`, or choose case by case: `fcall accept --ours CASE`."
     )
-    return Fault("merge-conflict", Location(str(path), line), f"{two} {listed(cases, _MOST_NAMED)}", "", hint)
+    return Fault("merge-conflict", Location(str(path), line), f"{two} {list_text(cases, _MOST_NAMED)}", "", hint)
 
 
 def _mixture(path: Path, line: int, cases: Sequence[str]) -> Fault:
-    message = f"the lines of {listed(cases, _MOST_NAMED)} were not accepted together"
+    message = f"the lines of {list_text(cases, _MOST_NAMED)} were not accepted together"
     hint = (
         "They were edited, or merged. Restore the file from version control, or have them removed: "
         "`fcall accept --both`. Then run pytest, and accept the answer anew."

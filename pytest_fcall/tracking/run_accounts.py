@@ -102,7 +102,7 @@ def account_line(account: Mapping[str, Json]) -> str:
         return ""
 
 
-class OfferedTools:
+class ToolSetWriter:
     """Names sets of tools, and writes each set and each tool the first time that it is named in this process."""
 
     def __init__(self) -> None:

@@ -184,10 +184,10 @@ def _folders_inside(module: str, folders: Sequence[str] | None) -> Sequence[str]
 def _no_module(name: str, module: str, part: str, folders: Iterable[str], root: Path) -> ModelUnavailable:
     from pkgutil import iter_modules
 
-    from pytest_fcall.schema.value_text import clauses, nearest, question_of
+    from pytest_fcall.schema.value_text import clauses, nearest, suggestion
 
     meant = nearest(part, (found.name for found in iter_modules(folders)))
-    question = question_of(f"{module.removesuffix(part)}{meant}" if meant else None)
+    question = suggestion(f"{module.removesuffix(part)}{meant}" if meant else None)
     searched = f"searched in {root} and on sys.path"
     return ModelUnavailable(clauses(f"python:{name}: no module {module!r}", searched, question))
 

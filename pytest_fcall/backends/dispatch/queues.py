@@ -46,7 +46,7 @@ class AdaptiveConcurrency:
 
 
 @dataclass(slots=True, eq=False)
-class Turn:
+class QueuedRequest:
     """A request that waits until it may be sent."""
 
     tokens: int
@@ -62,7 +62,7 @@ class ModelQueue:
     def __init__(self, model: str, most: int) -> None:
         self.model = model
         self.concurrency = AdaptiveConcurrency(most)
-        self.waiting: deque[Turn] = deque()
+        self.waiting: deque[QueuedRequest] = deque()
         self.running = 0
         self.outage = Outage()
         self.waits_for_alarm = False
@@ -75,7 +75,7 @@ class ModelQueue:
         """Whether the model accepts one more request."""
         return not self.waits_for_alarm and self.running < self.concurrency.allowed
 
-    def next(self) -> Turn | None:
+    def next(self) -> QueuedRequest | None:
         """Return the first waiting request that was not cancelled.
 
         While nobody can be reached, those that were sent before find out when that is over, and no others are sent.
@@ -86,7 +86,7 @@ class ModelQueue:
         waits_for_others = turn and not turn.retry and self.outage.is_unreachable and self._pauses
         return None if waits_for_others else turn
 
-    def next_ones(self, most: int) -> list[Turn]:
+    def next_ones(self, most: int) -> list[QueuedRequest]:
         """The waiting requests that may follow each other, at least one."""
         first = self.next()
         if first is None or self.outage.is_unreachable:
@@ -146,7 +146,7 @@ class RequestQueues:
     async def enter(self, queue: ModelQueue, tokens: int, *, retry: bool) -> float:
         """Wait for the turn of a request, and return the time. Each `enter` needs a `leave`."""
         queue.check()
-        turn = Turn(tokens, asyncio.get_running_loop().create_future(), retry)
+        turn = QueuedRequest(tokens, asyncio.get_running_loop().create_future(), retry)
         (queue.waiting.appendleft if retry else queue.waiting.append)(turn)
         self._admit()
         try:
@@ -191,7 +191,7 @@ class RequestQueues:
         self._asked.add(asked)
         asked.add_done_callback(self._asked.discard)
 
-    async def _admit_together(self, queue: ModelQueue, turns: Sequence[Turn]) -> None:
+    async def _admit_together(self, queue: ModelQueue, turns: Sequence[QueuedRequest]) -> None:
         try:
             admissions = await self._rate_limits.take_all(queue.model, [turn.tokens for turn in turns])
         finally:
@@ -204,7 +204,7 @@ class RequestQueues:
                 self._let(queue, turn, admission.at)
         self._admit()
 
-    def _let(self, queue: ModelQueue, turn: Turn, at: float) -> None:
+    def _let(self, queue: ModelQueue, turn: QueuedRequest, at: float) -> None:
         turn.admitted.set_result(at)
         self._take_room(queue, 1)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_fcall.backends.local.aliases import ALIASES, LocalModel, find_model
 from pytest_fcall.core.backend import ModelUnavailable
-from pytest_fcall.schema.value_text import clauses, listed, nearest, question_of
+from pytest_fcall.schema.value_text import clauses, list_text, nearest, suggestion
 
 _HUB_ID = re.compile(r"(?:[\w.-]{1,96}/)?[\w.-]{1,96}", re.ASCII)
 _REVISION = re.compile(r"(?!.*\.\.)[\w.-][\w./-]{0,199}", re.ASCII)
@@ -127,10 +127,10 @@ def _complete(folder: Path, file: str | None, revision: str | None) -> Weights:
         raise ModelUnavailable(f"{folder} cannot be read: {error.strerror}") from None
     if file is not None:
         if file not in names:
-            raise ModelUnavailable(f"{folder} has no file {file}; available: {listed(_ggufs(names)) or 'none'}")
+            raise ModelUnavailable(f"{folder} has no file {file}; available: {list_text(_ggufs(names)) or 'none'}")
         return Weights(folder, file, revision)
     if missing := sorted(set(_shards(folder, names)) - names):
-        raise ModelUnavailable(f"{folder} is incomplete: {listed(missing)} missing; download the model again")
+        raise ModelUnavailable(f"{folder} is incomplete: {list_text(missing)} missing; download the model again")
     if "config.json" in names and any(map(_LOADABLE.fullmatch, names)):
         return Weights(folder, None, revision)
     return Weights(folder, _only_gguf(folder, names), revision)
@@ -142,7 +142,7 @@ def _only_gguf(folder: Path, names: set[str]) -> str:
         return ggufs[0]
     if ggufs:
         raise ModelUnavailable(
-            f"{folder} contains several GGUF files: append /FILE to the name, one of {listed(ggufs)}"
+            f"{folder} contains several GGUF files: append /FILE to the name, one of {list_text(ggufs)}"
         )
     if "adapter_config.json" in names:
         raise ModelUnavailable(f"{folder} is an adapter: name its base model, followed by ?adapter={folder}")
@@ -174,7 +174,7 @@ def _missing(model: LocalModel, address: str, revision: str | None, root: Path, 
         f"searched in {places}",
         "" if near else _download_hint(model, address, revision),
         "recorded replies need no weights (--fc-replay)" + _demo_hint(model),
-        question_of(f"local:{near}" if near else None),
+        suggestion(f"local:{near}" if near else None),
     ]
     return clauses(*lines)
 

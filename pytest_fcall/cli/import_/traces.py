@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.schema.value_text import listed
+from pytest_fcall.schema.value_text import list_text
 from pytest_fcall.traces.case_files import NamedDraft, WrittenFile, write_case_files
 from pytest_fcall.traces.extraction import Extraction
 from pytest_fcall.traces.files import trace_files
@@ -96,4 +96,4 @@ def _left_out_lines(skipped: Sequence[SkippedEntry]) -> Iterator[str]:
     for each in skipped:
         places.setdefault(each.reason, []).append(each.place)
     for reason, own in places.items():
-        yield f"left out: {reason} ({listed(own, _MOST_NAMED)})"
+        yield f"left out: {reason} ({list_text(own, _MOST_NAMED)})"

@@ -28,7 +28,7 @@ from pytest_fcall.core.case import Fault
 from pytest_fcall.core.files import write_git_attributes
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.schema.value_text import listed
+from pytest_fcall.schema.value_text import list_text
 
 _MOST_NAMED = 5
 _TESTED_KINDS = ("openai", "any", "local")
@@ -182,7 +182,7 @@ def _export_file(store: ReplyStore, scope: RecordScope, model_id: str, file: str
 
 
 def _gone_text(gone: Collection[str]) -> str:
-    named = listed(sorted(gone), _MOST_NAMED)
+    named = list_text(sorted(gone), _MOST_NAMED)
     return f"not exported: {named}, which it no longer has; after a renaming, `fcall mv OLD NEW` takes replies along"
 
 

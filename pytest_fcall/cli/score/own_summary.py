@@ -16,7 +16,7 @@ from pytest_fcall.reporting.number_text import accuracy_text, count_text, interv
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import own_table_lines
 from pytest_fcall.reporting.statistics import mean_interval
-from pytest_fcall.schema.value_text import listed
+from pytest_fcall.schema.value_text import list_text
 from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, PASSED
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ class OwnSummary:
         for reason, named in sorted(self._skipped.items()):
             yield f"{plural_text(named.answers, 'answer')} skipped, {reason}: {named}"
         if unanswered := self._unanswered:
-            yield f"{plural_text(len(unanswered), 'case')} without an answer: {listed(unanswered, _MOST_NAMED)}"
+            yield f"{plural_text(len(unanswered), 'case')} without an answer: {list_text(unanswered, _MOST_NAMED)}"
         if self._gates:
             yield f"gates of the configuration bound runs, and are not applied here: {self._gates}"
 

@@ -14,7 +14,7 @@ from pytest_fcall.reporting.faults import file_path_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_lines
-from pytest_fcall.schema.value_text import listed
+from pytest_fcall.schema.value_text import list_text
 from pytest_fcall.strength.case_strength import Tally
 from pytest_fcall.strength.figures import Figure, FileCase, Gap, SuiteStrength, mean_tally
 from pytest_fcall.strength.mistakes.kinds import MISTAKES, weight
@@ -47,7 +47,7 @@ def report_lines(suite: SuiteStrength, root: Path, width: int, *, everything: bo
 def _gap_lines(gap: Gap, places: _GapPlaces, width: int, *, everything: bool) -> Iterator[str]:
     written = " and ".join(cause.written for cause in gap.causes) or _without_cause(gap)
     cause = gap.causes[0] if gap.causes else None
-    costs = f"costs {100 * gap.weight:.2f} points ({listed([*gap.cases], _MOST_NAMED)})"
+    costs = f"costs {100 * gap.weight:.2f} points ({list_text([*gap.cases], _MOST_NAMED)})"
     head = safe_line(f"{places.text(gap, cause)}: {written} {costs}")
     yield from wrap(head, width, subsequent_indent="    ", break_on_hyphens=False)
     yield from _indented(f"lets pass: {_mistakes_text(gap.mutants, everything=everything)}", width)
@@ -141,7 +141,7 @@ def _remarks(suite: SuiteStrength, width: int, *, everything: bool) -> Iterator[
             reasons.setdefault("more mistakes are possible than are judged", []).append(each.strength.case.id)
     for reason, cases in reasons.items():
         most = len(cases) if everything else _MOST_NAMED
-        yield from wrap(safe_line(f"{listed(cases, most)}: {reason}"), width, subsequent_indent="    ")
+        yield from wrap(safe_line(f"{list_text(cases, most)}: {reason}"), width, subsequent_indent="    ")
 
 
 def last_line(suite: SuiteStrength) -> str:

@@ -25,7 +25,7 @@ from pytest_fcall.schema.sources.lock_file import (
     write_lock,
 )
 from pytest_fcall.schema.tool_changes import ToolChange, tool_changes
-from pytest_fcall.schema.value_text import listed
+from pytest_fcall.schema.value_text import list_text
 
 _MOST_NAMED = 8
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
@@ -197,6 +197,6 @@ def _offered_names(tool: str, source: str, case: Case) -> set[str]:
 def _affected_case_lines(expecting: Sequence[str], offering: int) -> Iterator[str]:
     """The cases that expect a call of the tool, and the number of the others that offer it."""
     if expecting:
-        yield f"expected by {listed(expecting, _MOST_NAMED)}"
+        yield f"expected by {list_text(expecting, _MOST_NAMED)}"
     if rest := offering - len(expecting):
         yield f"offered in {plural_text(rest, 'more case' if expecting else 'case')}"

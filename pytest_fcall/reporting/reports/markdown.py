@@ -25,7 +25,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import accuracy_change, shared_causes, statistics_of
 from pytest_fcall.reporting.tampered_results import attack_lines, recovery_lines
 from pytest_fcall.reporting.tool_confusion import confusion_counts, mixed_up_pairs
-from pytest_fcall.schema.value_text import listed
+from pytest_fcall.schema.value_text import list_text
 
 MARKER: Final = "<!-- pytest-fcall -->"
 """The first line, by which a comment is found again that is to be replaced."""
@@ -111,7 +111,7 @@ def _changes(report: Report) -> Iterator[str]:
         yield f"- and {more:,} more"
     if counts[Outcome.FIXED]:
         names = [code(result.case) for result in report.with_outcome(Outcome.FIXED)]
-        yield f"<details><summary>{len(names):,} fixed</summary>{listed(names, _MOST_FIXED)}</details>"
+        yield f"<details><summary>{len(names):,} fixed</summary>{list_text(names, _MOST_FIXED)}</details>"
     if known := report.known_failures:
         yield _known_failures_line(known, report)
     yield from [""] if wrong or known or counts[Outcome.FIXED] else []

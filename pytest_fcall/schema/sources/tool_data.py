@@ -9,7 +9,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import Path
-from pytest_fcall.schema.value_text import nearest, question_of, with_type
+from pytest_fcall.schema.value_text import nearest, suggestion, with_type
 
 _PARAMETERS = (
     "parameters",  # OpenAI, Gemini, BFCL
@@ -157,4 +157,4 @@ def _refuse_misspelt(data: Mapping[str, Json], path: Path) -> None:
     known = {*_PARAMETERS, *_OTHERS}
     for key in data:
         if key not in known and (near := nearest(key, ("name", "description", *_PARAMETERS), cutoff=0.8)):
-            raise SchemaError(f"unknown key `{key}`", (*path, key), hint=question_of(near))
+            raise SchemaError(f"unknown key `{key}`", (*path, key), hint=suggestion(near))

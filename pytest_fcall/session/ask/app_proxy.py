@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.request import Request
 from pytest_fcall.session.ask.active_run import ActiveRun
-from pytest_fcall.session.ask.no_reply import NotRecorded, OverBudget, WentAround
+from pytest_fcall.session.ask.no_reply import AppOverBudget, NotRecorded, WentAround
 from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
 from pytest_fcall.session.ask.recordings import CaseRecordings
 from pytest_fcall.session.ask.types import Asker, Question, Source
@@ -97,8 +97,9 @@ class AppProxy:
     def in_process(self, question: Question) -> AbstractContextManager[ActiveRun | None]:
         """Let what an app in this process sends meanwhile belong to the question; the list grows with each request.
 
-        Gives None without a proxy. Raises NotRecorded and OverBudget for requests that were not answered, whatever the
-        app made of it, WentAround for those that were refused, and StoreError for answers that could not be recorded.
+        Gives None without a proxy. Raises NotRecorded and AppOverBudget for requests that were not answered, whatever
+        the app made of it, WentAround for those that were refused, and StoreError for answers that could not be
+        recorded.
         """
         return _WorkHere(self, question) if self._settings.proxy else nullcontext()
 
@@ -390,5 +391,5 @@ def _raise_failures(run: AppRun) -> None:
     if run.not_recorded:
         raise NotRecorded(run.not_recorded[0]) from None
     if run.not_paid:
-        raise OverBudget(run.not_paid[0]) from None
+        raise AppOverBudget(run.not_paid[0]) from None
     raise StoreError(run.not_stored[0]) from None

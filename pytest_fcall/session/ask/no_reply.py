@@ -24,7 +24,7 @@ class WentAround(Exception):
     """An app wanted to ask a provider around the proxy, where no model may be asked. The text says where."""
 
 
-class OverBudget(ModelUnavailable):
+class AppOverBudget(ModelUnavailable):
     """An app sent a request that would cost more than is left. The text says what to do."""
 
 
@@ -88,7 +88,7 @@ class NoReplies:
             self.unanswered.add(question.asker.nodeid)
         prefix = f"{question.source.id}: "
         text = prefix + str(error).removeprefix(prefix)
-        if isinstance(error, OverBudget) and question.source.is_app:  # its other cases may be recorded
+        if isinstance(error, AppOverBudget) and question.source.is_app:  # its other cases may be recorded
             self.unanswered.add(question.asker.nodeid)
             raise CaseError(text) from None
         if isinstance(error, StoreError):  # a reply that cannot be recorded would be paid for in vain

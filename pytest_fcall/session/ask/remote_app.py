@@ -50,7 +50,7 @@ class CaseScopedApp(BackendWrapper):
     question: Question
 
     async def complete(self, request: Request) -> Reply:
-        """Answer `request`. Raises what the app's backend raises, NotRecorded, OverBudget and StoreError."""
+        """Answer `request`. Raises what the app's backend raises, NotRecorded, AppOverBudget and StoreError."""
         async with self.app.wait_for_turn():
             with self.app.proxy.elsewhere(self.question, self.app) as active:
                 reply = await self.backend.complete(request)

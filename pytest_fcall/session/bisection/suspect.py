@@ -59,7 +59,7 @@ class Allowance:
         return granted
 
 
-class Measured(NamedTuple):
+class EarlierAnswers(NamedTuple):
     """The evidence of earlier runs on a case, and on its model."""
 
     rates: CaseRates
@@ -80,7 +80,7 @@ class Suspect:
     """The models of both versions, by id."""
     difference: Difference
     judge_of: Callable[[Case], CaseJudge]
-    measured: Measured
+    measured: EarlierAnswers
     recorded: Sequence[Request] = ()
     """All requests that are recorded for the case."""
     one_answer: bool | None = None
@@ -157,7 +157,7 @@ class Suspect:
         found = self.difference.version(trial)
         return trial if not Difference(found, replace(found, request=request)).edits else None
 
-    def establish(self, budget: ErrorBudget, allowance: Allowance) -> Doubt | None:
+    def establish(self, budget: ErrorBudget, allowance: Allowance) -> NoSearch | None:
         """Make sure that the case was right by the old question and is wrong by today's.
 
         Returns why there is nothing to search, or why that is not known; None where both are so.
@@ -168,11 +168,11 @@ class Suspect:
         self._is_established = doubt is None
         return doubt
 
-    def _doubt(self, budget: ErrorBudget, allowance: Allowance) -> Doubt | None:
+    def _doubt(self, budget: ErrorBudget, allowance: Allowance) -> NoSearch | None:
         everything = self.difference.all
         for trial, name in ((everything, "today's question"), (_NO_EDITS, "the old question")):
             if not self._found.get(trial, _NOTHING).asked and not self._more(trial, 1, allowance):
-                return Doubt(f"{name} has no answer: {self.problem or why_not_asked(allowance)}", is_open=True)
+                return NoSearch(f"{name} has no answer: {self.problem or why_not_asked(allowance)}", is_open=True)
         if self.is_steady:
             return self._compare_answers()
         if doubt := self._compare_sides(budget.next(), allowance):
@@ -180,26 +180,28 @@ class Suspect:
         self._test = RateTest(self.measured.rates, self.before, self.now)
         fails = self.fails(_NO_EDITS, budget, allowance)
         if fails is None:
-            return Doubt(f"the old question is not decided: {self.problem or why_not_asked(allowance)}", is_open=True)
-        return Doubt(_FAILS_TOO.format(self._rate_text(_NO_EDITS))) if fails else None
+            return NoSearch(
+                f"the old question is not decided: {self.problem or why_not_asked(allowance)}", is_open=True
+            )
+        return NoSearch(_FAILS_TOO.format(self._rate_text(_NO_EDITS))) if fails else None
 
-    def _compare_answers(self) -> Doubt | None:
+    def _compare_answers(self) -> NoSearch | None:
         if not self._found[_NO_EDITS].right:
-            return Doubt(_FAILS_TOO.format(self._rate_text(_NO_EDITS)))
+            return NoSearch(_FAILS_TOO.format(self._rate_text(_NO_EDITS)))
         if self._found[self.difference.all].right:
-            return Doubt(f"today's question is answered rightly ({self._rate_text(self.difference.all)})")
+            return NoSearch(f"today's question is answered rightly ({self._rate_text(self.difference.all)})")
         return None
 
-    def _compare_sides(self, level: float, allowance: Allowance) -> Doubt | None:
+    def _compare_sides(self, level: float, allowance: Allowance) -> NoSearch | None:
         """Ask both questions again as long as chance may explain the difference: the one with fewer answers first."""
         everything = self.difference.all
         portion = 1
         while True:
             before, now = self.before, self.now
             if not before.right and before.asked >= _ENOUGH:
-                return Doubt(_FAILS_TOO.format(self._rate_text(_NO_EDITS)))
+                return NoSearch(_FAILS_TOO.format(self._rate_text(_NO_EDITS)))
             if now.right == now.asked >= _ENOUGH:
-                return Doubt(f"today's question is answered rightly ({self._text(now)})")
+                return NoSearch(f"today's question is answered rightly ({self._text(now)})")
             chance = self.measured.rates.chance(before, now)
             if before.right and chance <= level:
                 if (blurred := self._blurred(level)) is None or not self._more(blurred, _ENOUGH, allowance):
@@ -209,13 +211,13 @@ class Suspect:
             fewer = min((now.asked, everything), (before.asked, _NO_EDITS), key=lambda each: each[0])[1]
             wanted = min(portion, MOST_ANSWERS - self.answers(fewer).asked)
             if wanted < 1 or (chance > _LIKELY and min(now.asked, before.asked) >= 2 * _ENOUGH):
-                return Doubt(f"chance explains the wrong answers ({sides})")
+                return NoSearch(f"chance explains the wrong answers ({sides})")
             if not self._more(fewer, wanted, allowance):
                 if not allowance.may_ask and now.right == 0 and before.right == before.asked > 0:
                     self.is_by_chance = True
                     return None
                 why = self.problem or why_not_asked(allowance)
-                return Doubt(f"chance may explain the wrong answers ({sides}): {why}", is_open=True)
+                return NoSearch(f"chance may explain the wrong answers ({sides}): {why}", is_open=True)
             portion = min(2 * portion, _ENOUGH)
 
     def _blurred(self, level: float) -> Trial | None:
@@ -332,7 +334,7 @@ class Suspect:
         return f"{rate.right}/{rate.asked}"
 
 
-class Doubt(NamedTuple):
+class NoSearch(NamedTuple):
     """The reason why there is no search."""
 
     why: str

@@ -69,7 +69,7 @@ def report_of(run: Run, earlier: Sequence[Path], suites: Suites, compared: int =
         gates=judged.gates,
         unjudged=judged.unjudged,
         accounts=accounts,
-        offered=OfferedTools(accounts),
+        offered=KeptToolSets(accounts),
         earlier=tuple(before.values()),
         models_compared=_Lazy(lambda: compare_models(run.results.results, _MOST_MODELS)),
         runs_compared=_Lazy(lambda: [*_compared_runs([*before][-compared:], run)]),
@@ -209,7 +209,7 @@ class KeptAccounts(Mapping[str, Account]):
         return len(self._lines[0])
 
 
-class OfferedTools(Mapping[str, Sequence[Tool]]):
+class KeptToolSets(Mapping[str, Sequence[Tool]]):
     """The sets of tools of accounts, by name, which are read when the first is asked for."""
 
     def __init__(self, accounts: KeptAccounts) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.schema.value_text import clauses, did_you_mean, listed, question_of
+from pytest_fcall.schema.value_text import clauses, did_you_mean, list_text, suggestion
 
 
 @pytest.mark.parametrize(
@@ -10,11 +10,11 @@ from pytest_fcall.schema.value_text import clauses, did_you_mean, listed, questi
     [([], ""), (["a"], "a"), (["a", "b", "c"], "a, b, c"), ([*"abcd"], "a, b, c and 1 more")],
 )
 def test_of_many_names_the_first_are_listed_and_the_others_counted(names: list[str], text: str) -> None:
-    assert listed(names) == text
+    assert list_text(names) == text
 
 
 def test_large_numbers_of_names_have_commas() -> None:
-    assert listed(["a"] * 1002, 2) == "a, a and 1,000 more"
+    assert list_text(["a"] * 1002, 2) == "a, a and 1,000 more"
 
 
 def test_clauses_that_are_empty_leave_no_semicolon() -> None:
@@ -22,5 +22,5 @@ def test_clauses_that_are_empty_leave_no_semicolon() -> None:
 
 
 def test_what_is_near_no_known_name_was_not_meant() -> None:
-    assert did_you_mean("olso", ["oslo", "rome"]) == question_of("oslo") == "did you mean `oslo`?"
-    assert did_you_mean("berlin", ["oslo", "rome"]) == question_of(None) == ""
+    assert did_you_mean("olso", ["oslo", "rome"]) == suggestion("oslo") == "did you mean `oslo`?"
+    assert did_you_mean("berlin", ["oslo", "rome"]) == suggestion(None) == ""

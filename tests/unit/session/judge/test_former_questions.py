@@ -11,7 +11,7 @@ from pytest_fcall.session.judge.former_questions import FormerQuestions
 from pytest_fcall.tracking.question_digests import question_digests
 from pytest_fcall.tracking.run_accounts import (
     AccountWriter,
-    OfferedTools,
+    ToolSetWriter,
     account_line,
     accounts_path,
     read_account_lines,
@@ -91,7 +91,7 @@ def test_a_file_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
 
 
 def test_a_tool_of_a_run_that_is_kept_is_found_by_its_digest(tmp_path: Path) -> None:
-    _, lines = OfferedTools().name((Tool("find", "Finds.", {"type": "object"}),))
+    _, lines = ToolSetWriter().name((Tool("find", "Finds.", {"type": "object"}),))
     path = keep_run(tmp_path, 1, *map(json.loads, lines), {"tool": {"name": "find"}}, {"tool": 5}, account("Be kind."))
     (digest,) = (tool.digest for line in read_account_lines(path) if (tool := tool_of_line(line)))
     questions = FormerQuestions(tmp_path)

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.session.result.run_report import KeptAccounts, OfferedTools
-from pytest_fcall.tracking.run_accounts import AccountWriter, account_line, accounts_path
-from pytest_fcall.tracking.run_accounts import OfferedTools as Writer
+from pytest_fcall.session.result.run_report import KeptAccounts, KeptToolSets
+from pytest_fcall.tracking.run_accounts import AccountWriter, ToolSetWriter, account_line, accounts_path
 
 FIND = Tool("find", "Finds.", {"type": "object"})
 
@@ -22,16 +21,16 @@ def keep(folder: Path, *lines: str) -> KeptAccounts:
 
 
 def test_tools_are_found_by_the_name_of_their_set(tmp_path: Path) -> None:
-    name, lines = Writer().name((FIND,))
+    name, lines = ToolSetWriter().name((FIND,))
     accounts = keep(tmp_path, "\n".join(lines), account_line({"nodeid": "a", "answers": [], "offered": name}))
 
-    assert OfferedTools(accounts)[accounts["a"].offered] == [FIND]
-    assert (*OfferedTools(accounts),) == (name,)
+    assert KeptToolSets(accounts)[accounts["a"].offered] == [FIND]
+    assert (*KeptToolSets(accounts),) == (name,)
 
 
 def test_a_run_without_accounts_has_none(tmp_path: Path) -> None:
     accounts = KeptAccounts(tmp_path / "20260101-000001-aaaa.json")
-    assert (len(accounts), len(OfferedTools(accounts))) == (0, 0)
+    assert (len(accounts), len(KeptToolSets(accounts))) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -50,4 +49,4 @@ def test_a_damaged_line_is_passed_over(tmp_path: Path, damaged: dict[str, Json])
     accounts = keep(tmp_path, account_line(damaged), account_line({"nodeid": "a", "answers": []}))
 
     assert [*accounts] == ["a"]
-    assert [tool for tools in OfferedTools(accounts).values() for tool in tools] == []
+    assert [tool for tools in KeptToolSets(accounts).values() for tool in tools] == []

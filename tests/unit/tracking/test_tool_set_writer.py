@@ -3,13 +3,13 @@ from __future__ import annotations
 import json
 
 from pytest_fcall.core import Tool
-from pytest_fcall.tracking.run_accounts import OfferedTools, tool_of_line, tool_set_of_line
+from pytest_fcall.tracking.run_accounts import ToolSetWriter, tool_of_line, tool_set_of_line
 
 FIND, BOOK = Tool("find", "Finds.", {"type": "object"}), Tool("book", "Books.", {"type": "object"})
 
 
 def test_a_set_and_its_tools_are_written_once() -> None:
-    tools, offered = (FIND, BOOK), OfferedTools()
+    tools, offered = (FIND, BOOK), ToolSetWriter()
 
     name, lines = offered.name(tools)
     again, more = offered.name(tools)
@@ -31,15 +31,15 @@ def test_a_set_and_its_tools_are_written_once() -> None:
 
 def test_equal_sets_have_one_name_in_all_processes() -> None:
     same = Tool("find", "Finds.", {"type": "object"}, source="elsewhere")
-    assert OfferedTools().name((FIND, BOOK))[0] == OfferedTools().name((same, BOOK))[0]
+    assert ToolSetWriter().name((FIND, BOOK))[0] == ToolSetWriter().name((same, BOOK))[0]
 
 
 def test_no_tools_need_no_name() -> None:
-    assert OfferedTools().name(()) == ("", ())
+    assert ToolSetWriter().name(()) == ("", ())
 
 
 def test_many_sets_do_not_pile_up() -> None:
-    offered = OfferedTools()
+    offered = ToolSetWriter()
     tools = [(Tool(f"tool {number}"), FIND) for number in range(3000)]
     names = [offered.name(each)[0] for each in tools]
     assert len({*names}) == 3000
@@ -47,4 +47,4 @@ def test_many_sets_do_not_pile_up() -> None:
 
 
 def test_tools_that_json_cannot_say_have_no_name() -> None:
-    assert OfferedTools().name((Tool("find", "", {"default": float("nan")}),)) == ("", ())
+    assert ToolSetWriter().name((Tool("find", "", {"default": float("nan")}),)) == ("", ())
