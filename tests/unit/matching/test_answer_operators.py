@@ -82,6 +82,10 @@ def test_the_rule_of_the_mannheim_benchmark_can_be_said(expected: Any, said: str
     assert (judged({"$json": expected, **MANNHEIM}, f"The answer is {said}") == ()) is right
 
 
+def test_of_several_values_in_a_text_the_one_that_is_right_counts() -> None:
+    assert judged({"$json": {"a": 1, "b": 2}, "in": "text"}, 'Not {"a": 1, "b": 3} but {"a": 1, "b": 2}.') == ()
+
+
 def test_an_expected_value_with_options_is_the_same_without_them_where_nothing_is_loosened() -> None:
     assert judged({"$json": [2, 1]}, "[1, 2]") != ()
     assert judged({"$json": [2, 1], "lists": "any_order"}, "[1, 2]") == ()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcall.matching import call_pairing
 from pytest_fcall.matching.assignment import Demand, cheapest_assignment, covering_assignment
 from pytest_fcall.matching.call_pairing import FORBIDDEN_COST, CallCost, best_pairs
 from tests.unit.matching.language import judged
@@ -73,6 +74,13 @@ def test_a_failure_is_explained_with_as_few_findings_as_can_be(findings: list[li
 
 def test_equally_good_pairs_keep_the_order_of_the_calls() -> None:
     assert best_pairs([(1, 1)] * 4, [[1] * 4] * 4, [CallCost()] * 4) == {0: 0, 1: 1, 2: 2, 3: 3}
+
+
+def test_of_very_many_calls_not_every_pairing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_pairing, "cheapest_assignment", None)
+    many = 200
+    costs = [[2 * (expected != call) for call in range(many)] for expected in range(many)]
+    assert best_pairs([(1, 1)] * many, costs, [CallCost()] * many) == {each: each for each in range(many)}
 
 
 def test_an_optional_place_is_never_filled_by_another_tool() -> None:

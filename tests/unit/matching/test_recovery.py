@@ -69,6 +69,18 @@ def test_other_reactions_are_wrong(tmp_path: Path, says: list[Say], wrong: Mappi
     assert kinds(judged(case, *says)) == wrong
 
 
+def test_who_got_the_sound_result_has_to_go_on_whatever_the_answer_tells(tmp_path: Path) -> None:
+    case = case_of(tmp_path, "tool: search, kind: error")
+    verdict = judged(case, SEARCHES, SEARCHES, "I could not book it.")
+    assert kinds(verdict) == {"expected[1]": "wrong_count", "answer": "wrong_answer"}
+
+
+def test_what_the_faulty_one_of_several_results_would_have_told_is_invented(tmp_path: Path) -> None:
+    text = TRIP.replace("returns: [{id: F7, price: 90}]", "returns_each: [[{id: F7}], [{id: F9}]]\n        times: 2")
+    case = case_of(tmp_path, "tool: search, kind: error, times: always", text)
+    assert kinds(judged(case, SEARCHES, "I could not search, but F7 goes.")) == {"answer": "invented_result"}
+
+
 def test_only_the_reactions_that_are_named_are_right(tmp_path: Path) -> None:
     tells = case_of(tmp_path, "tool: search, kind: error, recovery: tells")
     assert kinds(judged(tells, SEARCHES, SEARCHES, BOOKS, BOOKED)) == {"calls": "no_recovery"}

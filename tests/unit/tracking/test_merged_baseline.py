@@ -110,6 +110,21 @@ def test_without_a_choice_both_answers_stay_with_their_bookkeeping(path: Path) -
     assert dict(read(path).stanzas) == {"oslo": THEIRS}
 
 
+@pytest.mark.parametrize("of_one_case", [True, False])
+def test_marks_of_a_conflict_are_noted_only_where_nothing_has_to_be_chosen(path: Path, of_one_case: bool) -> None:
+    write_baseline(path, [OURS])
+    head, *ours = contents(path)[0]
+    path.unlink()
+    measurement_path(path).unlink()
+    write_baseline(path, [THEIRS if of_one_case else ROME])
+    theirs = contents(path)[0][1:]
+    path.write_text("".join([head, "<<<<<<< ours\n", *ours, "=======\n", *theirs, ">>>>>>> theirs\n"]), "utf-8")
+
+    found = read(path)
+
+    assert ([*found.unclear], bool(found.note)) == (["oslo"] if of_one_case else [], not of_one_case)
+
+
 def test_a_choice_is_made_for_the_cases_that_are_meant(path: Path) -> None:
     merged(path, [OURS, ROME], [THEIRS, answer("Roma", "rome")])
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import pytest
+
 from pytest_fcall.backends.dispatch.job import Limits, SystemClock
 from pytest_fcall.backends.dispatch.queues import RequestQueues
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
@@ -129,5 +131,14 @@ def test_an_error_of_what_is_only_noted_is_told_too() -> None:
         while not line.rates.warning:
             await asyncio.sleep(0)
         assert "the server is gone" in line.rates.warning
+
+    play(scene)
+
+
+def test_the_ledger_is_closed_with_the_rates() -> None:
+    async def scene(line: Line) -> None:
+        line.rates.close()
+        with pytest.raises(RuntimeError, match="shutdown"):
+            line.ledger.submit_read("rate of openai:exam")
 
     play(scene)

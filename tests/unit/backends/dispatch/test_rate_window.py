@@ -153,3 +153,10 @@ def test_what_counts_no_more_is_not_kept() -> None:
     window.take(NOON, 0, 5, None)
     assert window.take(NOON + WINDOW_SECONDS, 0, None, None) == 0
     assert window == RateWindow()
+
+
+def test_a_request_that_is_settled_is_counted_once() -> None:
+    window = RateWindow()
+    window.take(NOON, 10, 2, 100)
+    window.settle(NOON, 5)
+    assert window.take(NOON, 10, 2, 100) == 0
