@@ -29,7 +29,10 @@ ROOMS = {
     "matching": Room(
         "pytest_fcall/matching",
         "tests/unit/matching",
-        ("tests/unit/session", "tests/unit/conversation", "tests/integration/test_option_fc_judge.py"),
+        (
+            *("tests/unit/session", "tests/unit/conversation", "tests/integration/test_option_fc_judge.py"),
+            *("tests/integration/test_faulty_results.py", "tests/integration/test_faults_in_environments.py"),
+        ),
     ),
     "tracking": Room(
         "pytest_fcall/tracking",

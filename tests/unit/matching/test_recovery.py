@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core import Reply
+from pytest_fcall.core import RawCall, Reply
 from pytest_fcall.core.result_fault import RecoveryResult
 from pytest_fcall.matching.unread_values import ReadTexts, tells_of_failure
 from tests.unit.conversation.conversations import Say
@@ -59,6 +59,7 @@ def test_who_tells_of_the_failure_has_recovered(tmp_path: Path, recovery: str) -
         ([SEARCHES, CANCELS], {"calls[1]": "unexpected_call", "answer": "no_recovery"}),
         ([SEARCHES, Reply("I could not", finish="length")], {"reply": "truncated", "answer": "no_recovery"}),
         ([SEARCHES, Reply(refusal="No.", finish="refusal")], {"reply": "refused", "answer": "no_recovery"}),
+        ([SEARCHES, Reply(tool_calls=(RawCall("search", "{"),))], {"reply": "malformed", "answer": "no_recovery"}),
         ([SEARCHES] * 5 + [SORRY], {"calls[4]": "too_many_retries"}),
         ([SEARCHES] * 10, {"calls[4]": "too_many_retries", "steps": "step_limit", "answer": "no_recovery"}),
         (["I could not search."], {"results": "no_fault", "calls": "no_call", "answer": "wrong_answer"}),
@@ -79,6 +80,37 @@ def test_what_the_faulty_one_of_several_results_would_have_told_is_invented(tmp_
     text = TRIP.replace("returns: [{id: F7, price: 90}]", "returns_each: [[{id: F7}], [{id: F9}]]\n        times: 2")
     case = case_of(tmp_path, "tool: search, kind: error, times: always", text)
     assert kinds(judged(case, SEARCHES, "I could not search, but F7 goes.")) == {"answer": "invented_result"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "says", "message"),
+    [
+        (
+            "tool: [search, book], kind: error",
+            ["I could not."],
+            "The faulty result did not reach the model: no call of `search` or `book` had a result",
+        ),
+        (
+            "tool: search, kind: error, times: always, recovery: [retries, {other_tool: [cancel, book]}]",
+            [SEARCHES, "All is fine."],
+            "The model does not say that anything failed: 'All is fine.'; after the faulty result of `search` (error) it "
+            "is right that it makes the call again until it has a sound result or calls another tool (cancel, book)",
+        ),
+        (
+            "tool: search, kind: error, times: always",
+            [SEARCHES, "I could not search, but SK4711 goes daily."],
+            "The answer says 'SK4711', which nothing has told the model",
+        ),
+        (
+            "tool: search, kind: timeout, effect: true",
+            [SEARCHES, SEARCHES, BOOKS, BOOKED],
+            "`search(to='Oslo')` was made again, and nobody knows whether it had its effect: another tool must be asked "
+            "first, or the user",
+        ),
+    ],
+)
+def test_a_reason_says_what_would_be_right(tmp_path: Path, fault: str, says: list[Say], message: str) -> None:
+    assert message in [reason.message for reason in judged(case_of(tmp_path, fault), *says).reasons]
 
 
 def test_only_the_reactions_that_are_named_are_right(tmp_path: Path) -> None:
@@ -193,6 +225,34 @@ def test_of_two_calls_of_a_tool_one_does_not_make_up_for_the_other(
     assert kinds(verdict) == wrong
     assert verdict.recovery is not None
     assert verdict.recovery.how == how
+
+
+def test_calls_are_paired_by_their_numbers_among_all_calls(tmp_path: Path) -> None:
+    case = case_of(tmp_path, "tool: search, kind: error", TWO)
+    assert judged(case, BOTH, SEARCHES, "F7 and F9.").pairs == ((0, 2), (1, 1))
+
+
+TURNS = """
+    turns:
+      - user: Which flights go to Oslo?
+        expect: [{search: {to: Oslo}, returns: [{id: F7, price: 90}]}]
+      - user: And to Rome?
+        expect: [{search: {to: Rome}, returns: [{id: F9, price: 70}]}]
+"""
+
+
+def test_a_failure_that_was_told_in_one_turn_is_no_less_told_when_the_next_one_has_a_result(tmp_path: Path) -> None:
+    case = case_of(tmp_path, "tool: search, kind: error", TURNS)
+    verdict = judged(case, SEARCHES, SORRY, ROME, "F9.")
+    assert kinds(verdict) == {}
+    assert verdict.recovery == RecoveryResult("error", "error", ("search",), "tells")
+    assert kinds(judged(case, SEARCHES, "F9.", ROME, "F9.")) == {"turns[0].answer": "no_recovery"}
+
+
+def test_a_conversation_that_ends_before_its_last_turn_is_judged_as_far_as_it_was_held(tmp_path: Path) -> None:
+    case = case_of(tmp_path, "tool: search, kind: error, times: always", TURNS)
+    found = kinds(judged(case, *[SEARCHES] * 10))
+    assert found.items() >= {"turns[0].calls[4]": "too_many_retries", "turns[0].steps": "step_limit"}.items()
 
 
 def test_turns_before_the_fault_are_judged_as_ever(tmp_path: Path) -> None:
