@@ -93,8 +93,8 @@ def test_what_the_faulty_one_of_several_results_would_have_told_is_invented(tmp_
         (
             "tool: search, kind: error, times: always, recovery: [retries, {other_tool: [cancel, book]}]",
             [SEARCHES, "All is fine."],
-            "The model does not say that anything failed: 'All is fine.'; after the faulty result of `search` (error) it "
-            "is right that it makes the call again until it has a sound result or calls another tool (cancel, book)",
+            "The model does not say that anything failed: 'All is fine.'; after the faulty result of `search` (error) "
+            "it is right that it makes the call again until it has a sound result or calls another tool (cancel, book)",
         ),
         (
             "tool: search, kind: error, times: always",
@@ -104,8 +104,8 @@ def test_what_the_faulty_one_of_several_results_would_have_told_is_invented(tmp_
         (
             "tool: search, kind: timeout, effect: true",
             [SEARCHES, SEARCHES, BOOKS, BOOKED],
-            "`search(to='Oslo')` was made again, and nobody knows whether it had its effect: another tool must be asked "
-            "first, or the user",
+            "`search(to='Oslo')` was made again, and nobody knows whether it had its effect: another tool must be "
+            "asked first, or the user",
         ),
     ],
 )
