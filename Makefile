@@ -70,6 +70,9 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
+# Processes that run tests. More than two cores can use at once, as tests wait for servers and processes.
+WORKERS ?= 4
+
 # Tests with targets of their own, since they need more than `dev` installs.
 APART := independent local frameworks browser workflows hosts ray examples installs
 
@@ -82,7 +85,7 @@ demo-live: $(LOCAL)/.ready ## ask the embedded model all of them, on this machin
 	$(LOCAL)/bin/python -m pytest cases --fc-live --fc-record=off
 
 test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
-	$(BIN)/python -m pytest tests -n 2 --timeout=300 $(APART:%=--ignore=tests/%)
+	$(BIN)/python -m pytest tests -n $(WORKERS) --timeout=300 $(APART:%=--ignore=tests/%)
 
 nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect test-ray ## run all of it with all of the data, and try properties on many examples
 	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly $(APART:%=--ignore=tests/%)

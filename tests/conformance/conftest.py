@@ -24,7 +24,7 @@ def is_thorough(config: pytest.Config) -> bool:
 @pytest.fixture(scope="session")
 def every(pytestconfig: pytest.Config) -> int:
     """Of how many rows of the corpus one is judged."""
-    return 1 if is_thorough(pytestconfig) else 5
+    return 1 if is_thorough(pytestconfig) else 11
 
 
 @pytest.fixture(scope="session")

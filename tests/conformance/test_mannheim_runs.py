@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ PARTS = {
     "T8 sequential": "sequential",
 }
 TABLES = ("airbnbs", "restaurants", "food_orders", "albums_1", "songs_1", "albums_2", "songs_2", "artists_2")
+BY_DAY = {("T7 parallel", "strict"), ("T8 sequential", "original")}
+"""All go the same way. What a table has of its own is held by `test_mannheim_native`."""
 COUNTS = {"function_accuracy": ("fc", "ft"), "parameter_accuracy": ("pc", "pt")}
 APP = """
 import json
@@ -81,8 +84,13 @@ def write_sets(folder: Path, logged: Sequence[Mapping[str, Any]]) -> None:
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("table", PARTS)
-@pytest.mark.parametrize("profile", ["strict", "original"])
+@pytest.mark.parametrize(
+    ("table", "profile"),
+    [
+        pytest.param(*each, marks=() if each in BY_DAY else pytest.mark.nightly)
+        for each in product(PARTS, ("strict", "original"))
+    ],
+)
 def test_a_run_scores_each_case_as_fcall_score_does(
     tmp_path: Path, table: str, profile: str, every: int, held: Held
 ) -> None:

@@ -30,7 +30,21 @@ def test_no_exam_breaks_a_judge(run: Callable[[Any], object], exam: Any) -> None
     run(exam)
 
 
-@pytest.mark.parametrize("shape", list(shapes()), ids=lambda shape: shape.name)
+EVERY = 5
+"""Of so many shapes one belongs to `make test`."""
+ALONE = {"'[' over and over", "a sum in a call", "many arguments", "many calls in JSON", "maps in Java"}
+"""These do, too: no other test of the day takes the branch that they take."""
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(
+            shape, id=shape.name, marks=pytest.mark.nightly if number % EVERY and shape.name not in ALONE else ()
+        )
+        for number, shape in enumerate(shapes())
+    ],
+)
 def test_no_shape_of_text_breaks_a_reader(shape: Shape) -> None:
     text = shape.text(3_000)
     for run in reading().values():

@@ -284,12 +284,13 @@ def test_own_patterns_are_masked(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_ten_thousand_lines_take_seconds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("thousands", [1, pytest.param(10, marks=pytest.mark.nightly)])
+def test_ten_thousand_lines_take_seconds(tmp_path: Path, thousands: int) -> None:
     rows = (
         chat_log([user(f"What is the weather in Town{n}, ask ana{n}@x.org?")], calling(chat_call({"city": f"Town{n}"})))
-        for n in range(10_000)
+        for n in range(1_000 * thousands)
     )
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("1,000 cases") == 10
+    assert done.stdout.count("1,000 cases") == thousands

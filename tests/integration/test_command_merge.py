@@ -76,16 +76,22 @@ def mixed(shop: Shop) -> Shop:
 MODELS = ["--fc-model=python:slow:answer", "--fc-model=python:echo:answer"]
 
 
-@pytest.mark.parametrize("count", [1, 2, 5])
+GATED = [
+    ([], 1),
+    (["--fc-gate=accuracy>=70%", "--fc-gate=malformed<=0 and accuracy[smoke]==0"], 0),
+    (["--fc-gate=accuracy>=95%"], 1),
+    (["--fc-gate=accuracy>=70%", "--fc-fail=both"], 1),
+    (["--fc-gate=accuracy[nobody]>=70%"], 10),
+    (["-k", "Town"], 0),
+]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "status"),
+    ("count", "arguments", "status"),
     [
-        ([], 1),
-        (["--fc-gate=accuracy>=70%", "--fc-gate=malformed<=0 and accuracy[smoke]==0"], 0),
-        (["--fc-gate=accuracy>=95%"], 1),
-        (["--fc-gate=accuracy>=70%", "--fc-fail=both"], 1),
-        (["--fc-gate=accuracy[nobody]>=70%"], 10),
-        (["-k", "Town"], 0),
+        pytest.param(count, *gated, marks=() if count == 2 or gated == GATED[0] else pytest.mark.nightly)
+        for count in (1, 2, 5)
+        for gated in GATED
     ],
 )
 def test_shares_together_are_as_one_run(mixed: Shop, count: int, arguments: list[str], status: int) -> None:

@@ -35,8 +35,10 @@ def block(lines: Sequence[str], title: str) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")
-@pytest.mark.parametrize("arguments", RUNS)
-@pytest.mark.parametrize("columns", [60, 200])
+@pytest.mark.parametrize(
+    ("arguments", "columns"),
+    [(["-n0"], 60), (["-n2"], 200), *(pytest.param(run, 60, marks=pytest.mark.nightly) for run in RUNS[1:])],
+)
 def test_a_block_is_as_wide_as_the_terminal(shop: Shop, arguments: list[str], columns: int) -> None:
     import termios
 

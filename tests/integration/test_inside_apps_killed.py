@@ -28,7 +28,7 @@ def soon(asked: Asked) -> Answer:
     return replace(echo(asked), latency=0.002)
 
 
-@pytest.mark.parametrize("times", [4, pytest.param(8, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("times", [2, pytest.param(8, marks=pytest.mark.nightly)])
 def test_kill_9_loses_nothing_and_the_next_run_asks_only_for_the_rest(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:

@@ -121,28 +121,33 @@ def test_what_is_not_ci_may_write(mind: Mind, monkeypatch: pytest.MonkeyPatch, c
 
 NARROWED = [
     ("-k", "one"),
-    ("-k", "not one"),
     ("-m", "smoke"),
-    ("-m", "not smoke"),
     ("-x",),
-    ("--maxfail=1",),
     ("--ignore=cases/b.fc.yaml",),
     ("--deselect=cases/a.fc.yaml::one",),
-    ("cases/a.fc.yaml",),
     ("cases/a.fc.yaml::two",),
-    ("-n2",),
-    ("-n2", "-k", "two"),
     ("-n2", "-x"),
     ("--lf", "-p", "cacheprovider"),
     ("--collect-only",),
     ("--fc-dry-run",),
     ("--setup-only",),
     ("--fc-shard=1/2",),
+]
+NARROWED_ALIKE = [
+    ("-k", "not one"),
+    ("-m", "not smoke"),
+    ("--maxfail=1",),
+    ("cases/a.fc.yaml",),
+    ("-n2",),
+    ("-n2", "-k", "two"),
     ("--fc-shard=2/2", "-n2"),
 ]
+"""By the same means as one above."""
 
 
-@pytest.mark.parametrize("narrowing", NARROWED, ids=" ".join)
+@pytest.mark.parametrize(
+    "narrowing", [*NARROWED, *(pytest.param(each, marks=pytest.mark.nightly) for each in NARROWED_ALIKE)], ids=" ".join
+)
 def test_a_narrowed_run_loses_nothing(mind: Mind, narrowing: tuple[str, ...]) -> None:
     mind.cases("one", "two", "slow-three")
     mind.cases("four", name="b.fc.yaml")

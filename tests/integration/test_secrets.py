@@ -86,7 +86,7 @@ def test_keys_are_sent_where_they_belong(planted: Exam) -> None:
     assert [name for name, key in SECRETS.items() if key not in sent] == []
 
 
-@pytest.mark.parametrize("args", [(), ("-q",), LOUD, ("--full-trace", *LOUD)])
+@pytest.mark.parametrize("args", [(), pytest.param(("-q",), marks=pytest.mark.nightly), ("--full-trace", *LOUD)])
 def test_no_key_is_printed_or_written(planted: Exam, args: tuple[str, ...]) -> None:
     result = planted.shop.run("--fc-model=openai:exam", *args)
     assert result.ret == 1

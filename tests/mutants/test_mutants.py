@@ -106,6 +106,7 @@ def test_a_change_of_the_package_exchanges_little_of_a_sample() -> None:
     assert sample != {change_of(each) for each in sampled(before, 20, seed=2)}
 
 
+@pytest.mark.nightly  # nothing but `make mutants` goes this way
 def test_a_mistake_is_seen_where_a_test_fails_or_does_not_end(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

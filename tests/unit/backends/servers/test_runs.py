@@ -37,6 +37,7 @@ def test_one_server_answers_a_whole_run_and_ends_with_it(pytester: pytest.Pytest
     assert all(process.ends() for process in watched)
 
 
+@pytest.mark.nightly  # workers of pytest-xdist wait for five seconds; test_served kills who keeps a server
 def test_it_ends_when_the_controller_is_killed_in_the_middle(pytester: pytest.Pytester) -> None:
     pids, gate = pytester.path / "pids", pytester.path / "gate"
     os.mkfifo(gate)
