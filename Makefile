@@ -70,8 +70,8 @@ FUZZ := .venv-fuzz
 AUDIT := .venv-audit
 FILE_TARGETS := decoders cases baseline recordings run-file store answers spans traces
 
-# Processes that run tests. More than two cores can use at once, as tests wait for servers and processes.
-WORKERS ?= 4
+# Processes that run tests: more than two cores, as tests wait for servers and processes. Each takes a gigabyte of memory.
+WORKERS ?= 3
 
 # Tests with targets of their own, since they need more than `dev` installs.
 APART := independent local frameworks browser workflows hosts ray examples installs
