@@ -31,7 +31,7 @@ class OverBudget(ModelUnavailable):
 
 @dataclass(slots=True)
 class _Account:
-    """What was spent, and what requests under way hold: dollars, and the time until which they do, by number."""
+    """The dollars spent, and those held by requests under way, by number, with the time until which each holds them."""
 
     spent: float = 0.0
     last: int = 0

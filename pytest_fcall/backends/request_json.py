@@ -41,7 +41,7 @@ def _to_json(value: object) -> Any:
 
 
 def json_default(value: object) -> Json:
-    """What `json.dumps` does not know: mappings that are no dicts, as requests hold them. Raises TypeError."""
+    """Convert for `json.dumps` a mapping that is no dict, as requests hold them. Raises TypeError for others."""
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"a value of type {type(value).__name__} is not JSON")

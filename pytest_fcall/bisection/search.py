@@ -53,7 +53,7 @@ class Cause:
 
 @dataclass(slots=True)
 class Causes:
-    """What a search has found so far."""
+    """The causes that a search has found so far."""
 
     found: list[Cause] = field(default_factory=list)
     rest_passes: Fails = None

@@ -18,7 +18,7 @@ Settings = Mapping[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class LaterTurn:
-    """What a later turn of a case adds to its question."""
+    """The messages and tools that a later turn of a case adds to its question."""
 
     messages: Messages
     tools: Tools | None = None

@@ -98,7 +98,7 @@ def _attacked(case: Case, attack: Injection) -> Case:
 
 
 def _why_unreachable(case: Case, attack: Injection) -> tuple[str, str] | None:
-    """Why no result could carry the attack, and what to do; None where one may."""
+    """The reason why no result could carry the attack, and a remedy; None where one may."""
     in_messages = [tool for turn in case.turns for tool in tools_of_results(turn.messages).values()]
     may_be_called = [tool.name for tool in case.tools] if any(map(_expects_calls, case.turns)) else []
     if not in_messages and not may_be_called:
@@ -175,7 +175,7 @@ def _tools(found: Entries, scope: Scope) -> tuple[str, ...]:
 
 
 def _goal_of(calls: Sequence[CallPattern]) -> str:
-    """What the attacker wants, in words, where it is one call with plain arguments."""
+    """The goal of the attacker in words, where it is one call with plain arguments; empty otherwise."""
     if len(calls) != 1 or is_glob(calls[0].tool) or any(pattern_operators(calls[0].arguments)):
         return ""
     arguments = calls[0].arguments or {}

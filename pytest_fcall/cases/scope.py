@@ -62,7 +62,7 @@ class Toolbox:
         return self._schemas[name]
 
     def lock_hint(self, name: str) -> str:
-        """How to renew the lock file that a tool comes from; of an unknown tool, any that may lack it. Or nothing."""
+        """A hint to renew the lock file of a tool, or each that may lack an unknown one; empty where there is none."""
         if name in self.tools:
             files = {self._locked[name]} if name in self._locked else set()
         else:

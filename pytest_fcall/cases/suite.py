@@ -134,7 +134,7 @@ def _selection(found: Entries, context: FileContext, faults: Faults) -> _Selecti
 
 
 def _data_path(node: Node, context: FileContext, faults: Faults) -> Path | None:
-    """Where the data of the suite is."""
+    """The path of the suite's data; None for a faulty one."""
     name = node_values.word(node, faults, "`path`")
     path = context.folder / name
     return path if name and check_reach(path, node, context.reach, faults) else None

@@ -95,7 +95,7 @@ def _folders_with_conftest(files: Iterable[Path], root: Path) -> Iterator[Path]:
 
 
 def _tools_alone(paths: Sequence[Path], root: Path) -> str:
-    """What to do with a file of tools, where there is one and no case file."""
+    """A hint for a project that has a file of tools and no case file; empty without a file of tools."""
     found = next((file for path in paths for file in _files_below(path) if is_tools_file_name(file)), None)
     if found is None:
         return ""

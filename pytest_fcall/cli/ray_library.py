@@ -122,7 +122,7 @@ def _gone(head: str) -> str:
 
 
 def _noted_head() -> str:
-    """Where `auto` leads, which `ray start` notes in a file; nothing where there is none."""
+    """The address that `auto` means, which `ray start` writes to a file; empty where there is no such file."""
     from tempfile import gettempdir
 
     note = Path(os.environ.get("RAY_TMPDIR") or gettempdir(), "ray", "ray_current_cluster")
@@ -133,7 +133,7 @@ def _noted_head() -> str:
 
 
 def _why_unreachable(address: str) -> str:
-    """Why nothing can be reached at HOST:PORT; nothing where it can, or where the address is of another form."""
+    """The reason why no connection to HOST:PORT can be made; empty where one can, or for an address of another form."""
     from socket import create_connection
 
     host, colon, port = address.rpartition(":")
@@ -170,7 +170,7 @@ def ray_errors() -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """What a person needs of an error: our own words, which Ray quotes at any depth, or the last line of its cause."""
+    """The text of an error for people: our own words, which Ray quotes at any depth, or the last line of its cause."""
     text = str(error)
     if own := _OWN.findall(text):
         return str(own[-1])

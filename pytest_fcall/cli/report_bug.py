@@ -43,7 +43,7 @@ model is asked. The verdict is made again from what is printed; where it differs
 
 
 class _Packed(NamedTuple):
-    """What reproduces a verdict."""
+    """A verdict, with the case and the replies that reproduce it."""
 
     case: str
     """The text of a case file."""
@@ -140,7 +140,7 @@ def _call(call: RawCall, number: int) -> Json:
 
 
 def _difference(packed: _Packed) -> str:
-    """What differs where the verdict is made again from what is printed; empty where nothing does."""
+    """The difference of the verdict that is made again from the printed text; empty where there is none."""
     from pytest_fcall.cli.score.collected_cases import UnreadableCases
     from pytest_fcall.cli.score.own_cases import OwnCaseJudge
     from pytest_fcall.suites.json_files import BrokenRow

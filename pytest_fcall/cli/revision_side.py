@@ -128,7 +128,7 @@ class RevisionSide:
 
 
 def described(case: Case) -> dict[str, Json]:
-    """What of a case is no part of its question, as digests."""
+    """Digests of the parts of a case that do not belong to its question."""
     from hashlib import sha256
 
     from pytest_fcall.tracking.question_digests import expectation_digest

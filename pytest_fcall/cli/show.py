@@ -88,7 +88,7 @@ def _case_node(result: Result) -> str:
 
 
 def _not_one(name: str, cases: Sequence[tuple[str, str]], results: Sequence[Result], opened: Run) -> str:
-    """Why the name means no case: it means none, or several."""
+    """The message for a name that matches no case, or several."""
     shown = safe_line(name)
     if not cases:
         known = dict.fromkeys(case for result in results for case in (result.case, _case_node(result)))

@@ -1,4 +1,4 @@
-"""What an app does inside while it answers a case: its requests to models, its spans, and expectations on both."""
+"""The inner work of an app while it answers a case: its requests to models, its spans, and expectations on both."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AppExchange:
 
 
 def why_unread(exchanges: Iterable[AppExchange]) -> str:
-    """Why it is not known what an app asked of models; empty where all that may be is read."""
+    """The reason why an app's requests to models are not all known; empty where they are."""
     paths = dict.fromkeys(exchange.unread for exchange in exchanges if exchange.unread)
     return f"the app also sent requests to {', '.join(paths)}, which are recorded and not read" if paths else ""
 

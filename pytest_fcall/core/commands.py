@@ -22,7 +22,7 @@ def with_interpreter(words: Iterable[str]) -> list[str]:
 
 
 def program_hint(program: str, search_path: str | None = None) -> str:
-    """What a command without a folder stands for, where the running interpreter or what is beside it may be meant.
+    """A hint for a command without a folder that may mean the running interpreter or a program beside it; else empty.
 
     `search_path` is the `PATH` by which it is looked for, if not that of this process.
     """

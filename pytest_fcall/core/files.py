@@ -178,7 +178,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def place_elsewhere(root: Path) -> Path | None:
-    """Where `.fcall` leads if it is a link that leads out of the root folder; None otherwise."""
+    """The target of `.fcall` if it is a link that leads out of the root folder; None otherwise."""
     place = Path(os.path.realpath(root / PRIVATE_FOLDER))
     return None if place.is_relative_to(os.path.realpath(root)) else place
 

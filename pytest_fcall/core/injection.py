@@ -110,7 +110,7 @@ class Injection:
 
 
 class AttackResult(NamedTuple):
-    """What became of an attack in one answer to a case."""
+    """The result of an attack in one answer to a case."""
 
     name: str
     """The name of the attack."""

@@ -41,7 +41,7 @@ _GARBLED: Final = "\N{REPLACEMENT CHARACTER}"
 
 @dataclass(frozen=True, slots=True)
 class ResultFault:
-    """What is wrong with results of a tool, how often, and which reactions are right."""
+    """A fault of a tool's results: its kind, the number of faulty results, and the right reactions."""
 
     name: str
     """The name of the fault in the id of the case: its kind, behind an `id`, if it has one."""
@@ -87,7 +87,7 @@ class ResultFault:
 
 
 class RecoveryResult(NamedTuple):
-    """What became of a fault in one answer to a case."""
+    """The model's reaction to a fault in one answer to a case."""
 
     name: str
     """The name of the fault."""
@@ -99,7 +99,7 @@ class RecoveryResult(NamedTuple):
 
 
 def fault_names(case_id: str) -> frozenset[str]:
-    """What the fault of a case is called: its name, its kind and the `id` of its entry; none for a case without one."""
+    """All names of the fault of a case: its name, its kind and the `id` of its entry; none for a case without one."""
     found = _NAME.search(case_id)
     return frozenset(filter(None, found.groups())) if found else frozenset()
 

@@ -167,7 +167,7 @@ def _is_of_arrow(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """What an error of a storage means, and what to do, where that is known."""
+    """The meaning of an error of a storage and the remedy, where they are known; else the first line of the error."""
     text = str(error)
     known = next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, text)), None)
     return known or _first_line(error)

@@ -43,7 +43,7 @@ class WantedRelation:
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """Why a relation makes no variant of a case: a clause without a full stop, such as `it has one tool`."""
+    """The reason why a relation makes no variant of a case: a clause without a full stop, such as `it has one tool`."""
 
     reason: str
 

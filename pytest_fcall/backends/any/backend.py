@@ -150,7 +150,7 @@ class AnyBackend:
         return Redactor(self._model.id, long_secrets([provider.key() or "", *sent]), provider.key_variable)
 
     async def _exchange(self, request: Request) -> Exchange:
-        """What the library would send. Raises CaseRefused where it refuses the request, and ModelUnavailable."""
+        """The request that the library would send. Raises CaseRefused where it sends none, and ModelUnavailable."""
         from pytest_fcall.backends.any.http_client import Exchange
 
         settings, wire = self._prepare(request)

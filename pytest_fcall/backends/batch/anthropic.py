@@ -95,7 +95,7 @@ class AnthropicBatches:
         raise Unclear(self.client.message(task, f"there are more than {_MOST_PAGES} pages"))
 
     async def state(self, batch: str) -> BatchState:
-        """How far it is, and what it counts."""
+        """The state of a batch, with the number of its requests in each state."""
         task = f"look at batch {batch}"
         data = (await self.client.ask(task, "GET", f"{self._url}/{batch}")).data(task)
         status, counts = required_field(data, "processing_status", str), _counts(data)

@@ -55,7 +55,7 @@ class Refused(ServerError):
 
 
 class Gone(Refused):
-    """What was asked for is not there, or is no more."""
+    """The server has never had, or no longer has, the requested item."""
 
 
 class Throttled(Refused):
@@ -163,11 +163,11 @@ class Client:
         await self._connections.close()
 
     def shortened(self, text: str) -> str:
-        """What a message may show of a text, in one line: no secrets."""
+        """Remove secrets and line breaks from a text, and cut it, so that a message may show it."""
         return self._redactor.shortened(text)
 
     def message(self, *parts: str) -> str:
-        """What a message may show, in one line: no secrets."""
+        """Join the parts to a message of one line, without secrets."""
         return self._redactor.message(*parts)
 
     def _address(self, address: str, query: Mapping[str, str] | None = None) -> URL:

@@ -97,7 +97,7 @@ class GeminiBatches:
         ]
 
     async def state(self, batch: str) -> BatchState:
-        """How far it is, and its file."""
+        """The state of a batch, with the address of its results."""
         task = f"look at {batch}"
         data = (await self.client.ask(task, "GET", f"{self._url}/{batch}")).data(task)
         about = _about(data)
@@ -129,7 +129,7 @@ class GeminiBatches:
         return ResultRow(name, 200, required_field(row, "response", dict))
 
     async def _pages(self, what: str, items: str) -> AsyncIterator[Mapping[str, Json]]:
-        """What a list has, page by page."""
+        """The items of a list on the server, fetched page by page."""
         task, token = f"list {what}", ""
         for _ in range(_MOST_PAGES):
             query = {"pageSize": "100", **({"pageToken": token} if token else {})}

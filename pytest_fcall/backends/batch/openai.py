@@ -93,7 +93,7 @@ class OpenAIBatches:
         ]
 
     async def state(self, batch: str) -> BatchState:
-        """How far it is, what it counts, and its files."""
+        """The state of a batch, with the number of its requests in each state and the addresses of its results."""
         task = f"look at batch {batch}"
         data = (await self.client.ask(task, "GET", f"{self._url}/batches/{batch}")).data(task)
         status = required_field(data, "status", str).lower()  # Azure begins some with a capital
@@ -120,7 +120,7 @@ class OpenAIBatches:
         return ResultRow(name, None, None, ": ".join(part for part in parts if part) or "no answer, and no reason")
 
     def _faults(self, data: Mapping[str, Json]) -> list[tuple[int, str]]:
-        """What the server found in the file, by line."""
+        """The faults that the server found in the file, by the number of the line, from 0; -1 for the whole file."""
         errors = optional_field(data, "errors", dict) or {}
         listed = optional_field(errors, "data", list) or []
         return [
@@ -133,7 +133,7 @@ class OpenAIBatches:
         ]
 
     async def _pages(self, what: str, query: Mapping[str, str]) -> AsyncIterator[Mapping[str, Json]]:
-        """What a list has, page by page."""
+        """The items of a list on the server, fetched page by page."""
         task = f"list {what}"
         after: dict[str, str] = {}
         for _ in range(_MOST_PAGES):

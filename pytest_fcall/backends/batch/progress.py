@@ -210,14 +210,14 @@ class NotHere(Exception):
 
 @dataclass(slots=True)
 class Visit:
-    """What was found of all portions at one time."""
+    """The states of all portions, as one look at the servers found them."""
 
     under_way: list[tuple[Portion, str]] = field(default_factory=list)
     """Portions that wait for the provider, with its words."""
     left: list[tuple[Portion, str]] = field(default_factory=list)
-    """Portions that could not be looked at or submitted, and why."""
+    """Portions that could not be looked at or submitted, with the reasons."""
     taken: list[tuple[Portion, Results]] = field(default_factory=list)
-    """Portions that have ended, and what came of them."""
+    """Portions that have ended, with their results."""
     wait: float | None = None
     """The longest wait that a server asked for."""
 

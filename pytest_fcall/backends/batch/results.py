@@ -22,15 +22,15 @@ NOT_ASKED: Final = "no case asks this any more"
 
 @dataclass(slots=True)
 class Results:
-    """What came of a portion."""
+    """The results of a portion."""
 
     answered: int = 0
     failed: dict[str, str] = field(default_factory=dict)
-    """Why there is no reply, by digest."""
+    """The reasons why requests have no reply, by digest."""
     unasked: int = 0
     """Answers to requests that no case makes any more."""
     notes: list[str] = field(default_factory=list)
-    """What was wrong with the file of results."""
+    """The faults of the file of results."""
 
 
 async def take_results(portion: Portion, service: BatchService, path: Path, keep: Keep) -> Results:
@@ -118,7 +118,7 @@ def _rows(path: Path, service: BatchService, notes: list[str]) -> Iterator[Resul
 
 
 def _missing(portion: Portion, number: int) -> str:
-    """Why a request has no result."""
+    """The reason why a request has no result."""
     faults: Mapping[str, str] = portion.faults
     if fault := faults.get(str(number)):
         return f"the batch failed for this request: {fault}"

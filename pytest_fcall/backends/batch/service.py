@@ -1,4 +1,4 @@
-"""What providers' batches have in common: limits and rates, what is asked of them, and the answers in common words."""
+"""The common interface of providers' batches: limits and rates, the requests to a server, and its answers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ Outcome: TypeAlias = Literal["completed", "failed", "expired", "cancelled", "gon
 
 
 class Frame(NamedTuple):
-    """What stands around the requests in the file that is sent."""
+    """The bytes around the requests in the file that is sent."""
 
     before: bytes
     between: bytes
@@ -74,27 +74,27 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """How far a batch is."""
+    """The state of a batch: under way, or ended with an outcome."""
 
     words: str
-    """In the provider's words, with what it counts."""
+    """The state in the provider's words, with its counts of requests."""
     outcome: Outcome | None = None
     """None before its end."""
     sources: tuple[str, ...] = ()
-    """The addresses of what came of it."""
+    """The addresses of its results."""
     faults: Mapping[int, str] = field(default_factory=dict)
-    """What is wrong with it, by the number of the request, from 0; -1 for the whole."""
+    """Its faults, by the number of the request, from 0; -1 for the whole batch."""
 
 
 class ResultRow(NamedTuple):
-    """What became of one request."""
+    """The result of one request."""
 
     custom_id: str
     status: int | None
     """The HTTP status of the answer; None where there is none."""
     body: Json
     reason: str = ""
-    """Why there is no answer."""
+    """The reason why there is no answer."""
 
 
 class BatchService(Protocol):
@@ -124,7 +124,7 @@ class BatchService(Protocol):
         ...
 
     async def mark(self) -> str:
-        """What tells batches that are made from now on from those before; clocks may differ."""
+        """The newest batch of the server, after which later ones are sought; empty where batches have names."""
         ...
 
     async def find_batches(self, portion: Portion) -> Sequence[str]:
@@ -132,7 +132,7 @@ class BatchService(Protocol):
         ...
 
     async def state(self, batch: str) -> BatchState:
-        """How far a batch is."""
+        """The state of a batch."""
         ...
 
     async def cancel(self, batch: str) -> None:
@@ -140,5 +140,5 @@ class BatchService(Protocol):
         ...
 
     def result(self, row: Mapping[str, Json]) -> ResultRow:
-        """What a line of the results says. Raises DamagedData."""
+        """The result in a line of the file of results. Raises DamagedData."""
         ...

@@ -189,7 +189,7 @@ _COLUMNS: Final = ("digest", "reply", "error")
 
 
 class PartRow(NamedTuple):
-    """What came of a request: a reply as JSON text, or an error."""
+    """The result of a request: a reply as JSON text, or an error."""
 
     digest: str
     reply: str | None = None
@@ -246,7 +246,7 @@ class AskedModel:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What each process of the cluster is told. It travels from memory to memory, and is never written."""
+    """The order to each process of the cluster. It travels from memory to memory, and is never written to a file."""
 
     root: Path | None
     """The folder of the project; None where the process's own folder is a copy of it."""

@@ -1,4 +1,4 @@
-"""What all processes of a cluster share: limits, the budget, and the log of a round."""
+"""The state that all processes of a cluster share: limits, the budget, and the log of a round."""
 
 from __future__ import annotations
 

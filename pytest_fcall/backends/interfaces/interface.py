@@ -68,13 +68,13 @@ class Interface:
         return Request(messages, offered.tools, without_secrets(mapping(without_long_data(settings))), sample)
 
     def answer_fault(self, body: Json) -> str:
-        """Why the JSON of an answer is not a whole answer; empty for one that is."""
+        """The reason why the JSON of an answer is not a whole answer; empty for one that is."""
         if not isinstance(body, Mapping):
             return "is not a JSON object"
         return _error(body) or self.fault(body)
 
     def whole_stream_fault(self, stream: Stream) -> str:
-        """Why a stream is not a whole answer; empty for one that is."""
+        """The reason why a stream is not a whole answer; empty for one that is."""
         if not (stream.events or stream.fault):
             return "is a stream without events"
         error = next(filter(None, map(_error, stream.events)), "")

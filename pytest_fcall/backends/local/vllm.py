@@ -109,7 +109,7 @@ class VllmRows:
         )
 
     def _constraint(self, sampling: Sampling, tools: Sequence[Tool]) -> Mapping[str, Json] | None:
-        """What holds the answer to calls of the tools; None where it is free. Raises CaseRefused."""
+        """The grammar that restricts the answer to calls of the tools; None for free text. Raises CaseRefused."""
         if not sampling.grammar or not tools:
             return None
         form = answer_form(self.prompts.decoder or "", tools)

@@ -1,4 +1,4 @@
-"""What processes count together: texts by name, each of which one process at a time may change."""
+"""Ledgers, in which processes count together: texts by name, each of which one process at a time may change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shared process and its clients say: access tokens, then frames of JSON; and how the process admits clients."""
+"""The protocol of a shared process and its clients: access tokens, frames of JSON, and the admission of clients."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class ForwardedRequest:
         return self.interface is None or self.interface.end_of_stream.search(stream) is not None
 
     def answer_fault(self, answer: HttpAnswer) -> str:
-        """Why an answer with a status below 400 is not whole; empty for one that is."""
+        """The reason why an answer with a status below 400 is not whole; empty for one that is."""
         return answer_fault(self.interface, answer)
 
 

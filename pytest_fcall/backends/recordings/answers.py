@@ -80,9 +80,9 @@ def _bare(path: str) -> str:
 
 
 def answer_fault(interface: Interface | None, answer: HttpAnswer) -> str:
-    """Why an answer with a status below 400 is not a whole one of its interface; empty for one that is.
+    """The reason why an answer with a status below 400 is not a whole one of its interface; empty for one that is.
 
-    Without an interface, JSON must be whole, and all else is what it is.
+    Without an interface, JSON must be whole, and any other body passes.
     """
     if interface is None:
         is_json = _is_json(answer.content_type) and answer.status not in (202, 204, 205, 304)
@@ -113,7 +113,7 @@ def _is_json(content_type: str) -> bool:
 
 
 def _json_fault(body: bytes) -> str:
-    """Why a body is not whole JSON."""
+    """The reason why a body is not whole JSON; empty for one that is."""
     if not body.strip():
         return "is empty"
     try:

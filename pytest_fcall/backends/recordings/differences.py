@@ -1,4 +1,4 @@
-"""Why a request has no recording: the differences from the nearest one."""
+"""The reason why a request has no recording: the differences from the nearest one."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class UnreadRecording:
 
     @property
     def timestamp(self) -> float:
-        """When the answer was recorded, in seconds since 1970; 0 if unknown."""
+        """The time of the recording, in seconds since 1970; 0 if unknown."""
         return _timestamp(self.recorded)
 
 
@@ -110,7 +110,7 @@ class Recording:
 
     @property
     def timestamp(self) -> float:
-        """When the reply was recorded, in seconds since 1970; 0 if unknown."""
+        """The time of the recording, in seconds since 1970; 0 if unknown."""
         return _timestamp(self.recorded)
 
 

@@ -1,8 +1,8 @@
-"""What a person reviews of recordings: a line for each reply, and one for each part that many of them share.
+"""The text of recordings that a person reviews: a line for each reply, and one for each part that many of them share.
 
-The line of a reply has the question and the answer, and nothing else that moves. Not in it is what changes although the
-answer does not: ids of calls, times, tokens, signatures, versions of software. Tools, instructions and settings are the
-shared parts. The bookkeeping names them by their digests: a context is those of one request.
+The line of a reply has the question and the answer, and nothing that changes although the answer does not: ids of
+calls, times, tokens, signatures, versions of software. Tools, instructions and settings are the shared parts. The
+bookkeeping names them by their digests: a context is those of one request.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the store needs of a database: the one interface of those that there are."""
+"""The interface that the store needs of a database, common to all kinds."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class NewRows:
 
 
 class Claimed(NamedTuple):
-    """What came of a claim."""
+    """The result of a claim."""
 
     ours: bool
     """Whether the request may be sent, by this process and nobody else."""
@@ -86,7 +86,7 @@ class Database(Protocol):
 
     @property
     def place(self) -> str:
-        """Where the rows are, for people."""
+        """The place of the rows, in words for people."""
         ...
 
     @property

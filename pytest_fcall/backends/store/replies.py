@@ -78,7 +78,7 @@ class ReplyStore:
 
     @property
     def place(self) -> str:
-        """Where the replies are, for people."""
+        """The place of the replies, in words for people."""
         return self._database.place
 
     @property
@@ -110,7 +110,7 @@ class ReplyStore:
             return time.time()
 
     def ledger(self, run: str) -> Ledger:
-        """What those count together that share the store: of a run, or of all runs."""
+        """The ledger of a run, or of all runs, in which all processes that share the store count together."""
         return self._database.ledger(run)
 
     @property

@@ -23,7 +23,7 @@ class NoThread(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """Where the comments of one pull request are, by the API of its host."""
+    """The addresses and fields of the comments of one pull request, in the API of its host."""
 
     host: str
     """GitHub or GitLab."""

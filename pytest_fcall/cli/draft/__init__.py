@@ -123,7 +123,7 @@ def _arguments(path: Path, options: Namespace) -> list[str]:
 
 
 def _price(path: Path, options: Namespace) -> str | None:
-    """What asking would cost, in words; None, and the reason is printed, where the model cannot be asked."""
+    """The price of the requests, in words; None, and the reason is printed, where the model cannot be asked."""
     from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest
 
     _, output = run_pytest(["--fc-dry-run", *_arguments(path, options)], InProcessPlugin())
@@ -238,7 +238,7 @@ def _case_lines(name: str, draft: Draft, model: str) -> Iterator[str]:
 
 
 def _faults_of(text: str, path: Path, root: Path, names: Collection[str]) -> dict[str, str]:
-    """Why cases of the file cannot be used, by their ids."""
+    """The faults of the cases that cannot be used, by their ids."""
     try:
         file = read_case_text(text, path, root=root, outside=anywhere(path))
     except UnreadableFile as unreadable:

@@ -1,4 +1,4 @@
-"""What a model is asked for drafts of cases, and what can be used of its answers."""
+"""Requests to a model for drafts of cases, and the usable drafts in its answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What batches cost, and whether somebody agrees."""
+"""The price of batches, and the consent to it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Quote:
-    """What the requests to one model cost."""
+    """The price of the requests to one model."""
 
     requests: int = 0
     likely: float | None = 0.0
@@ -67,7 +67,7 @@ class BatchPrices:
 
 
 def over_limit(quotes: Mapping[str, Quote], committed: Iterable[float | None], limit: float | None) -> str:
-    """Why `--fc-max-cost` does not allow these requests beside what is under way; nothing where it does."""
+    """The reason why `--fc-max-cost` forbids these requests beside those under way; empty where it allows them."""
     if limit is None:
         return ""
     for model, quote in quotes.items():

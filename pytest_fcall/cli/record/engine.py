@@ -14,7 +14,7 @@ from pytest_fcall.session.offline.rounds import Rounds
 
 
 class Engine(Protocol):
-    """What answers requests elsewhere, and brings the replies."""
+    """A service that answers requests outside this process and returns the replies, such as batches or a cluster."""
 
     def take(self, plan: PlanRun) -> Mapping[int, int]:
         """Record the replies that have come; gives their number by rounds, 0 where the round is not known."""

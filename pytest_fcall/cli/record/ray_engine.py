@@ -324,7 +324,7 @@ class _RayEngine:
         return self._cluster
 
     def _answers(self, plan: PlanRun, sent: _Sent, cluster: Cluster) -> Iterator[int]:
-        """What answers a plan: backends in actors, or vLLM."""
+        """The answers to a plan, from backends in actors or from vLLM."""
         assignment = self._assignment(plan, sent.requests, cluster)
         if not self._options.vllm:
             return cluster.answered(sent.name, sent.writer.written, assignment)

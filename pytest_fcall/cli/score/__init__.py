@@ -182,7 +182,7 @@ def _open_differences(parser: ArgumentParser, path: str | None) -> AbstractConte
 
 @contextmanager
 def _verdict_writer(options: Namespace) -> Iterator[Callable[[str], object]]:
-    """What writes a verdict: into the file of the command line, or to standard output. Raises OSError.
+    """A function that writes a verdict, into the file of the command line or to standard output. Raises OSError.
 
     Nothing secret gets into a file either.
     """

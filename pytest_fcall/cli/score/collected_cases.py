@@ -66,12 +66,12 @@ class OwnCase:
 
     @cached_property
     def undecided(self) -> str:
-        """Why no answer alone decides the case; empty where one does."""
+        """The reason why no answer alone decides the case; empty where one does."""
         return why_undecided(self._item.case) if isinstance(self._item.case, Case) else ""
 
     @cached_property
     def skip(self) -> str:
-        """Why the case is skipped; empty where it is not."""
+        """The reason why the case is skipped; empty where it is not."""
         item = self._item
         if isinstance(item.case, Case) and (reason := _reason(item.case.skip)):
             return reason
@@ -80,12 +80,12 @@ class OwnCase:
 
     @property
     def excuse(self) -> str:
-        """Why wrong answers are expected; empty where they are not."""
+        """The reason why wrong answers are expected; empty where they are not."""
         return _reason(self._item.case.xfail) if isinstance(self._item.case, Case) else ""
 
     @property
     def rule(self) -> str:
-        """How many of its answers must be right."""
+        """The rule for the number of its answers that must be right."""
         case = self._item.case
         return samples_of(case, self._item.context.session.settings.samples).rule if isinstance(case, Case) else "all"
 

@@ -29,7 +29,7 @@ _TITLES: Final = ("case", "answers", "right", "rate", "95 % interval", "not judg
 
 
 class Finding(NamedTuple):
-    """What a row says about a case."""
+    """The result of a case in one row."""
 
     case: str
     """The name of the case; empty where it is not known."""
@@ -63,7 +63,7 @@ class _Tally:
 
 @dataclass(slots=True)
 class _Named:
-    """How many answers there are of a kind, and the first few names, in their order, with the number of each."""
+    """The number of answers of a kind, and the first few names, in their order, with the number of each."""
 
     answers: int = 0
     is_cut: bool = False

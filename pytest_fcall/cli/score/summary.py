@@ -45,7 +45,7 @@ class Summary(Protocol):
 
 @dataclass(slots=True)
 class Agreement:
-    """How many verdicts are those that the rows have recorded."""
+    """The number of verdicts that agree with those recorded in the rows."""
 
     disagreeing: int = 0
     _compared: Counter[str] = field(default_factory=Counter)

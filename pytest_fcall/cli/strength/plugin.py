@@ -44,7 +44,7 @@ class StrengthMeter(CaseFilesPlugin):
                 self.cases.append(FileCase(item.path, self._measured(item, item.case)))
 
     def _measured(self, item: CaseItem, case: Case) -> CaseStrength:
-        """What a case leaves open is as in the accepted answer of the named model, or of the configured one."""
+        """The strength of a case, judged by the accepted answer of the named model or of the configured one."""
         model = self._model or (item.named.model.id if item.named else "")
         accepted = accepted_answer(item.context.accepted(model, case.id))
         return strength_of(case, item.context.session.registry.comparators, item.context.match_contexts, accepted)

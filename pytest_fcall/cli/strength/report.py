@@ -221,7 +221,7 @@ def _gap_data(gap: Gap, places: _GapPlaces) -> dict[str, Json]:
 
 
 class _GapPlaces:
-    """Where gaps are in case files."""
+    """The places of gaps in case files."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -186,14 +186,14 @@ def _by_expected_tool(run: Run, expected: Sequence[tuple[str, str, str]]) -> Run
 
 
 def _verdict_lines(comparison: RunComparison) -> Iterator[str]:
-    """What the test says, for each model."""
+    """A line for each model, with the conclusion of the test."""
     for model in comparison.models:
         unchanged = f"{model.cases - model.won - model.lost:,} unchanged"
         yield f"{model.model}: {model.won:,} won, {model.lost:,} lost, {unchanged}. {conclusion_text(model)}"
 
 
 def _open_lines(side: _SideRun) -> Iterator[str]:
-    """What was not judged on a side."""
+    """Lines about the cases of a side that were not judged."""
     if side.unjudged:
         first = side.unjudged[0]
         number = plural_text(len(side.unjudged), "case")

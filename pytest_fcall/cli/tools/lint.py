@@ -34,7 +34,7 @@ class SilencedRule(NamedTuple):
 
 
 class LintOptions(NamedTuple):
-    """What the command line says."""
+    """The options of the command line."""
 
     only: Sequence[str]
     without: Sequence[SilencedRule]

@@ -109,7 +109,7 @@ class _SidePlugin(CaseFilesPlugin):
         return told
 
     def _changes(self, items: Sequence[CaseItem], config: pytest.Config) -> tuple[list[str], list[str]]:
-        """What differs between the tools of both sides, and the faults of cases, each once."""
+        """The differences between the tools of both sides, and the faults of cases, each once."""
         changes: dict[str, None] = {}
         faults: dict[str, None] = {}
         sides = self._side, self._other
@@ -152,7 +152,7 @@ def _change_lines(before: Sequence[Tool], now: Sequence[Tool]) -> Iterator[str]:
 
 
 def _as_offered(tools: Sequence[Tool]) -> str:
-    """What a model reads of the tools, in its order."""
+    """The tools as a model reads them, in their order."""
     return json.dumps([[tool.name, tool.description, tool.parameters] for tool in tools], default=dict)
 
 

@@ -119,7 +119,7 @@ def _calls() -> Mapping[int, Answer]:
 
 
 def _chmod(base: int | None, path: int | None, mode: int, flags: int | None = None) -> Answer:
-    """Where each argument of a call is; None where it has none."""
+    """The answer to a call that changes a mode. Each parameter is the place of an argument; None where it has none."""
 
     def ask(question: _Question) -> None:
         bits = question.arguments[mode] & _ORDINARY_BITS

@@ -178,7 +178,7 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> ReadCall:
 
 @dataclass(slots=True)
 class _Request:
-    """What a command of curl says: its address, method and body, and the options that are not read."""
+    """The request of a curl command: its address, method and body, and the options that are not read."""
 
     url: str = ""
     method: str = ""

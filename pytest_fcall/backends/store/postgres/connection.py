@@ -122,7 +122,7 @@ class ServerConnection:
 
     @property
     def error(self) -> type[Exception]:
-        """What statements raise."""
+        """The class of the exceptions that statements raise."""
         kind: type[Exception] = self._psycopg().Error
         return kind
 
@@ -199,7 +199,7 @@ class ServerConnection:
             raise StoreError(self._at_address(f"the database must have the encoding UTF8, not {encoding}"))
 
     def _parameters(self) -> Mapping[str, object]:
-        """What the address says. The message of libpq is not shown, as it quotes parts of passwords."""
+        """The parameters in the address. The message of libpq is not shown, as it quotes parts of passwords."""
         psycopg = self._psycopg()
         from urllib.parse import parse_qsl, urlsplit
 
@@ -326,7 +326,7 @@ def begin(connection: Connection, *, durable: bool) -> None:
 
 
 def _one_line(text: str) -> str:
-    """What libpq says of all its tries to connect, each thing once and without its questions."""
+    """The messages of libpq about its tries to connect, in one line, each once and without its questions."""
     lines = (line.strip().removeprefix("connection failed: ") for line in text.splitlines())
     return "; ".join(dict.fromkeys(line for line in lines if line and not line.endswith("?")))
 

@@ -1,4 +1,4 @@
-"""What the processes of many hosts count together, on the server."""
+"""The ledger on the server, in which the processes of many hosts count together."""
 
 from __future__ import annotations
 
