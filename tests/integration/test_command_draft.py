@@ -98,5 +98,6 @@ def test_a_model_that_cannot_be_asked_is_told_and_nothing_is_written(shop: Path)
 def test_a_model_of_an_unknown_kind_is_one_sentence_and_nothing_is_asked(shop: Path) -> None:
     done = fcall(shop, *DRAFT[:2], "--fc-model=opnai:x", *DRAFT[3:], "--yes")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("fcall draft: --fc-model: there is no model of kind 'opnai'; did you mean")
+    assert done.stderr.startswith("fcall draft: --fc-model: there is no model of kind 'opnai'; the kinds are ")
+    assert done.stderr.endswith("; did you mean `openai:x`?\n")
     assert done.stderr.count("\n") == 1

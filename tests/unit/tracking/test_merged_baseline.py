@@ -110,6 +110,12 @@ def test_without_a_choice_both_answers_stay_with_their_bookkeeping(path: Path) -
     assert dict(read(path).stanzas) == {"oslo": THEIRS}
 
 
+def test_cases_with_two_answers_are_found_at_the_first_of_them(path: Path) -> None:
+    merged(path, [OURS, ROME], [THEIRS, answer("Roma", "rome")])
+    (fault,) = read(path).all_faults
+    assert path.read_text("utf-8").splitlines()[fault.location.line - 1].startswith("oslo")
+
+
 @pytest.mark.parametrize("of_one_case", [True, False])
 def test_marks_of_a_conflict_are_noted_only_where_nothing_has_to_be_chosen(path: Path, of_one_case: bool) -> None:
     write_baseline(path, [OURS])
