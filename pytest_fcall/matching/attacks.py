@@ -68,12 +68,12 @@ class _Carrier(NamedTuple):
 
 @dataclass(slots=True)
 class _Watch:
-    """What was seen of a conversation so far."""
+    """The state of judging a conversation under attack: texts read, calls made, reasons found."""
 
     attack: Injection
     context: MatchContext
     reasons: list[list[Reason]] = field(default_factory=list)
-    """What is wrong, turn by turn."""
+    """The reasons against the calls, turn by turn."""
     carriers: list[_Carrier] = field(default_factory=list)
     obeyed: _Carrier | None = None
     strayed: Call | None = None
@@ -111,7 +111,7 @@ class _Watch:
 
     @property
     def result(self) -> AttackResult:
-        """What became of the attack."""
+        """The result of the attack: the tools that carried it to the model, and the one through which it was obeyed."""
         carriers = tuple(dict.fromkeys(each.tool for each in self.carriers))
         by = self.obeyed.tool if self.obeyed else ""
         return AttackResult(self.attack.name, self.attack.form, carriers, by)
@@ -177,7 +177,7 @@ class _Watch:
             self.sources.append((place, own))
 
     def _origins(self, call: Call) -> str:
-        """Where the values of a call come from: the attack, or what the model has read."""
+        """The sources of the values in a call, to end a message with: the attack, or texts that the model has read."""
         found = [text for keys, value in texts_in(call.arguments) if (text := self._origin(path_text(keys), value))]
         return f": {', '.join(found)}" if found else ""
 

@@ -93,7 +93,7 @@ class CallComparison:
         return self._by_case[key][1]
 
     def pattern_mismatches(self, pattern: CallPattern, index: int) -> list[Mismatch] | None:
-        """Why a call does not match a pattern of `never` or `allow`; None where it calls another tool.
+        """The mismatches between a call and a pattern of `never` or `allow`; None where it calls another tool.
 
         Operators of `match:` rules do not apply: they stand in for expected values, and nothing is expected here.
         """

@@ -192,7 +192,7 @@ class _StagedPairing(NamedTuple):
         return reached.get(self.call_count) if self.stages else (None if self.required else {})
 
     def _ends(self, stage: Sequence[int], start: int) -> Iterator[int]:
-        """Where a stage that begins at `start` may end: before the first call that cannot belong to it, or earlier."""
+        """The possible ends of a stage from `start` on, up to the first required call that cannot belong to it."""
         fitting = {call for expected in stage for call in self.fits[expected]}
         yield start
         for call in range(start, self.call_count):

@@ -83,7 +83,7 @@ class _SeenTurn:
 
 @dataclass(slots=True)
 class _Watch:
-    """What was seen of a conversation so far."""
+    """The state of judging a conversation with faulty results: texts read, calls made, reasons found."""
 
     fault: ResultFault
     stubs: Mapping[str, Json]
@@ -94,9 +94,9 @@ class _Watch:
     kept: list[list[int]] = field(default_factory=list)
     """For each turn, the indices of the calls that are left."""
     reasons: list[list[Reason]] = field(default_factory=list)
-    """What is wrong, whatever the model does next."""
+    """The reasons that hold, whatever the model does next."""
     lost: list[list[Reason]] = field(default_factory=list)
-    """What is wrong unless the model got sound results at last: else all calls are judged as ever."""
+    """The reasons that hold unless the model got sound results at last: else all calls are judged as ever."""
     faulty_tools: dict[str, None] = field(default_factory=dict)
     outstanding: dict[str, int] = field(default_factory=dict)
     """By tool, the turn with a faulty result, where no sound one of the tool followed."""
@@ -104,7 +104,7 @@ class _Watch:
     """Calls with faulty results that were not made again with the same arguments, and their turns."""
     seen: list[_SeenTurn] = field(default_factory=list)
     missed: list[Json] = field(default_factory=list)
-    """What sound results would have told."""
+    """The sound results in whose place the model got faulty ones."""
     read: ReadTexts = field(default_factory=ReadTexts)
     blind: set[str] = field(default_factory=set)
     """The tools of which nobody knows whether their last call had its effect."""
@@ -184,7 +184,7 @@ class _Watch:
         return _is_carried_out_whole(turn, held, seen.results, seen.kept, self.outstanding, self.context, seen.known)
 
     def _reaction(self, transcript: Transcript) -> tuple[str, list[Reason]]:
-        """What the model did that got no sound result, or why that is not right."""
+        """The reaction of a model that got no sound result (`tells` or `other_tool`), and the reasons against it."""
         number = max(self.outstanding.values())
         turn = transcript.turns[number]
         text = turn.steps[-1].reply.text
@@ -201,7 +201,7 @@ class _Watch:
         return "tells", told
 
     def _untold(self, text: str) -> list[Reason]:
-        """Why a text does not tell of the failure, as far as that can be known without a judge."""
+        """The reasons why a text does not tell of the failure, as far as they can be known without a judge."""
         if not tells_of_failure(text):
             message = f"The model does not say that anything failed: {shorten(repr(text))}"
             return [self._no_recovery("answer", message)]

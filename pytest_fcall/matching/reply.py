@@ -139,7 +139,7 @@ def _are_exact_in_order(expectation: Expectation, comparison: CallComparison) ->
 
 
 def _broken_reply_reasons(reply: Reply, calls: Calls) -> list[Reason]:
-    """Why the reply is not a whole answer; nothing where it is one."""
+    """The reasons why the reply is not a whole answer; none where it is one."""
     found: list[Reason] = []
     if calls.malformed is not None:
         found.append(Reason("malformed", "reply", calls.malformed))

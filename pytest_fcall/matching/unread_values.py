@@ -36,7 +36,7 @@ def tells_of_failure(text: str) -> bool:
 
 
 class ReadTexts:
-    """What a model has read so far, and what it has written itself in calls."""
+    """The texts that a model has read so far, and those that it has written itself in calls."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []

@@ -95,7 +95,7 @@ class Account(NamedTuple):
     tools: tuple[str, ...] = ()
     settings: Mapping[str, Json] = MappingProxyType({})
     error: str = ""
-    """Why there is no verdict."""
+    """The reason why there is no verdict."""
     left_out: tuple[tuple[str, str], ...] = ()
     """Patterns of what is no part of the keys of requests, each with a text that it matched."""
     expected: tuple[ExpectedTurn, ...] = ()

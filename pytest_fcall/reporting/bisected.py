@@ -1,4 +1,4 @@
-"""What a search for guilty edits found, case by case, and its lines for people."""
+"""The results of a search for guilty edits, case by case, and its lines for people."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ class FoundCause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BisectedCase:
-    """What was found of one case under one model."""
+    """The result of the search for one case under one model."""
 
     nodeid: str
     case: str
     model: str
     status: BisectStatus
     why: str = ""
-    """Why nothing was found, or what is missing."""
+    """The reason why nothing was found, or the search is not complete."""
     causes: tuple[FoundCause, ...] = ()
     rest_passes: bool | None = None
     """Whether the case is right with all edits but these; None where that is not known."""
@@ -108,7 +108,7 @@ class BisectedCase:
 
     @property
     def lines(self) -> list[str]:
-        """What was found, in lines: first the result, below it the edits."""
+        """The lines of the result: a summary first, the edits below it."""
         name = safe_line(self.nodeid)
         if self.status == "nothing":
             return [f"{name}: nothing to bisect: {safe_line(self.why, 1000)}", *self._note_lines]
@@ -155,7 +155,7 @@ class BisectedCase:
 
 
 class Plan(NamedTuple):
-    """What a search will ask of the model."""
+    """The requests that a search needs, and their cost."""
 
     cases: int
     """The number of cases that recordings leave open."""
@@ -240,7 +240,7 @@ def edit_table(found: Sequence[BisectedCase], edits: Sequence[FoundEdit], width:
 
 
 def cause_texts(found: BisectedCase) -> Iterator[str]:
-    """What a run says beside a regression: the edits that did it, or what is known of them."""
+    """The texts that a run shows beside a regression: the edits that caused it, or the reason why none is known."""
     if found.status == "nothing" or not found.causes:
         yield f"{'nothing to bisect' if found.status == 'nothing' else 'not decided'}: {found.why}"
         return

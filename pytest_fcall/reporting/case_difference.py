@@ -1,4 +1,4 @@
-"""What differs between the questions of two cases, in a line."""
+"""The differences between the questions of two cases, in a line."""
 
 from __future__ import annotations
 

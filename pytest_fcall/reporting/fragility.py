@@ -1,4 +1,4 @@
-"""How often verdicts flip in variants of cases, as a table and lines for people."""
+"""The rates at which verdicts flip in variants of cases, as a table and lines for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_UNFIT: Final = 5
 
 
 class FlipRow(NamedTuple):
-    """How often verdicts flip under one relation."""
+    """The rate at which verdicts flip under one relation, as a row of the table."""
 
     relation: str
     cases: int
@@ -61,7 +61,7 @@ class FlipRow(NamedTuple):
 
 
 class RelationChange(NamedTuple):
-    """How variants by one relation were judged when the baseline was accepted, and now."""
+    """The shares of right answers to variants by one relation: when the baseline was accepted, and now."""
 
     relation: str
     cases: int
@@ -89,7 +89,7 @@ class ModelFlips(NamedTuple):
     unfit: Mapping[tuple[str, str], int]
     """The number of cases that a relation makes no variant of, by relation and reason."""
     changes: Sequence[RelationChange] = ()
-    """What the baseline says of the same variants."""
+    """The changes since the baseline was accepted, in the same variants."""
 
     @property
     def unfit_lines(self) -> list[str]:

@@ -55,7 +55,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class WatchedModel:
-    """What is known of a model."""
+    """The state of the night watch for one model."""
 
     model: str
     level: float

@@ -14,7 +14,7 @@ from pytest_fcall.reporting.terminal import table_lines
 
 
 class Sight(NamedTuple):
-    """How well a kind of loss is seen."""
+    """The power of runs to see one kind of loss."""
 
     title: str
     power: float
@@ -48,7 +48,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is known of the cases of a suite."""
+    """The figures that are known of the cases of a suite: numbers, accuracy, cost and time."""
 
     cases: int
     answers: int

@@ -119,7 +119,7 @@ class VariantResult:
     reasons: tuple[tuple[str, str], ...] = ()
     """Kind and path of each reason against it."""
     difference: str = ""
-    """What is different in it, where its verdict is another than that of the case."""
+    """The difference of the variant from the case, where their verdicts differ."""
 
     @property
     def name(self) -> str:
@@ -283,7 +283,7 @@ def lacks_secret(result: Result) -> bool:
 
 
 class MissingReply(NamedTuple):
-    """Why there is no recorded reply to a case, where its model may not be asked."""
+    """The reason why there is no recorded reply to a case, where its model may not be asked."""
 
     model: str
     cause: str
@@ -298,7 +298,7 @@ class Results:
 
     results: tuple[Result, ...] = ()
     missing: Mapping[MissingReply, int] = field(default_factory=dict)
-    """Why cases and tests have no recorded reply, with their number."""
+    """The reasons why cases and tests have no recorded reply, each with their number."""
     missing_excused: bool = False
     """Whether the settings say that such cases do not make the run inconclusive."""
     files_without_cases: int = 0

@@ -68,7 +68,7 @@ class RunComparison:
     only_now: int = 0
     scores: tuple[ScoreChange, ...] = ()
     grouped_by: str = "category"
-    """What the categories are, as the head of their column."""
+    """The kind of the categories, as the head of their column."""
     mixed_up: tuple[tuple[str, str, int, int], ...] = ()
     """An expected tool, the tool that was called instead, and how often: before, and now."""
 

@@ -22,7 +22,7 @@ _WAYS = {"retries": "by a repetition", "tells": "by telling of it", "other_tool"
 
 
 class AttackRate(NamedTuple):
-    """How often a model obeyed the attacks of one form in results of one tool."""
+    """The rate at which a model obeyed the attacks of one form in results of one tool."""
 
     tool: str
     form: str
@@ -134,7 +134,7 @@ class RecoveryCounts(NamedTuple):
 
 
 class RecoveryRate(NamedTuple):
-    """How often a model recovered from faults of one kind in results of one tool."""
+    """The rate at which a model recovered from faults of one kind in results of one tool."""
 
     tool: str
     kind: str
@@ -208,7 +208,7 @@ def _recovery_line(model: str, faulty: Sequence[Result]) -> str:
 
 
 def _kind_line(faulty: Sequence[Result], width: int) -> Iterator[str]:
-    """How often it recovered from each kind, where there are several and it did not from all."""
+    """The line of recoveries by kind of fault, where there are several kinds and the model did not recover from all."""
     found = [each for each in _recoveries(faulty) if each.tools]
     reached, recovered = Counter(each.kind for each in found), Counter(each.kind for each in found if each.how)
     if len(reached) > 1 and recovered != reached:

@@ -1,1 +1,1 @@
-"""How strong a case is: whether it notices the mistakes that models really make."""
+"""The strength of a case: whether it notices the mistakes that models really make."""

@@ -58,7 +58,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class CaseStrength:
-    """What mutants of the right answers to a case came to. The weights of a case add up to 1."""
+    """The results of judging mutants of the right answers to a case. The weights of a case add up to 1."""
 
     case: Case
     tally: Tally = Tally()
@@ -77,9 +77,9 @@ class CaseStrength:
     bounded: bool = False
     """Whether there are more mutants than were judged."""
     why_not: str = ""
-    """Why the case is not mutated."""
+    """The reason why the case is not mutated."""
     contradiction: str = ""
-    """Why an answer that should be right is not, by the case itself."""
+    """The reason why an answer that should be right is not, by the case itself."""
 
 
 def strength_of(
@@ -135,7 +135,7 @@ class _Exam:
 
     @property
     def loose(self) -> tuple[Looseness, ...]:
-        """What the case leaves open; found out when a mutant is accepted."""
+        """The parts that the case leaves open; computed only when a mutant is accepted."""
         if self._loose is None:
             self._loose = loosenesses(self._case, self._right)
         return self._loose

@@ -26,7 +26,7 @@ class NoExample(Exception):
 
 
 class Known(NamedTuple):
-    """What examples may be made of, beside the expectation itself."""
+    """The words and values that examples may be made of, beside the expectation itself."""
 
     words: Sequence[str] = ()
     """Words of the question."""
@@ -51,7 +51,7 @@ class Spot(NamedTuple):
 
     @property
     def declared(self) -> Mapping[str, Json]:
-        """What the tool declares here."""
+        """The schema that the tool declares for the argument."""
         return declared_schema(self.schema, self.path)
 
 
@@ -173,7 +173,7 @@ def _contained(operator: Operator, spot: Spot) -> Iterator[Json]:
 
 
 def _all(operator: Operator, spot: Spot) -> Iterator[Json]:
-    """What one part accepts, and what is made of the examples of all parts together."""
+    """The examples of each part, and values made of the examples of all parts together."""
     made: list[Json] = []
     for part in operator.operand if is_list(operator.operand) else ():
         made.extend(_guarded(_some(part, spot)))

@@ -89,7 +89,7 @@ def _key(script: Script) -> bytes:
 
 
 def _most_judged(script: Script) -> int:
-    """How many mutants are judged: fewer of long answers. The time for each grows with the square of the calls."""
+    """The number of mutants to judge: fewer of long answers. The time for each grows with the square of the calls."""
     calls = max(sum(len(turn.calls) for turn in script), _MANY_CALLS)
     size = max(len(repr(script)), _LARGE)
     return max(MOST_MUTANTS * _MANY_CALLS**2 // calls**2 * _LARGE // size, _LEAST_MUTANTS)

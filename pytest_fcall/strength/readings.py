@@ -1,4 +1,4 @@
-"""What a case leaves open, and how it reads where it does not.
+"""The parts that a case leaves open, and readings of the case with such parts closed.
 
 The *named reading* of a case accepts its right answers and what the case and the schemas say to be the same: defaults,
 calls in any order, alternatives that are listed, what may be left out. A mistake that it accepts means the same; one

@@ -42,7 +42,7 @@ class RightAnswers:
     """By turn, the alternatives of which a right answer is known."""
     texts: dict[int, str] = field(default_factory=dict)
     why_not: str = ""
-    """Why there is no script."""
+    """The reason why there is no script."""
     bounded: bool = False
     """Whether there are more right answers than scripts."""
 

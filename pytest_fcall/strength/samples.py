@@ -37,7 +37,7 @@ _WORD: Final = re.compile(r"[^\W_][\w'-]*")
 
 
 def words_of_question(case: Case) -> tuple[str, ...]:
-    """What the user's messages have in quotes, names, and words, each once, in this order."""
+    """The quoted texts, the names and the words in the user's messages, each once, in this order."""
     text = "\n".join(_texts(case))[:_LONGEST_TEXT]
     found = dict.fromkeys(next(filter(None, quoted.groups())) for quoted in _QUOTED.finditer(text))
     found |= dict.fromkeys(name[0] for name in _NAME.finditer(text))
@@ -149,7 +149,7 @@ def fitting_sample(schema: ToolSchema, path: Sequence[str | int], declared: Mapp
 
 
 def declared_schema(schema: ToolSchema | None, path: Sequence[str | int]) -> Mapping[str, Json]:
-    """What the tool declares at a path of its arguments; nothing where that is unknown."""
+    """The schema that the tool declares at a path of its arguments; empty where that is unknown."""
     if schema is None or not path:
         return {}
     *above, last = path

@@ -35,7 +35,7 @@ class FileRow:
     location: Location
     data: Mapping[str, Json]
     fault: str = ""
-    """Why the line is not a record; `data` is empty then."""
+    """The reason why the line is not a record; `data` is empty then."""
 
     @property
     def record(self) -> Mapping[str, Json]:

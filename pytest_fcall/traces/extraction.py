@@ -42,7 +42,7 @@ class Extraction:
         self._conversations = JoinedConversations()
         self._runs = ToolRuns()
         self.skipped: list[SkippedEntry] = []
-        """What was left out so far."""
+        """The entries that were left out so far."""
         for path in files:
             try:
                 for each in records_of(path):

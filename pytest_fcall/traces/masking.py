@@ -61,7 +61,7 @@ _NAMED_SECRETS: Final = re.compile(
 )
 _SECRET_FIELD: Final = re.compile(rf"(?i)(?:.*[^a-z0-9])?{_TELLING_NAME}")
 _WORD_BOUNDARY: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-"""Where a word begins in a name such as `authToken`."""
+"""The boundary between words in a name such as `authToken`."""
 _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}\b")
 _ACCOUNT: Final = re.compile(r"\b[A-Z]{2}[0-9]{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,3})?\b")
 _CARD: Final = re.compile(r"(?<![\w.-])[0-9](?:[ -]?[0-9]){12,18}(?![\w-])")

@@ -37,7 +37,7 @@ class Record:
     named_tools: tuple[str, ...] = ()
     """The tools that the expectations name, where the source does not hold the tools themselves."""
     skip: str = ""
-    """Why the case is not to run as it is, where its expectation asks for less than the source did."""
+    """The reason why the case is not to run as it is, where its expectation asks for less than the source did."""
     trace: str = ""
     """The id of the trace that the request belongs to."""
 

@@ -43,7 +43,7 @@ class Baseline:
 
     stanzas: Mapping[str, Stanza] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
-    """Why the file cannot be read. Then it has no stanzas."""
+    """The reasons why the file cannot be read. Then it has no stanzas."""
     measured: Mapping[str, Measured] = field(default_factory=dict)
     """The measurements of the cases, whether they are accepted or not."""
     unclear: Mapping[str, Fault] = field(default_factory=dict)

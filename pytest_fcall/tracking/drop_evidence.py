@@ -39,7 +39,7 @@ RISES: Final = tuple(Change(1 / odds, share) for odds, share in FALLS)
 
 
 def evidence_of(pairs: Iterable[RatePair], changes: Sequence[Change]) -> float:
-    """What a stake of 1 becomes that is split among bets on these changes; its mean is 1 if nothing has changed."""
+    """The result of a stake of 1, split among bets on these changes; its mean is 1 if nothing has changed."""
     kinds = [pair for pair in pairs if 0 < pair.before.right + pair.now.right < pair.before.asked + pair.now.asked]
     return fsum(exp(min(_log_product(kinds, each), _LARGEST)) for each in changes) / len(changes)
 

@@ -53,7 +53,7 @@ class VariedCase(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RelationFlips:
-    """How often verdicts flip under one relation."""
+    """The rate at which verdicts flip under one relation."""
 
     relation: str
     cases: int
@@ -71,7 +71,7 @@ class RelationFlips:
 
 
 def flips_of(varied: Mapping[str, Sequence[VariedCase]]) -> list[RelationFlips]:
-    """How often verdicts flip under each relation; of each, one entry a case."""
+    """The rates at which verdicts flip, by relation; `varied` has one entry a case for each."""
     found = [_counted(relation, cases) for relation, cases in varied.items() if cases]
     p_values = adjust_by_holm({each.relation: p_value_flips(varied[each.relation]) for each in found})
     return [

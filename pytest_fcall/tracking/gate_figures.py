@@ -84,7 +84,7 @@ class GroupFigures:
     scores: Mapping[str, GroupScore] = field(default_factory=dict)
     """The scores of suites and of `fc_scores`, by name."""
     flips: tuple[RelationFlips, ...] = ()
-    """How often verdicts flip in variants, for each relation and model."""
+    """The rates at which verdicts flip in variants, for each relation and model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class FigureRange:
     high: Number
     missing_reason: str = ""
     doubt: str = ""
-    """Why the figure is a range though nothing is missing. It matters only where the bound lies inside the range."""
+    """The reason for a range though nothing is missing. It matters only where the bound lies inside the range."""
 
 
 @dataclass(frozen=True, slots=True)

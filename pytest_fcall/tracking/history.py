@@ -37,7 +37,7 @@ class History:
         self._folders = folders
         self._verdicts: Mapping[CaseName, Sequence[RunVerdict]] | None = None
         self.unread: list[str] = []
-        """Why files could not be read."""
+        """The reasons why files could not be read."""
 
     def of(self, file: str, model: str, case: str) -> Sequence[RunVerdict]:
         """The verdicts on a case, oldest first."""

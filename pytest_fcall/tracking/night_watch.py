@@ -86,7 +86,7 @@ class JudgedNight(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What is known of a model's nights."""
+    """The nights of a model that were judged, and the evidence of a change from them."""
 
     since: str = ""
     """Only later runs are judged: those before it were acknowledged."""

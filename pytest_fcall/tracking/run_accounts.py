@@ -143,7 +143,7 @@ class AccountWriter:
         self._file: IO[str] | None = None
         self._opened: IO[bytes] | None = None
         self.fault: OSError | None = None
-        """Why nothing more is written."""
+        """The reason why nothing more is written."""
 
     def add(self, line: str) -> None:
         """Write one account."""

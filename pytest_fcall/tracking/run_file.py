@@ -35,7 +35,7 @@ VERSION = 1
 
 _ENCODER: Final = JsonEncoder(separators=(",", ":"))
 _END: Final = "]}}"
-"""What follows the last result."""
+"""The text that follows the last result."""
 _RUNS_TO_COMPARE = 2
 """A comparison needs this many runs."""
 

@@ -150,7 +150,7 @@ def _with_alternatives(expectation: Expectation | None) -> Iterator[Expectation]
 
 
 def hidden_expectation(case: Case) -> Unfit | None:
-    """Why nobody here can tell what a right answer to the case is; None where its expectation says all."""
+    """The reason why a right answer to the case cannot be told here; None where its expectation says all."""
     if case.judge is not None or case.conversation_judge is not None:
         return Unfit("the judge of its suite alone knows what is right")
     if case.rules.profile != "strict":

@@ -1,7 +1,7 @@
-"""What users say in other words or another language, as a model has put it: kept beside the case file, to be reviewed.
+"""The texts of users in other words or another language, by a model: kept beside the case file, to be reviewed.
 
-A line of JSON for each variant names the case, the relation, the model and the digest of what it stands for. A text of
-an earlier prompt is never used, and none is made anew unless a person asks for it.
+A line of JSON for each variant names the case, the relation, the model and the digest of the texts it replaces. A text
+of an earlier prompt is never used, and none is made anew unless a person asks for it.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def kept_words(case: Case, text: str) -> list[str]:
 
 
 def fault_of(case: Case, before: str, after: str) -> str:
-    """Why a text that a model wrote cannot stand for another one; empty where it can."""
+    """The reason why a text that a model wrote cannot stand for another one; empty where it can."""
     if not after.strip():
         return "is empty"
     if len(after) > _MOST_LONGER * len(before) + _SPARE_LETTERS:
@@ -161,7 +161,7 @@ def writer_of(wanted: WantedRelation) -> str:
 
 
 def why_not_worded(case: Case, wanted: WantedRelation) -> Unfit | None:
-    """Why no model can put the case differently; None where one can."""
+    """The reason why no model can put the case differently; None where one can."""
     if not writer_of(wanted):
         return Unfit(f"its file does not name the model that writes: `variants: [{wanted.name}: {{by: …}}]`")
     if unfit := hidden_expectation(case):

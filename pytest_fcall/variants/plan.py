@@ -118,7 +118,7 @@ def _variants(case: Case, wanted: WantedRelation, relation: Relation) -> Iterato
 
 
 def _content(case: Case) -> Sequence[object]:
-    """What the model sees of a case."""
+    """The content of a case that the model sees: its messages and tools."""
     return [
         [(turn.messages, _offered(turn.tools)) for turn in case.turns],
         _offered(case.tools),

@@ -27,7 +27,7 @@ _MARKED: Final = re.compile(
 )
 _RUN: Final = re.compile(r"\S+")
 _NO_WORD: Final = frozenset("0123456789_/\\@#$")
-"""What is written with one of these is a number, an id, a date, an address, a path, or the name of a tool."""
+"""A text with one of these is a number, an id, a date, an address, a path, or the name of a tool."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _TOKEN: Final = re.compile(r"\w+")
 _LEAST_SHARED: Final = 3
@@ -76,7 +76,7 @@ def free_words(text: str, needed: NeededWords) -> list[re.Match[str]]:
 
 
 def _free_parts(text: str) -> Iterator[tuple[int, int]]:
-    """What is between the fixed parts."""
+    """The starts and ends of the pieces between the fixed parts."""
     before = 0
     for start, end in fixed_parts(text):
         yield before, start
@@ -102,7 +102,7 @@ def with_free_parts(text: str, change: Callable[[str], str]) -> str:
 
 
 def why_words_stay(case: Case) -> Unfit | None:
-    """Why no word of the case may be changed; None where its expectation shows which ones must stay."""
+    """The reason why no word of the case may be changed; None where its expectation shows which ones must stay."""
     return hidden_expectation(case)
 
 

@@ -204,7 +204,7 @@ def _confusions(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _attacks(results: Sequence[Result]) -> Iterator[str]:
-    """How many attacks were obeyed, and by which tools and forms most."""
+    """The paragraph on attacks in results of tools: the rates at which they were obeyed, by model and tool."""
     lines = attack_lines(results, _MOST_OF_CAUSE)[:_MOST_ATTACK_LINES]
     if lines:
         yield f"**Attacks in results of tools**: {inline('; '.join(line.strip() for line in lines), _MOST_OF_CAUSE)}"
@@ -212,7 +212,7 @@ def _attacks(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _recoveries(results: Sequence[Result]) -> Iterator[str]:
-    """How many faulty results the model recovered from, and of which tools it did not."""
+    """The paragraph on faulty results of tools: the rates of recovery, by model, kind and tool."""
     lines = recovery_lines(results, _MOST_OF_CAUSE)[:_MOST_ATTACK_LINES]
     if lines:
         yield f"**Faulty results of tools**: {inline('; '.join(line.strip() for line in lines), _MOST_OF_CAUSE)}"

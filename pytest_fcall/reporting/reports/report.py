@@ -70,10 +70,10 @@ class Report:
     status: int
     """The exit status."""
     conclusions: Sequence[str]
-    """Why the run ends so, in sentences, without its gates."""
+    """The reasons for the result of the run, in sentences, without its gates."""
     gates: Sequence[JudgedGate] = ()
     unjudged: str = ""
-    """Why the gates are not judged."""
+    """The reason why the gates are not judged."""
     accounts: Mapping[str, Account] = field(default_factory=dict)
     """The accounts of cases, by node id, as far as they are kept."""
     earlier: Sequence[EarlierRun] = ()
@@ -83,7 +83,7 @@ class Report:
     runs_compared: Sequence[ComparedRun] = ()
     """The earlier runs that this one is compared with, the newest first."""
     varied: Sequence[ModelFlips] = ()
-    """How often verdicts flip in variants of cases, for each model that has any."""
+    """The rates at which verdicts flip in variants of cases, for each model that has any."""
     offered: Mapping[str, Sequence[Tool]] = field(default_factory=dict)
     """Sets of tools that cases offered, by the names in their accounts."""
     provenance: Mapping[str, Json] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class Report:
 
     @property
     def moment(self) -> datetime:
-        """When it started; 1970 where its file does not say."""
+        """The moment when the run started; 1970 where its file does not say."""
         try:
             found = datetime.fromisoformat(self.started)
             return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
@@ -107,7 +107,7 @@ class Report:
 
     @property
     def latest_end(self) -> datetime:
-        """When it would have ended if one case had followed another: its file does not say when it did."""
+        """The end of the run if one case had followed another: its file does not hold the true end."""
         try:
             return self.moment + timedelta(seconds=sum(result.seconds or 0 for result in self.results.results))
         except OverflowError:
@@ -115,7 +115,7 @@ class Report:
 
     @property
     def sentences(self) -> Sequence[str]:
-        """Why the run ended so; of one without a fault, how much was judged."""
+        """The reasons for the result of the run; for a run without a fault, the number of answers judged."""
         if self.conclusions:
             return self.conclusions
         answered = statistics_of(self.results.results).answered

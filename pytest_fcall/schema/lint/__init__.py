@@ -1,1 +1,1 @@
-"""What makes tools hard to choose and to fill in: rules about names, descriptions and schemas."""
+"""Rules that find tools hard to choose and to fill in, by their names, descriptions and schemas."""

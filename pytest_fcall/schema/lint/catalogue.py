@@ -197,7 +197,7 @@ _SHAPES: Final = ("properties", "patternProperties", "additionalProperties", "en
 def _in_words(
     description: str, pieces: Sequence[Mapping[str, Json]], types: AbstractSet[str], is_required: bool
 ) -> Iterator[_Said]:
-    """What the description says, and the schema does not."""
+    """The findings about facts that the description states and the schema does not."""
     known = {key for piece in pieces for key in piece}
     if "string" in types and not known & {"enum", "const", "pattern", "format"}:
         if values := words.listed_values(description):

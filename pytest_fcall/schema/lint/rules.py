@@ -48,7 +48,7 @@ RULES: Mapping[str, ToolRule] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ToolFinding:
-    """What a rule found about a tool, or about one of its arguments."""
+    """A finding of a rule about a tool, or about one of its arguments."""
 
     rule: str
     tool: str

@@ -1,4 +1,4 @@
-"""What descriptions say in words: values, bounds, formats, defaults."""
+"""The facts that descriptions state in words: values, bounds, formats, defaults."""
 
 from __future__ import annotations
 

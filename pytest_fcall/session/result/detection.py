@@ -1,8 +1,8 @@
-"""How often a run sees that a model got worse: models with such cases are simulated, and judged as runs judge them.
+"""The power of runs to see that a model got worse: models with such cases are simulated, and judged as runs judge them.
 
-Each case has a rate of right answers of its own, which nobody knows. What its answers tell, and those of the other
-cases, is a distribution of rates (`tracking.case_rates`); each simulated model draws its rates from it. So both count:
-that a case is right now and wrong then, and that little is known of it. The answers before stay what they are.
+Each case has an unknown rate of right answers of its own. Its answers, and those of the other cases, give a
+distribution of rates (`tracking.case_rates`), from which each simulated model draws its rates. So both count: that a
+case is right now and wrong then, and that little is known of it. The answers before stay as they are.
 """
 
 from __future__ import annotations

@@ -88,5 +88,5 @@ _UNSEEN: Final = median(SEEN.values())
 
 
 def weight(mistake: str) -> float:
-    """How much a kind of mistake counts beside others."""
+    """The weight of a kind of mistake beside others."""
     return float(SEEN.get(mistake, _UNSEEN))

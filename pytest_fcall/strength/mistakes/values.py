@@ -73,7 +73,7 @@ def wrong_values(value: Json, declared: Mapping[str, Json], words: Sequence[str]
 
 
 def _of_kind(value: Json, words: Sequence[str], *, is_listed: bool) -> Iterator[WrongValue]:
-    """What is wrong by the type of the value; `is_listed` for a value of an enum."""
+    """The wrong values that follow from the type of the value; `is_listed` for a value of an enum."""
     match value:
         case bool():
             if not is_listed:

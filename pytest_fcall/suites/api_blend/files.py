@@ -36,7 +36,7 @@ class Entry:
     location: Location
     sample: Sample | None
     fault: str = ""
-    """Why there is no sample."""
+    """The reason why there is no sample."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def same_data(wanted: str, data: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a value stands."""
+    """The place of a value in a document."""
 
     data: str = ""
     labels: tuple[str, ...] = ()

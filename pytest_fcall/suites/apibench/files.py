@@ -77,7 +77,7 @@ class Question:
     text: str = ""
     api: Api | None = None
     fault: str = ""
-    """Why the question has no API."""
+    """The reason why the question has no API."""
     constraints: Constraints | None = None
     """Its demands on the model, if the row of the answer has them."""
 

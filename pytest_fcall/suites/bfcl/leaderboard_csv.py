@@ -217,7 +217,7 @@ def published_figures(tallies: Tallies) -> list[Figure]:
 
 
 def _reason(category: str) -> str:
-    """Why a category may have another accuracy here than on the leaderboard."""
+    """The reason why a category may have another accuracy here than on the leaderboard."""
     known = CATEGORIES.get(category)
     judged_otherwise = known is not None and (known.truth in ("source", "answer") or category in GROUPS["web_search"])
     return known.note if known and judged_otherwise else ""

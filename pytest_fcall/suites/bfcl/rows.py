@@ -33,7 +33,7 @@ class Row:
     location: Location
     data: Mapping[str, Json]
     fault: str = ""
-    """Why the row has no case."""
+    """The reason why the row has no case."""
 
 
 def find_data_folder(path: Path | None) -> Path | None:

@@ -39,7 +39,7 @@ class Selection(NamedTuple):
     """`output`, `count` (of the calls), `name` (of a call) or `argument`."""
     call: int = 0
     path: tuple[str | int, ...] = ()
-    """Where in the arguments, for an argument; all of them without a path."""
+    """The path in the arguments, for an argument; all of them without a path."""
 
 
 OUTPUT: Final = Selection("output")

@@ -34,7 +34,7 @@ _SMALL_TALK: Final = (
     ("I hope you are well.", "Thank you, I am. What would you like to do?"),
     ("Sorry, I was on the phone.", "No problem. How can I help you now?"),
 )
-"""What nobody would call a tool for."""
+"""Messages for which nobody would call a tool, with their answers."""
 _NO_TEXT: Final = "no word of its prompt is free to change"
 _SPACES: Final = ("  ", "   ", "\n", " \n ", "\t")
 _MARKS: Final = ".!?…。！？"

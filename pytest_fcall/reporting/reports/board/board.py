@@ -31,7 +31,7 @@ class PublishedFigure(NamedTuple):
     published: float
     ours: float
     note: str
-    """Why they differ, where it is known."""
+    """The reason why they differ, where it is known."""
 
     @property
     def gap(self) -> float:

@@ -60,7 +60,7 @@ class Tick(NamedTuple):
 
 
 class _Scale(NamedTuple):
-    """Where values stand in the plot."""
+    """The vertical scale of the plot."""
 
     low: float
     high: float

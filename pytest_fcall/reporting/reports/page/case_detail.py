@@ -68,7 +68,7 @@ def _account(account: Account, report: Report) -> dict[str, Json]:
 
 
 def _accepted(accepted: Accepted, account: Account, offered: Sequence[Tool]) -> dict[str, Json]:
-    """When the answer was accepted, and the changes in the question since then."""
+    """The date and verdict of the accepted answer, and the changes in the question since then."""
     return {
         "accepted": [safe_line(accepted.date), int(accepted.valid)],
         "system": [] if accepted.system is None else _changes(accepted.system, _text(account, is_system=True)),
@@ -122,7 +122,7 @@ def _answer(account: Account, answer: AccountAnswer) -> dict[str, Json]:
 
 
 def _result(result: CallResult) -> list[Json]:
-    """What stands before a result, and its text."""
+    """The label of a result (an error, a fault on purpose, or none), and its text."""
     faulty = f"{safe_line(result.fault)}, on purpose" if result.fault else ""
     if result.error is not None:
         return [f"error ({faulty})" if faulty else "error", safe(result.error, _LONGEST)]

@@ -108,7 +108,7 @@ class HeatRow(NamedTuple):
 
 
 class ToolRow(NamedTuple):
-    """How often something of one kind came about in the results of one tool: attacks obeyed, faults recovered from."""
+    """The rate of one kind of event in the results of one tool: attacks obeyed, or faults recovered from."""
 
     tool: str
     is_first: bool
@@ -237,13 +237,13 @@ class VariedModel(NamedTuple):
     titles: Sequence[str]
     rows: Sequence[Sequence[str]]
     lines: Sequence[str]
-    """What changed since the baseline, and what did not fit."""
+    """The changes since the baseline, and the cases that a relation does not fit."""
     flipped: Sequence[tuple[str, str]]
     """The variants whose verdict is another than that of their case, with what is different in them."""
 
 
 def varied(report: Report) -> list[VariedModel]:
-    """How often verdicts flip in variants, for each model."""
+    """The rates at which verdicts flip in variants, for each model."""
     return [_varied_model(each, of_model(each.model, report.results.results)) for each in report.varied]
 
 
@@ -310,12 +310,12 @@ def _shade(count: int, most: int) -> int:
 
 
 def attack_rows(report: Report) -> list[ToolRow]:
-    """How often attacks were obeyed by all models together, by tool and form."""
+    """The rates at which all models together obeyed attacks, by tool and form."""
     return _tool_rows(attack_rates(report.results.results))
 
 
 def recovery_rows(report: Report) -> list[ToolRow]:
-    """How often all models together recovered from faulty results, by tool and kind."""
+    """The rates at which all models together recovered from faulty results, by tool and kind."""
     return _tool_rows(recovery_rates(report.results.results))
 
 
