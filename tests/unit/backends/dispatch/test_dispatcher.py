@@ -361,6 +361,16 @@ def test_each_attempt_that_may_be_billed_without_a_reply_is_noted() -> None:
     assert noted == ["a", "a"]
 
 
+def test_a_request_whose_reply_is_not_awaited_any_longer_may_be_billed() -> None:
+    noted = list[str]()
+    dispatcher = Dispatcher(
+        Limits(timeout=0.01, retries=0), nowhere, on_unpriced=lambda job: noted.append(said(job.request))
+    )
+    with closing(dispatcher):
+        assert isinstance(dispatcher.submit(job("a", Silent())).exception(10), Unanswered)
+    assert noted == ["a"]
+
+
 class Claimed:
     """A request that another process has sent, or that is ours to send where it has no reply."""
 

@@ -135,6 +135,18 @@ def test_an_error_of_what_is_only_noted_is_told_too() -> None:
     play(scene)
 
 
+def test_nobody_waits_for_the_ledger_to_note_something() -> None:
+    async def scene(line: Line) -> None:
+        line.ledger.near.clear()
+        line.rates.block("openai:exam", 500)
+        assert line.ledger.changes == 0
+        line.ledger.near.set()
+        (admission,) = await line.rates.take_all("openai:exam", [0])
+        assert admission.wait > 400
+
+    play(scene)
+
+
 def test_the_ledger_is_closed_with_the_rates() -> None:
     async def scene(line: Line) -> None:
         line.rates.close()

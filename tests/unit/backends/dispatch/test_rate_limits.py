@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import signal
@@ -13,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.dispatch.job import Limits, SystemClock
-from pytest_fcall.backends.dispatch.rate_limits import RateLimits
+from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS, RateLimits
 from pytest_fcall.backends.processes.ledger import FileLedger
+from tests.unit.backends.dispatch.support import JumpingClock
 
 
 def take_many(path: Path, rpm: int, tries: int) -> int:
@@ -117,3 +119,12 @@ def test_a_window_that_somebody_else_wrote_into_the_file_is_a_new_one(tmp_path: 
         connection.execute("UPDATE texts SET text = 'nonsense'")
     connection.close()
     assert take_many(path, 3, 5) == 3
+
+
+def test_of_several_requests_none_is_admitted_after_one_that_has_to_wait_for_a_moment() -> None:
+    clock = JumpingClock()
+    limits = RateLimits(Limits(rpm=1), clock)
+    limits.take("openai:exam", 0)
+    clock.now += WINDOW_SECONDS - 0.5
+    (admission,) = asyncio.run(limits.take_all("openai:exam", [0, 0]))
+    assert admission.wait == 0.5
