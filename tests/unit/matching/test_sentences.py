@@ -177,3 +177,8 @@ def test_a_reply_that_a_filter_stopped_says_so() -> None:
     assert [(reason.message, reason.got) for reason in verdict.reasons] == [
         ("The provider's content filter stopped the reply.", "content_filter")
     ]
+
+
+def test_a_name_that_would_break_a_line_is_quoted_as_a_text() -> None:
+    (reason,) = judged([{"get\nweather": {"city": "Paris"}}], [{"get_weather": {"city": "Paris"}}]).reasons
+    assert reason.message.startswith("`'get\\nweather'` is not one of the tools offered")

@@ -59,3 +59,9 @@ def test_a_name_that_is_no_revision_is_refused_and_nothing_is_written(
 def test_without_git_that_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="unknown git revision"):
         write_revision("HEAD", tmp_path, tmp_path / "tree")
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="git cannot write the files of 'HEAD'"):
+        write_revision("HEAD", project, tmp_path / "file" / "tree")
