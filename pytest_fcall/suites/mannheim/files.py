@@ -78,10 +78,9 @@ class Files:
 def read_files(path: Path | None) -> Files:
     """Find and read both files. Raises ValueError or OSError for data that is missing or cannot be read."""
     folder = required_path(path, "mannheim", HOW_TO_GET_IT)
-    questions_path, functions_path = (
-        required_file(folder, f"{name}.json", _FOLDERS, HOW_TO_GET_IT) for name in ("question_sets", "function_sets")
-    )
+    questions_path = required_file(folder, "question_sets.json", _FOLDERS, HOW_TO_GET_IT)
     questions = _sets(questions_path, "question_sets", "questions")
+    functions_path = required_file(folder, "function_sets.json", _FOLDERS, HOW_TO_GET_IT)
     functions = _sets(functions_path, "function_sets", "functions")
     parts = {part.name: part for part in _parts(questions, functions)}
     if not parts:
