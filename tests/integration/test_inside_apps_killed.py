@@ -35,7 +35,7 @@ def test_kill_9_loses_nothing_and_the_next_run_asks_only_for_the_rest(
     random = Random(20261121)  # noqa: S311  a failure must come again
     path = shop.pytester.path
     shop.file("agent.py", AGENT)
-    cities = towns(150)
+    cities = towns(600)
     shop.cases(weather_in(cities))
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     kept: set[str] = set()
@@ -44,7 +44,7 @@ def test_kill_9_loses_nothing_and_the_next_run_asks_only_for_the_rest(
         with Server(soon) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.url)
             run = Run(path, [*QUIET, f"--fc-model={MODEL}"])
-            server.wait_for(random.randint(1, 15))
+            server.wait_for(random.randint(20, 60))
             killed = time.monotonic()
             run.process.kill()
             run.process.join()
