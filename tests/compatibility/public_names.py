@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,7 +21,8 @@ NAMES = "public.txt"
 
 def public_names() -> list[str]:
     """The public names of this version, sorted."""
-    return sorted({*_of_python(), *_of_hooks(), *_of_pytest(), *_of_commands(), *_of_case_files(), *_of_run_files()})
+    of_python = {*_of_python(), *_of_pages(), *_of_hooks()}
+    return sorted({*of_python, *_of_pytest(), *_of_commands(), *_of_case_files(), *_of_run_files()})
 
 
 def _of_python() -> Iterator[str]:
@@ -34,6 +37,18 @@ def _of_python() -> Iterator[str]:
                     yield f"python {name}.{member}"
                     if inspect.isfunction(found):
                         yield from _parameters(f"python {name}.{member}", found)
+
+
+_IMPORT = re.compile(r"^from (pytest_fcall\.[\w.]+) import (.+)$|`(pytest_fcall\.[\w.]+)\.(\w+)\(", re.MULTILINE)
+
+
+def _of_pages() -> Iterator[str]:
+    """What the documentation imports from modules inside the package."""
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        for imported, names, called, function in _IMPORT.findall(page.read_text("utf-8")):
+            for name in names.split(", ") if names else [function]:
+                getattr(import_module(imported or called), name)
+                yield f"python {imported or called}.{name}"
 
 
 def _own_members(of: type) -> dict[str, object]:
