@@ -18,10 +18,10 @@ from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.cases.yaml.values import NULL, STR
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.core.expectation import CallPattern, ExpectedCall, StubResult
+from pytest_fcall.core.message_text import clauses, did_you_mean, nearest, quoted_path, suggestion, types_in_words
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.schema.tool_schema import ToolSchema
-from pytest_fcall.schema.value_text import clauses, did_you_mean, nearest, quoted_path, suggestion, types_in_words
 
 if TYPE_CHECKING:
     from pytest_fcall.schema.findings import Finding

@@ -22,7 +22,7 @@ from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core.case import Case, Fault, FaultyCase
 from pytest_fcall.core.gc_pause import gc_paused
-from pytest_fcall.schema.value_text import did_you_mean
+from pytest_fcall.core.message_text import did_you_mean
 
 SUITE_KEYS = ("suite", "pick", "path", "profile", "mode")
 _FILE_KEYS = (*PREAMBLE_KEYS, *SUITE_KEYS, "cases")

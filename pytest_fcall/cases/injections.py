@@ -22,8 +22,8 @@ from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.injection import Injection, tools_of_results
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.operators import pattern_operators
-from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_fcall.core.expectation import CallPattern

@@ -10,8 +10,8 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases.faults import Faults, one_of, quoted
 from pytest_fcall.cases.yaml.values import BOOL, FLOAT, INT, MAP, MERGE, NULL, SCALAR_TAGS, SEQ, STR, short_tag
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.values import Json
-from pytest_fcall.schema.value_text import did_you_mean
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")

@@ -23,9 +23,9 @@ from pytest_fcall.cases.scope import Scope, check_library, check_tool_name
 from pytest_fcall.cases.yaml.values import STR
 from pytest_fcall.core.case import Condition, Retrieval, RetrieverName, Samples
 from pytest_fcall.core.expectation import CallPattern
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import is_rule
-from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_fcall.core.conversation import User

@@ -18,9 +18,9 @@ from pytest_fcall.cases.scope import Scope, check_library
 from pytest_fcall.cases.yaml.values import BOOL, STR
 from pytest_fcall.core.bounded_text import compiled_expression
 from pytest_fcall.core.expectation import Strings
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.operators import MOST_DIGITS, MOST_VOTES, OPERATORS, OperandKind, Operator, OperatorSpec, Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.schema.value_text import did_you_mean
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 DAYS = ("today", "tomorrow", "yesterday")

@@ -12,7 +12,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.faults import Faults, quoted
 from pytest_fcall.cases.yaml.values import NULL, STR
-from pytest_fcall.schema.value_text import did_you_mean
+from pytest_fcall.core.message_text import did_you_mean
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (

@@ -15,8 +15,8 @@ from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.core.bounded_text import is_glob
 from pytest_fcall.core.case import Turn
 from pytest_fcall.core.expectation import Language, MatchRule, Profile, Rules, Strings
+from pytest_fcall.core.message_text import clauses, did_you_mean
 from pytest_fcall.core.operators import Operator, pattern_operators
-from pytest_fcall.schema.value_text import clauses, did_you_mean
 
 
 def match_rules(node: Node, scope: Scope) -> tuple[MatchRule, ...]:

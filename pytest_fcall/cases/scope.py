@@ -14,10 +14,10 @@ from pytest_fcall.cases.faults import Faults, one_of, quoted
 from pytest_fcall.cases.files import Reach
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.core.expectation import MatchRule, Profile
+from pytest_fcall.core.message_text import clauses, did_you_mean
 from pytest_fcall.core.request import Tool
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
-from pytest_fcall.schema.value_text import clauses, did_you_mean
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Suite, ToolSource

@@ -25,7 +25,7 @@ from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.core.case import Case, Fault, FaultyCase, Location
 from pytest_fcall.core.expectation import Profile, Rules
 from pytest_fcall.core.extension import Suite
-from pytest_fcall.schema.value_text import did_you_mean, nearest, suggestion
+from pytest_fcall.core.message_text import did_you_mean, nearest, suggestion
 
 _COUNT = re.compile(r"([0-9]{1,9})(?:@([0-9]{1,18}))?")
 _BAD_COUNT = re.compile(r"-[0-9]+|-?[0-9.]*@.*")

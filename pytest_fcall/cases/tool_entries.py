@@ -17,10 +17,10 @@ from pytest_fcall.cases.files import Reach, display_path, find_file, read_data
 from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, path_text
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.value_text import did_you_mean
 
 _BUILT_IN = ("python", "agent", "file", "openapi", "mcp")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]+")

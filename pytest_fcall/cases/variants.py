@@ -12,9 +12,9 @@ from pytest_fcall.cases.faults import one_of, quoted
 from pytest_fcall.cases.files import find_file, read_data
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml.values import INT, NULL
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.variants import MOST_VARIANTS, RELATIONS, ParameterKind, RelationSpec, WantedRelation
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_fcall.core.request import Tool

@@ -88,7 +88,7 @@ def _run(arguments: list[str]) -> int:
         parser.print_help()
         return 2
     if command not in COMMANDS:
-        from pytest_fcall.schema.value_text import clauses, did_you_mean
+        from pytest_fcall.core.message_text import clauses, did_you_mean
 
         parser.error(clauses(f"unknown command {command!r}", did_you_mean(command, COMMANDS)))
     run = import_module(f"pytest_fcall.cli.{command.replace('-', '_')}{'_' if iskeyword(command) else ''}").run

@@ -11,11 +11,11 @@ from pytest_fcall.backends.known_secrets import secrets_of_settings
 from pytest_fcall.cli.pytest_run import InProcessPlugin
 from pytest_fcall.core.backend import CaseRefused, ModelUnavailable, backend_prompt, request_changes
 from pytest_fcall.core.case import FaultyCase
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import secrets_of, shown
 from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.schema.value_text import did_you_mean
 from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL, NamedModel
 
 

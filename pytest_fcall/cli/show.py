@@ -11,6 +11,7 @@ from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.json_data import DamagedData
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep, account_from_json
 from pytest_fcall.reporting.account_text import account_lines
@@ -18,7 +19,6 @@ from pytest_fcall.reporting.app_lines import with_known_ways
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks, marks_for
-from pytest_fcall.schema.value_text import did_you_mean
 from pytest_fcall.session.result.case_rows import case_lines, differing_lines
 from pytest_fcall.session.result.kept_runs import Run
 from pytest_fcall.tracking.run_accounts import accounts_path, read_accounts

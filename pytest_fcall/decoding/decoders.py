@@ -160,6 +160,6 @@ def _decode_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mappi
 
 
 def _decoder_hint(name: str, known: set[str]) -> str:
-    from pytest_fcall.schema.value_text import did_you_mean
+    from pytest_fcall.core.message_text import did_you_mean
 
     return did_you_mean(name, sorted(known)) or f"available: {', '.join(sorted(known))}."

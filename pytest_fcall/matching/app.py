@@ -9,6 +9,7 @@ from typing import Final
 from pytest_fcall.core.app import NO_EXCHANGE, AppExchange, AppSpans, RanTool, SpansExpectation, WireExpectation
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall, Rules
+from pytest_fcall.core.message_text import others_text
 from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
@@ -17,7 +18,6 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.matching.values import judge_value
 from pytest_fcall.matching.wording import call_text
-from pytest_fcall.schema.value_text import others_text
 
 _ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": True}
 _MOST_NAMED: Final = 5

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pytest_fcall.core.case import Turn
 from pytest_fcall.core.conversation import FollowedCall, NamedCalls, Step, Transcript
 from pytest_fcall.core.injection import AttackResult, Injection, texts_in, tools_of_results
+from pytest_fcall.core.message_text import quoted_path, shorten
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json, Message, path_text
 from pytest_fcall.core.verdict import Reason, Verdict
@@ -19,7 +20,6 @@ from pytest_fcall.matching.transcript import joined_verdict, judge_transcript, s
 from pytest_fcall.matching.turn_follower import TurnFollower
 from pytest_fcall.matching.values import compare_outside_calls
 from pytest_fcall.matching.wording import call_text, printable_name
-from pytest_fcall.schema.value_text import quoted_path, shorten
 
 _LEAST_TOLD = 4
 """The fewest characters of a text by which it is recognised elsewhere."""

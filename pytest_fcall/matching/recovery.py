@@ -11,6 +11,7 @@ from typing import Final
 from pytest_fcall.core.case import Turn
 from pytest_fcall.core.conversation import CallResult, FollowedCall, NamedCalls, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.expectation import Expectation
+from pytest_fcall.core.message_text import shorten
 from pytest_fcall.core.operators import pattern_operators
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.result_fault import FaultCount, Recovery, RecoveryResult, ResultFault
@@ -24,7 +25,6 @@ from pytest_fcall.matching.turn_follower import RecoveryFollower, TurnFollower
 from pytest_fcall.matching.unread_values import ReadTexts, first_known, tells_of_failure, texts_of
 from pytest_fcall.matching.values import judge_value
 from pytest_fcall.matching.wording import call_text, printable_name
-from pytest_fcall.schema.value_text import shorten
 
 _CALL_PATH: Final = re.compile(r"^calls\[(\d+)\]")
 _MISSING: Final = frozenset({"no_call", "wrong_count"})

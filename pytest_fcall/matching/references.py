@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from pytest_fcall.core.conversation import NamedCalls
 from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall
+from pytest_fcall.core.message_text import shown
 from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
 from pytest_fcall.core.values import Json
-from pytest_fcall.schema.value_text import shown
 
 _REFERENCE = re.compile(r"(?P<name>\w+)\.(?P<side>result|args)(?P<path>.*)", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[([0-9]{1,9})\]")

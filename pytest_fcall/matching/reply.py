@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from pytest_fcall.core.case import Turn
 from pytest_fcall.core.expectation import CallPattern, Expectation
+from pytest_fcall.core.message_text import nearest
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.matching.call_comparison import CallComparison, CallFindings, wire_effects_of
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.values import judge_value
-from pytest_fcall.schema.value_text import nearest
 
 _INSIDE_A_CALL: frozenset[ReasonKind] = frozenset(
     {"missing_argument", "unexpected_argument", "wrong_type", "wrong_value", "schema", "wrong_order"}

@@ -8,6 +8,7 @@ from typing import TypeGuard
 from pytest_fcall.core.bfcl_support import SUPPORTED_IN_RESULTS, unsupported_in_result
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.expectation import ExpectedCall
+from pytest_fcall.core.message_text import clauses, describe_changes, did_you_mean, json_text
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.values import Json, path_text
 from pytest_fcall.core.verdict import Reason
@@ -15,7 +16,6 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.place import Mismatch, Path
 from pytest_fcall.matching.values import compare_outside_calls, judge_value
 from pytest_fcall.matching.wording import value_text
-from pytest_fcall.schema.value_text import clauses, describe_changes, did_you_mean, json_text
 
 _STATE = "state"
 

@@ -10,13 +10,13 @@ import pytest
 
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.gc_pause import gc_paused
+from pytest_fcall.core.message_text import list_text
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line, whole_line
-from pytest_fcall.schema.value_text import list_text
 from pytest_fcall.session.result.stale import Stale, leftover_folders, remove_leftover, stale_baselines
 from pytest_fcall.session.settings import Accept
 

@@ -108,8 +108,8 @@ def check_kinds(config: pytest.Config) -> None:
 
 
 def _unknown_kind(named: NamedModel, kinds: list[str], root: Path) -> str:
+    from pytest_fcall.core.message_text import clauses, nearest, suggestion
     from pytest_fcall.reporting.safe_text import safe_line
-    from pytest_fcall.schema.value_text import clauses, nearest, suggestion
 
     kind = named.model.kind
     is_module = any((root / name).exists() for name in (f"{kind}.py", f"{kind}/__init__.py"))

@@ -317,7 +317,7 @@ def _scores_of_line(where: str, line: str) -> tuple[str, list[str]]:
             f"{where}: {line!r} names no scores; write a tag and its scores, such as 'smoke: api_f1, lcs_f1'"
         )
     if unknown := [score for score in scores if score not in SCORES]:
-        from pytest_fcall.schema.value_text import did_you_mean
+        from pytest_fcall.core.message_text import did_you_mean
 
         hint = did_you_mean(unknown[0], SCORES) or f"there are {', '.join(SCORES)}"
         raise SettingError(f"{where}: there is no score {unknown[0]!r}; {hint}")

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from pytest_fcall.core.message_text import MAX_JSON_NUMBER_BITS, did_you_mean, with_type
 from pytest_fcall.core.values import Json
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS, Path
-from pytest_fcall.schema.value_text import MAX_JSON_NUMBER_BITS, did_you_mean, with_type
 
 MAX_SCHEMA_DEPTH = 100
 """The longest path into a schema: far more than real ones have, and well within the recursion limit."""

@@ -15,6 +15,16 @@ from typing import Final, Literal, TypeAlias
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
+from pytest_fcall.core.message_text import (
+    alternatives,
+    clauses,
+    did_you_mean,
+    one_of_values,
+    quoted_path,
+    shown,
+    types_in_words,
+    with_type,
+)
 from pytest_fcall.core.values import Json
 from pytest_fcall.schema.traversal import (
     Path,
@@ -24,16 +34,6 @@ from pytest_fcall.schema.traversal import (
     path_exists,
     resolve_references,
     schemas_in,
-)
-from pytest_fcall.schema.value_text import (
-    alternatives,
-    clauses,
-    did_you_mean,
-    one_of_values,
-    quoted_path,
-    shown,
-    types_in_words,
-    with_type,
 )
 
 FindingKind: TypeAlias = Literal["missing_argument", "unexpected_argument", "wrong_type", "schema"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from jsonschema_rs import Validator, ValidatorMap
 
 from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.message_text import MAX_JSON_NUMBER_BITS, quoted_path, shown
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, is_flat_object
 from pytest_fcall.schema.dialect import normalise
@@ -33,7 +34,6 @@ from pytest_fcall.schema.validator import (
     compile_validator,
     validation_schema,
 )
-from pytest_fcall.schema.value_text import MAX_JSON_NUMBER_BITS, quoted_path, shown
 
 if TYPE_CHECKING:
     from pytest_fcall.schema.findings import Depths, Finding

@@ -43,7 +43,7 @@ def parse_model(text: str, where: str, root: Path) -> Model:
     if not colon:
         kind, name = _kind_of_alias(whole, root), whole
     if not (kind.isidentifier() and name and name.isprintable()):
-        from pytest_fcall.schema.value_text import clauses, suggestion
+        from pytest_fcall.core.message_text import clauses, suggestion
 
         text = f"{where}: {whole!r} is not the name of a model; write KIND:NAME, such as {EXAMPLE} or openai:NAME"
         raise SettingError(clauses(text, suggestion(_meant_app(kind, name) if colon else _meant_model(whole, root))))
@@ -75,7 +75,7 @@ def _meant_model(name: str, root: Path) -> str | None:
     """The entry of the project, or the known local model, whose name is closest."""
     from pytest_fcall.backends.local.aliases import ALIASES
     from pytest_fcall.backends.settings import aliases
-    from pytest_fcall.schema.value_text import nearest
+    from pytest_fcall.core.message_text import nearest
 
     known = {**{alias: f"local:{alias}" for alias in ALIASES}, **{alias: alias for alias in aliases(root)}}
     meant = nearest(name, known)

@@ -11,7 +11,7 @@ from typing import Final
 from pytest_fcall.core.case import Fault, Location
 from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, write_git_attributes
 from pytest_fcall.core.json_data import LaterVersion
-from pytest_fcall.schema.value_text import list_text
+from pytest_fcall.core.message_text import list_text
 from pytest_fcall.tracking.bookkeeping import (
     REMOVED,
     AcceptedAnswer,

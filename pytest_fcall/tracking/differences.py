@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
+from pytest_fcall.core.message_text import describe_changes, json_text, shorten
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import path_text
-from pytest_fcall.schema.value_text import describe_changes, json_text, shorten
 from pytest_fcall.tracking.question_digests import PROMPT_CHANGED, question_changes
 from pytest_fcall.tracking.stanza import WireRequest, call_to_json, calls_to_json
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import get_args
 
-from pytest_fcall.schema.value_text import did_you_mean
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.tracking.gate_figures import (
     FIGURES,
     FigureKind,

@@ -11,9 +11,9 @@ from typing import Any, Final
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.digests import IdentityKey, canonical_messages, digest
 from pytest_fcall.core.json_data import JsonEncoder
+from pytest_fcall.core.message_text import shown
 from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json, Message
-from pytest_fcall.schema.value_text import shown
 
 _LENGTH = 8
 """Hexadecimal digits of a digest: enough to distinguish versions of one text."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_fcall.core.commands import install_command
 from pytest_fcall.core.json_data import optional_field
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.values import Json
-from pytest_fcall.schema.value_text import did_you_mean
 
 if TYPE_CHECKING:
     from any_llm import AnyLLM

@@ -184,7 +184,7 @@ def _folders_inside(module: str, folders: Sequence[str] | None) -> Sequence[str]
 def _no_module(name: str, module: str, part: str, folders: Iterable[str], root: Path) -> ModelUnavailable:
     from pkgutil import iter_modules
 
-    from pytest_fcall.schema.value_text import clauses, nearest, suggestion
+    from pytest_fcall.core.message_text import clauses, nearest, suggestion
 
     meant = nearest(part, (found.name for found in iter_modules(folders)))
     question = suggestion(f"{module.removesuffix(part)}{meant}" if meant else None)
@@ -240,7 +240,7 @@ def find_object(name: str, root: Path) -> object:
         try:
             target = getattr(target, part)
         except AttributeError:
-            from pytest_fcall.schema.value_text import clauses, did_you_mean
+            from pytest_fcall.core.message_text import clauses, did_you_mean
 
             question = did_you_mean(part, (other for other in dir(target) if not other.startswith("_")))
             raise ModelUnavailable(clauses(f"python:{name}: {module_name} has no {path!r}", question)) from None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_fcall.backends.local.aliases import ALIASES, LocalModel, find_model
 from pytest_fcall.core.backend import ModelUnavailable
-from pytest_fcall.schema.value_text import clauses, list_text, nearest, suggestion
+from pytest_fcall.core.message_text import clauses, list_text, nearest, suggestion
 
 _HUB_ID = re.compile(r"(?:[\w.-]{1,96}/)?[\w.-]{1,96}", re.ASCII)
 _REVISION = re.compile(r"(?!.*\.\.)[\w.-][\w./-]{0,199}", re.ASCII)

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pytest_fcall.cli.safe_output import machine_secrets
+from pytest_fcall.core.message_text import list_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.schema.value_text import list_text
 from pytest_fcall.traces.case_files import NamedDraft, WrittenFile, write_case_files
 from pytest_fcall.traces.extraction import Extraction
 from pytest_fcall.traces.files import trace_files

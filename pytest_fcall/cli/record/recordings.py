@@ -26,9 +26,9 @@ from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Fault
 from pytest_fcall.core.files import write_git_attributes
+from pytest_fcall.core.message_text import list_text
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.schema.value_text import list_text
 
 _MOST_NAMED = 5
 _TESTED_KINDS = ("openai", "any", "local")

@@ -13,6 +13,7 @@ from pytest_fcall.cases.preamble import LockedSource
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, sources_with_users
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.message_text import list_text
 from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe, safe_line
 from pytest_fcall.schema.errors import SchemaError
@@ -25,7 +26,6 @@ from pytest_fcall.schema.sources.lock_file import (
     write_lock,
 )
 from pytest_fcall.schema.tool_changes import ToolChange, tool_changes
-from pytest_fcall.schema.value_text import list_text
 
 _MOST_NAMED = 8
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}

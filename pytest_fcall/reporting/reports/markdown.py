@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pytest_fcall.core.message_text import list_text
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.answer_lines import unjudged_lines
 from pytest_fcall.reporting.gates import figure_text, verdict_word
@@ -25,7 +26,6 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import accuracy_change, shared_causes, statistics_of
 from pytest_fcall.reporting.tampered_results import attack_lines, recovery_lines
 from pytest_fcall.reporting.tool_confusion import confusion_counts, mixed_up_pairs
-from pytest_fcall.schema.value_text import list_text
 
 MARKER: Final = "<!-- pytest-fcall -->"
 """The first line, by which a comment is found again that is to be replaced."""

@@ -10,12 +10,12 @@ from functools import partial
 from typing import Final
 from urllib.parse import urljoin
 
+from pytest_fcall.core.message_text import did_you_mean, shown, with_type
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, mapping_or_empty
 from pytest_fcall.schema.dialect import MAX_SCHEMA_DEPTH, normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import Path, look_up, path_exists, pointer, pointer_path, rebuild_schema
-from pytest_fcall.schema.value_text import did_you_mean, shown, with_type
 
 _MOST_COPIES: Final = 500
 _LONGEST_CHAIN: Final = 20

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pytest_fcall.core.message_text import did_you_mean, with_type
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.schema.dialect import normalise
@@ -26,7 +27,6 @@ from pytest_fcall.schema.sources.type_hints import (
     own_docstring,
     pydantic_refusal,
 )
-from pytest_fcall.schema.value_text import did_you_mean, with_type
 
 
 def tool_from_object(obj: object) -> Tool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pytest_fcall.core.message_text import nearest, suggestion, with_type
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.traversal import Path
-from pytest_fcall.schema.value_text import nearest, suggestion, with_type
 
 _PARAMETERS = (
     "parameters",  # OpenAI, Gemini, BFCL

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.message_text import clauses, others_text
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Outcome, reason_pairs
-from pytest_fcall.schema.value_text import clauses, others_text
 from pytest_fcall.tracking.question_digests import (
     EXPECTATION,
     PROMPT,

@@ -10,6 +10,7 @@ from pytest_fcall.backends.interfaces.interface import BOOKKEEPING_FIELDS
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core.app import AppExchange
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.message_text import json_text
 from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json, Message
@@ -17,7 +18,6 @@ from pytest_fcall.core.verdict import Reason
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.app import judge_app_exchanges
 from pytest_fcall.matching.context import MatchContext
-from pytest_fcall.schema.value_text import json_text
 from pytest_fcall.tracking.question_digests import question_digests
 from pytest_fcall.tracking.stanza import WireRequest, wire_to_json
 

@@ -69,7 +69,7 @@ def check_baseline(against: str, root: Path, models: Sequence[Model]) -> None:
 
 
 def _known_text(wanted: str, names: Sequence[str]) -> str:
-    from pytest_fcall.schema.value_text import clauses, did_you_mean
+    from pytest_fcall.core.message_text import clauses, did_you_mean
 
     if not names:
         return "`pytest --fc-accept` accepts what is right"

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.core.case import Case, Samples
+from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.reply import Usage, total_usage
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Message
 from pytest_fcall.core.variants import REPETITION, WORDED, Relation, Unfit, WantedRelation
-from pytest_fcall.schema.value_text import did_you_mean
 from pytest_fcall.session.ask.types import Asker, Conversation, Question, Source
 from pytest_fcall.session.endings import CaseEnded, CaseError, SettingError
 from pytest_fcall.session.judge.samples import CaseAnswers, JudgedAnswer, sample_request, samples_of

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
 from pytest_fcall.core.files import replace_file
+from pytest_fcall.core.message_text import clauses, did_you_mean
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.run_table import models_of
-from pytest_fcall.schema.value_text import clauses, did_you_mean
 from pytest_fcall.session.endings import SettingError
 
 ReportWriter: TypeAlias = Callable[[Report], Iterable[str | bytes]]

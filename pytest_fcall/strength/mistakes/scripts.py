@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.expectation import CallPattern
+from pytest_fcall.core.message_text import nearest
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
-from pytest_fcall.schema.value_text import nearest
 from pytest_fcall.strength.mistakes.values import brief
 from pytest_fcall.strength.scripts import Script, call_places, with_call, with_step, with_turn
 

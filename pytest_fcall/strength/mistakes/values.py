@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from pytest_fcall.cases.yaml.values import write_flow
+from pytest_fcall.core.message_text import shown
 from pytest_fcall.core.values import Json
-from pytest_fcall.schema.value_text import shown
 
 _NUMBER: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,10})?")
 _MOST_MEMBERS: Final = 6

@@ -80,7 +80,7 @@ def parts_of(name: str) -> tuple[str, ...]:
             f"acebench:{name} needs a model that plays the user, and is not asked; `fcall score --format acebench` "
             "judges its results"
         )
-    from pytest_fcall.schema.value_text import did_you_mean
+    from pytest_fcall.core.message_text import did_you_mean
 
     hint = did_you_mean(name, [*GROUPS, *PARTS])
     known = f"available: {', '.join(PARTS)}; groups: {', '.join(GROUPS)}"

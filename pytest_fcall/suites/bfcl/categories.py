@@ -251,7 +251,7 @@ def categories_of(part: str) -> list[Category]:
     """Return the categories of a part: of a group, or the one of this name. Raises ValueError for an unknown part."""
     names = GROUPS.get(part or ALL, (part,))
     if names[0] not in CATEGORIES:
-        from pytest_fcall.schema.value_text import did_you_mean
+        from pytest_fcall.core.message_text import did_you_mean
 
         hint = did_you_mean(part, [*GROUPS, *CATEGORIES])
         named = [name for name in CATEGORIES if not name.startswith(DISGUISED)]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.schema.value_text import describe_changes
+from pytest_fcall.core.message_text import describe_changes
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.schema.value_text import clauses, did_you_mean, list_text, suggestion
+from pytest_fcall.core.message_text import clauses, did_you_mean, list_text, suggestion
 
 
 @pytest.mark.parametrize(
