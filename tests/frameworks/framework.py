@@ -110,7 +110,9 @@ FRAMEWORKS = (
     Framework("smolagents", "smolagents", "more"),
     Framework("llama-index", "LlamaIndex", "more"),
     Framework("litellm", "LiteLLM", "more", around="litellm.api_base = {url!r}"),
-    Framework("dspy", "DSPy", "more", around="program.set_lm(dspy.LM('openai/gpt-5.2', api_base={url!r}))"),
+    Framework(
+        "dspy", "DSPy", "more", around="program.set_lm(dspy.LM('openai/gpt-5.2', api_base={url!r}, cache=False))"
+    ),
     Framework("adk", "Google ADK", "more"),
     Framework("crewai", "CrewAI", "crewai"),
     Framework("autogen", "AutoGen", "autogen"),
