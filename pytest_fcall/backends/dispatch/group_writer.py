@@ -37,7 +37,7 @@ class GroupWriter(Generic[T]):
     async def write(self, item: T) -> None:
         """Write the item, and return afterwards; raise the writing error. An item is written even if cancelled."""
         loop = asyncio.get_running_loop()
-        if not self._waiting and self._under_way is None:
+        if not self._waiting:
             loop.call_later(self._gather_seconds, self._start if self._remote else self.flush)
         written = loop.create_future()
         self._waiting.append((item, written))

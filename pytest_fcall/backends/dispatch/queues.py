@@ -67,6 +67,8 @@ class ModelQueue:
         self.outage = Outage()
         self.waits_for_alarm = False
         """Whether no request may be sent before an alarm that is set, or what another machine says."""
+        self.asked: asyncio.Task[None] | None = None
+        """What another machine was asked last, kept from the garbage collector."""
         self._stop_error: Callable[[], Exception] | None = None
         self._pauses: set[asyncio.Future[None]] = set()
 
@@ -87,11 +89,9 @@ class ModelQueue:
         return None if waits_for_others else turn
 
     def next_ones(self, most: int) -> list[QueuedRequest]:
-        """The waiting requests that may follow each other, at least one."""
-        first = self.next()
-        if first is None or self.outage.is_unreachable:
-            return [first] if first else []
-        return [*islice((turn for turn in self.waiting if not turn.admitted.done()), most)]
+        """The first waiting requests; while nobody can be reached, one alone finds out when that is over."""
+        waiting = (turn for turn in self.waiting if not turn.admitted.done())
+        return [*islice(waiting, 1 if self.outage.is_unreachable else most)]
 
     def answered(self) -> None:
         """Note that the model accepted a request."""
@@ -134,8 +134,6 @@ class RequestQueues:
         self._rate_limits = rate_limits
         self._clock = clock
         self._queues: dict[str, ModelQueue] = {}
-        self._asked: set[asyncio.Task[None]] = set()
-        """What another machine is being asked."""
 
     def of(self, model: str) -> ModelQueue:
         """Return the queue of this model."""
@@ -187,9 +185,7 @@ class RequestQueues:
         turns = queue.next_ones(room)
         queue.waits_for_alarm = True
         self._take_room(queue, len(turns))  # no other model may have it meanwhile
-        asked = asyncio.get_running_loop().create_task(self._admit_together(queue, turns))
-        self._asked.add(asked)
-        asked.add_done_callback(self._asked.discard)
+        queue.asked = asyncio.get_running_loop().create_task(self._admit_together(queue, turns))
 
     async def _admit_together(self, queue: ModelQueue, turns: Sequence[QueuedRequest]) -> None:
         try:

@@ -49,7 +49,7 @@ def test_a_reply_is_handed_over_in_the_thread_of_the_loop_before_anybody_waiting
     [(done, thread)] = seen
     assert not done
     assert thread.daemon
-    assert thread is not threading.main_thread()
+    assert thread.name == "fcall-dispatch"
 
 
 def test_a_reply_that_has_arrived_is_handed_over_even_if_the_dispatcher_is_closed_that_moment() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 
 import pytest
 
@@ -131,6 +132,52 @@ def test_an_error_of_what_is_only_noted_is_told_too() -> None:
         while not line.rates.warning:
             await asyncio.sleep(0)
         assert "the server is gone" in line.rates.warning
+
+    play(scene)
+
+
+def test_a_ledger_that_is_lost_is_closed_once_for_all_that_ask_and_note(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(line: Line) -> None:
+        line.ledger.near.clear()
+        for _ in range(2):
+            line.rates.block("openai:exam", 500)
+        line.ledger.lost = True
+        line.ledger.near.set()
+        assert [each.wait for each in await line.rates.take_all("openai:exam", [0])] == [0]
+        with pytest.raises(RuntimeError, match="shutdown"):
+            line.ledger.submit_read("rate of openai:exam")
+
+    play(scene)
+    assert caplog.records == []
+
+
+def test_a_note_that_is_given_up_at_the_end_is_no_error(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_up: Future[None] = Future()
+    given_up.cancel()
+    given_up.set_running_or_notify_cancel()
+
+    async def scene(line: Line) -> None:
+        monkeypatch.setattr(line.ledger, "submit", lambda *_: given_up)
+        line.rates.block("openai:exam", 500)
+        assert line.rates.warning == ""
+
+    play(scene)
+    assert caplog.records == []
+
+
+def test_the_ledger_is_told_nothing_where_nothing_is_counted_or_nothing_is_to_be_corrected() -> None:
+    async def scene(line: Line) -> None:
+        (admission,) = await line.rates.take_all("openai:exam", [0])
+        assert line.rates.take("openai:exam", 0).wait == 0
+        line.rates.settle("openai:exam", admission.at, 5)
+        assert line.ledger.read("rate of openai:exam")[0] == ""
+        counting = RateLimits(Limits(tpm=100, shared=line.ledger), SystemClock())
+        changes = line.ledger.changes
+        counting.settle("openai:exam", admission.at, 0)
+        assert line.ledger.read("rate of openai:exam")[0] == ""
+        assert line.ledger.changes == changes + 1
 
     play(scene)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from threading import Event
+from threading import Event, Thread, current_thread
 
 import pytest
 
@@ -32,6 +32,13 @@ def test_what_arrives_together_is_handed_on_together() -> None:
         None,
     ]
     assert seen == [["a", "b", "c"]]
+
+
+def test_who_waits_for_no_other_machine_is_handed_replies_in_the_thread_of_the_loop() -> None:
+    threads: list[Thread] = []
+    asyncio.run(handed_on(GroupWriter(lambda _: threads.append(current_thread())), "a"))
+    asyncio.run(handed_on(GroupWriter(lambda _: threads.append(current_thread()), remote=True), "a"))
+    assert [each is current_thread() for each in threads] == [True, False]
 
 
 def test_what_arrives_later_is_handed_on_later() -> None:
@@ -114,6 +121,30 @@ def test_what_comes_while_another_machine_writes_is_written_together_next_and_th
 
     asyncio.run(story())
     assert seen == [["a"], ["b", "bad", "c"], ["b"], ["bad"], ["c"]]
+
+
+def test_another_machine_writes_one_thing_at_a_time() -> None:
+    seen: list[list[str | None]] = []
+    asked, answer = Event(), Event()
+
+    def keep(arrivals: Sequence[AnsweredJob]) -> None:
+        seen.append(texts(arrivals))
+        asked.set()
+        assert answer.wait(20)
+
+    async def story() -> None:
+        arrivals: GroupWriter[AnsweredJob] = GroupWriter(keep, 0, remote=True)
+        first = asyncio.ensure_future(handed_on(arrivals, "a"))
+        assert await asyncio.to_thread(asked.wait, 20)
+        asked.clear()
+        second = asyncio.ensure_future(handed_on(arrivals, "b"))
+        assert not await asyncio.to_thread(asked.wait, 0.05)
+        answer.set()
+        assert [*await asyncio.gather(first, second)] == [[None], [None]]
+        assert await handed_on(arrivals, "c") == [None]
+
+    asyncio.run(story())
+    assert seen == [["a"], ["b"], ["c"]]
 
 
 def test_what_waits_for_another_machine_is_written_at_the_end() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS, RateWindow
+from pytest_fcall.backends.dispatch.rate_limits import LONGEST_BLOCK_SECONDS, WINDOW_SECONDS, RateWindow
 from tests.unit.backends.dispatch.support import NOON
 
 
@@ -160,3 +160,49 @@ def test_a_request_that_is_settled_is_counted_once() -> None:
     window.take(NOON, 10, 2, 100)
     window.settle(NOON, 5)
     assert window.take(NOON, 10, 2, 100) == 0
+
+
+def test_a_window_in_which_nothing_happened_stops_nobody_at_any_time() -> None:
+    assert RateWindow().take(0.0, 0, None, None) == 0
+
+
+def test_a_block_of_an_hour_holds_and_a_longer_one_was_written_by_a_clock_that_was_wrong() -> None:
+    window = RateWindow()
+    window.block(NOON + LONGEST_BLOCK_SECONDS)
+    assert window.take(NOON, 0, None, None) == LONGEST_BLOCK_SECONDS == 3600
+    window.block(NOON + 3600.5)
+    assert window.take(NOON, 0, None, None) == 0
+    assert window == RateWindow()
+
+
+def test_what_was_never_taken_is_not_settled() -> None:
+    window = RateWindow()
+    window.take(NOON, 10, None, 100)
+    window.settle(NOON + 5, 90)
+    assert window.take(NOON + 6, 90, None, 100) == 0
+
+
+def test_a_request_that_used_fewer_tokens_than_none_leaves_room_for_all() -> None:
+    window = RateWindow()
+    window.take(NOON, 10, None, 100)
+    window.settle(NOON, -50)
+    assert window.take(NOON, 100, None, 100) == 0
+
+
+@pytest.mark.parametrize(("rpm", "tpm"), [(2, None), (None, 2), (2, 2)])
+def test_as_many_as_are_allowed_go_at_once_and_the_next_waits_for_the_first_to_leave(
+    rpm: int | None, tpm: int | None
+) -> None:
+    window = RateWindow()
+    taken = [window.take(now, 1, rpm, tpm) for now in (NOON, NOON + 1, NOON + 2)]
+    assert taken == [0, 0, WINDOW_SECONDS - 2]
+    assert window.take(NOON + WINDOW_SECONDS, 1, rpm, tpm) == 0
+
+
+def test_who_waits_for_a_block_and_for_a_rate_waits_for_the_later_of_both() -> None:
+    window = RateWindow()
+    window.take(NOON, 0, 1, None)
+    window.block(NOON + 5)
+    assert window.take(NOON, 0, 1, None) == WINDOW_SECONDS
+    window.block(NOON + 100)
+    assert window.take(NOON, 0, 1, None) == 100

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 
 from pytest_fcall.backends.costs import REPLY_TOKENS, estimated_tokens
-from pytest_fcall.backends.dispatch.job import Limits
+from pytest_fcall.backends.dispatch.job import Limits, Progress
 from pytest_fcall.backends.dispatch.queues import MOST_LOST
 from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS
-from pytest_fcall.backends.dispatch.sender import FIRST_WAIT
+from pytest_fcall.backends.dispatch.sender import FIRST_WAIT, Retries
 from pytest_fcall.backends.processes.ledger import FileLedger
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
@@ -17,6 +18,70 @@ from tests.unit.backends.dispatch.support import NOON, Run, Scripted, broken, bu
 
 def scripted(run: Run, *script: Reply | BaseException) -> Scripted:
     return Scripted(*script, clock=run.clock)
+
+
+class Attempts:
+    """The failed attempts of one request, whose waits are half as long as they may be."""
+
+    def __init__(self, **limits: float) -> None:
+        self._retries = Retries(Limits(**limits), NOON, 5, lambda: 0.5)  # type: ignore[arg-type]  # of several types
+
+    def wait(
+        self,
+        error: Unanswered,
+        *,
+        after: float = 0,
+        now: float = 0,
+        answers: int = 5,
+        again: bool = True,
+        patient: bool = False,
+    ) -> float:
+        return self._retries.next_wait(error, after, NOON + now, answers, again=again, patient=patient)
+
+
+def test_a_wait_is_what_the_server_asked_for_and_a_random_part_of_ever_longer_ones() -> None:
+    attempts = Attempts()
+    assert [attempts.wait(broken(), after=after) for after in (0, 20, 0, 3)] == [0.25, 20.5, 1, 5]
+
+
+def test_retries_are_used_up_by_all_errors_but_by_being_turned_away_while_others_are_taken() -> None:
+    turned_away = Attempts(retries=0)
+    assert [turned_away.wait(busy(), answers=answers) for answers in (6, 7)] == [0.25, 0.5]
+    with pytest.raises(Unanswered, match=r"too many requests \(3 attempts\)"):
+        turned_away.wait(busy(), answers=7)
+    failed = Attempts(retries=1)
+    assert failed.wait(broken(), answers=6) == 0.25
+    with pytest.raises(Unanswered, match=r"HTTP 500 \(2 attempts\)"):
+        failed.wait(broken(), answers=7)
+
+
+def test_patience_needs_no_retries_but_time_and_where_nothing_helps_there_is_no_retry() -> None:
+    assert Attempts(retries=0).wait(broken(), patient=True) == 0.25
+    assert Attempts(retry_seconds=9).wait(broken(), now=8.75) == 0.25
+    for attempts, patient, again in ((Attempts(), True, False), (Attempts(retry_seconds=8), True, True)):
+        with pytest.raises(Unanswered, match=r"^HTTP 500$"):
+            attempts.wait(broken(), now=8.75, patient=patient, again=again)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unanswered("no", retry_after=7.0),
+        Unanswered("no", throttled=True),
+        Unanswered("no", billable=True),
+        Unanswered("no", unreachable=True),
+    ],
+)
+def test_the_last_error_says_all_that_the_server_said(error: Unanswered) -> None:
+    attempts = Attempts(retries=1)
+    attempts.wait(error)
+    with pytest.raises(Unanswered) as raised:
+        attempts.wait(error)
+    last = raised.value
+    assert (last.retry_after, last.throttled, last.billable, last.unreachable) == (
+        *(error.retry_after, error.throttled),
+        *(error.billable, error.unreachable),
+    )
 
 
 def test_a_server_that_failed_is_asked_again_after_ever_longer_waits(run: Run) -> None:
@@ -77,6 +142,34 @@ def test_a_server_that_says_when_to_come_again_is_left_alone_by_all_until_then(s
 def test_a_time_that_says_nothing_is_passed_over(run: Run, seconds: float | None) -> None:
     assert run.ask([job("x", scripted(run, busy(retry_after=seconds)))]) == ["x"]
     assert run.clock.waits == [0.5]
+
+
+def test_a_server_may_ask_for_less_than_a_second_and_for_all_the_time_there_is(start: Start) -> None:
+    for seconds in (0.25, 900.0 - FIRST_WAIT, 900.0):
+        run = start(Limits(concurrency=1))
+        backend = scripted(run, busy(retry_after=seconds))
+        answers = run.ask(jobs(2, backend))
+        assert answers[1] == "1"
+        assert (answers[0] == "0") == (seconds < 900)
+        assert min(backend.times[1:]) == NOON + seconds
+
+
+def test_a_server_that_turns_requests_away_is_sent_half_as_many_at_a_time_and_a_broken_one_as_many(
+    start: Start,
+) -> None:
+    for error, most in ((busy(), 4), (broken(), 8)):
+        run = start(Limits(concurrency=8))
+        run.ask(jobs(8, scripted(run, *[error] * 8)))
+        later = Scripted(clock=run.clock)
+        run.ask([job(f"later {number}", later) for number in range(20)])
+        assert min(later.most, 6) == min(most + 2, 6)
+
+
+def test_what_fails_after_the_model_was_unavailable_waits_for_no_other_attempt(start: Start) -> None:
+    run = start(Limits(concurrency=2))
+    backend = scripted(run, ModelUnavailable("no quota"), broken())
+    assert [str(error) for error in run.ask(jobs(2, backend))] == ["no quota"] * 2
+    assert (backend.most, run.clock.waits) == (2, [])
 
 
 @pytest.mark.parametrize("seconds", [3600.0, float("inf")])
@@ -329,9 +422,20 @@ def test_the_shared_file_is_left_alone_while_there_is_nothing_to_share(start: St
         ({"rpm": 0}, "rpm must be at least 1, not 0"),
         ({"tpm": -1}, "tpm must be at least 1, not -1"),
         ({"timeout": float("nan")}, "timeout must not be negative: nan"),
+        ({"timeout": -0.1}, "timeout must not be negative: -0.1"),
         ({"retries": -1}, "retries must not be negative: -1"),
+        ({"retry_seconds": -1}, "retry_seconds must not be negative: -1"),
     ],
 )
 def test_limits_that_make_no_sense_are_refused_in_words(limits: dict[str, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Limits(**limits)  # type: ignore[arg-type]  # the table holds several types
+
+
+def test_limits_begin_where_something_may_be_sent_and_are_those_that_the_documentation_names() -> None:
+    assert Limits(1, 1, 1, 0, 0, 0) != Limits()
+    assert Limits() == Limits(64, None, None, None, 5, 900.0, None)
+
+
+def test_nothing_has_been_done_before_the_first_job() -> None:
+    assert set(astuple(Progress())) == {0, ""}
