@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import socket
 import sys
-import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from threading import Lock, current_thread
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +25,6 @@ _OWN_THREADS = ("fcall-dispatch", "fcall-proxy")
 _TELEMETRY = ("agents.tracing",)
 """Modules that report to a provider and ask no model. Where nobody may be asked, they are refused, and nothing else."""
 _EVENT_LOOPS = "asyncio.base_events"
-_STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 _ENVIRONMENT_PROXIES = ("HTTPS_PROXY", "ALL_PROXY", "https_proxy", "all_proxy")
 _TUNNEL = b"CONNECT "
 """Prefix of a request that asks a proxy of the environment for a connection; then the host follows."""
@@ -238,10 +236,17 @@ def _host_of_tunnel(data: Any) -> str:
     return target.rpartition(":")[0].strip("[]")
 
 
+@cache
+def _standard_library() -> Path:
+    import sysconfig  # takes a millisecond, and hardly any run looks for the place of a detour
+
+    return Path(sysconfig.get_paths()["stdlib"])
+
+
 def _in_library(frame: FrameType) -> str:
     file = Path(frame.f_code.co_filename)
     is_package = not _PACKAGES.isdisjoint(file.parts)
-    if not is_package and (file.is_relative_to(_STANDARD_LIBRARY) or not file.is_absolute()):
+    if not is_package and (file.is_relative_to(_standard_library()) or not file.is_absolute()):
         return ""
     return f"{_module(frame) or file.name}:{frame.f_lineno}"
 
