@@ -10,33 +10,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.backend import Backend, CaseRefused, Model, ModelUnavailable
-    from pytest_fcall.core.case import Case
-    from pytest_fcall.core.reply import Call, Calls, Reply
-    from pytest_fcall.core.request import Request, Tool
-    from pytest_fcall.core.verdict import Verdict
-    from pytest_fcall.session.ask.decoded_reply import AppWire, DecodedReply
-    from pytest_fcall.session.ask.model import AskModel
-    from pytest_fcall.session.judge.assert_calls import assert_calls
-
-__all__ = [
-    "AppWire",
-    "AskModel",
-    "Backend",
-    "Call",
-    "Calls",
-    "Case",
-    "CaseRefused",
-    "DecodedReply",
-    "Model",
-    "ModelUnavailable",
-    "Reply",
-    "Request",
-    "Tool",
-    "Verdict",
-    "assert_calls",
-]
-
+    from pytest_fcall.core.backend import Backend as Backend
+    from pytest_fcall.core.backend import CaseRefused as CaseRefused
+    from pytest_fcall.core.backend import Model as Model
+    from pytest_fcall.core.backend import ModelUnavailable as ModelUnavailable
+    from pytest_fcall.core.case import Case as Case
+    from pytest_fcall.core.reply import Call as Call
+    from pytest_fcall.core.reply import Calls as Calls
+    from pytest_fcall.core.reply import Reply as Reply
+    from pytest_fcall.core.request import Request as Request
+    from pytest_fcall.core.request import Tool as Tool
+    from pytest_fcall.core.verdict import Verdict as Verdict
+    from pytest_fcall.session.ask.decoded_reply import AppWire as AppWire
+    from pytest_fcall.session.ask.decoded_reply import DecodedReply as DecodedReply
+    from pytest_fcall.session.ask.model import AskModel as AskModel
+    from pytest_fcall.session.judge.assert_calls import assert_calls as assert_calls
 
 _MODULES = {
     "AppWire": "session.ask.decoded_reply",
@@ -55,6 +43,9 @@ _MODULES = {
     "Verdict": "core.verdict",
     "assert_calls": "session.judge.assert_calls",
 }
+
+if not TYPE_CHECKING:  # type checkers take the names from the imports above
+    __all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> object:

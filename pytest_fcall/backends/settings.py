@@ -14,7 +14,7 @@ from typing import TypeGuard, cast
 from pytest_fcall.core.backend import Model, ModelUnavailable
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, is_strings
 
 PYPROJECT = "pyproject.toml"
 TABLE = "tool.fcall.models"
@@ -121,13 +121,10 @@ def ascii_lines_option() -> Option:
 def volatile_option() -> Option:
     """Patterns of what is no part of the keys of requests. `session.ask.volatile` reads them where keys are made."""
 
-    def is_valid(value: Json) -> bool:
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
     def refuse(text: str) -> Json:
         raise ValueError(text)
 
-    return Option("a list of regular expressions in pyproject.toml", is_valid, refuse, affects_reply=False)
+    return Option("a list of regular expressions in pyproject.toml", is_strings, refuse, affects_reply=False)
 
 
 def either_option(word: Option, other: Option) -> Option:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, text_choice, whole
-from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.digests import canonical, same_json
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 
@@ -105,10 +105,10 @@ def _one_tool(edits: EditList, old: Tool | None, new: Tool | None, where: str) -
     description = text_choice(edits, old.description, new.description, f"{place}: description", "tool")
     parameters = _schema_choice(edits, old.parameters, new.parameters, place, "", 0)
     returns: Choice[Mapping[str, Json] | None] = lambda _: new.returns  # noqa: E731
-    if not _same(old.returns, new.returns):
+    if not same_json(old.returns, new.returns):
         edit = Edit(f"{place}: returns", canonical(old.returns), canonical(new.returns), "tool")
         returns = whole(edits, edit, old.returns, new.returns)
-    if first == len(edits) and not _same(old.parameters, new.parameters):  # such as another order of `required`
+    if first == len(edits) and not same_json(old.parameters, new.parameters):  # such as another order of `required`
         edit = Edit(f"{place}: parameters", canonical(old.parameters), canonical(new.parameters), "tool")
         edits.add(edit)
     if first == len(edits):
@@ -116,7 +116,7 @@ def _one_tool(edits: EditList, old: Tool | None, new: Tool | None, where: str) -
 
     def mixed(chosen: Chosen) -> Tool:
         schema = parameters(chosen)
-        declared = next((each.declared for each in (new, old) if _same(each.parameters, schema)), None)
+        declared = next((each.declared for each in (new, old) if same_json(each.parameters, schema)), None)
         return replace(
             new,
             name=new.name if name == new.name or first in chosen else name,
@@ -127,10 +127,6 @@ def _one_tool(edits: EditList, old: Tool | None, new: Tool | None, where: str) -
         )
 
     return between(old, new, range(first, len(edits)), mixed)
-
-
-def _same(old: Json, new: Json) -> bool:
-    return canonical(old) == canonical(new)
 
 
 def _shown_tool(tool: Tool | None) -> str:
@@ -148,7 +144,7 @@ def _schema_choice(edits: EditList, old: Schema, new: Schema, tool: str, path: s
         one, other = old.get(key, _ABSENT), new.get(key, _ABSENT)
         if key == "required" and _is_names(one) and _is_names(other):
             continue
-        if one is not _ABSENT and other is not _ABSENT and _same(old[key], new[key]):
+        if one is not _ABSENT and other is not _ABSENT and same_json(old[key], new[key]):
             choices[key] = _always(new[key])
         elif key == "properties" and isinstance(one, Mapping) and isinstance(other, Mapping):
             choices[key] = _properties_choice(edits, one, other, tool, path, depth, come, gone)
@@ -198,7 +194,7 @@ def _properties_choice(
         if one is _ABSENT or other is _ABSENT:
             (come if one is _ABSENT else gone)[name] = len(edits)
             choices[name] = whole(edits, edit, one, other)
-        elif _same(old[name], new[name]):
+        elif same_json(old[name], new[name]):
             choices[name] = _always(new[name])
         elif isinstance(one, Mapping) and isinstance(other, Mapping) and depth < _DEEPEST:
             choices[name] = _schema_choice(edits, one, other, tool, inner, depth + 1)

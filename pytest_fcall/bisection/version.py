@@ -9,7 +9,7 @@ from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, whole
 from pytest_fcall.bisection.message_edits import Messages, message_choice
 from pytest_fcall.bisection.tool_edits import Tools, tool_choice
-from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.digests import canonical, same_json
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json
 
@@ -93,7 +93,7 @@ def _settings_choice(edits: EditList, old: Settings, new: Settings) -> Choice[Se
     places = {
         name: edits.add(Edit(f"settings: {name}", _shown(old, name), _shown(new, name), "setting"))
         for name in sorted({*old, *new})
-        if name not in old or name not in new or canonical(old[name]) != canonical(new[name])
+        if name not in old or name not in new or not same_json(old[name], new[name])
     }
 
     def mixed(chosen: Chosen) -> Settings:

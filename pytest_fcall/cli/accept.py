@@ -16,10 +16,10 @@ from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.bounded_text import glob_matches
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.result.kept_runs import Run

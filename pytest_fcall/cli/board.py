@@ -13,7 +13,7 @@ from typing import Final
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.runs import open_run, run_path
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.reports.board.board import Board, board_lines
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_width

@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_fcall.cases.suite import split_suite_name
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.core.files import create_file
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.suites.apibench.prompt import training_pairs
 

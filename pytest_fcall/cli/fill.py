@@ -25,9 +25,9 @@ from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.core.case import FaultyCase
 from pytest_fcall.core.conversation import CallResult, ConversationSettings, TranscriptTurn
 from pytest_fcall.core.files import replace_file
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from pytest_fcall.cli.command_parser import command_parser, percentage, whole_number
 from pytest_fcall.cli.project import root_of
 from pytest_fcall.core.bounded_text import glob_matches
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.answer_lines import is_asked, origin_text
 from pytest_fcall.reporting.history import HistoricRun, Series, history_lines, last_outcome_lines
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.endings import SettingError

@@ -12,8 +12,8 @@ from pathlib import Path
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import existing_paths
 from pytest_fcall.core.case import Fault
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.faults import fault_text, file_path_text
-from pytest_fcall.reporting.number_text import plural_text
 
 _EXAMPLES = """\
 examples:

@@ -24,8 +24,8 @@ from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.files import refuse_link_out
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.schema.sources.lock_file import lock_path
 from pytest_fcall.schema.tool_names import ToolRename

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.core.extension import About, about_of
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_lines
 from pytest_fcall.suites.builtin import SUITES

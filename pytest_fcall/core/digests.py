@@ -24,6 +24,11 @@ def canonical(value: Json) -> str:
     return _CANONICAL.encode(value)
 
 
+def same_json(one: Json, other: Json) -> bool:
+    """Give whether two values have the same canonical text: 1, 1.0 and true are different."""
+    return canonical(one) == canonical(other)
+
+
 def digest(value: Json) -> str:
     """Give the SHA-256 of the canonical text, in hexadecimal."""
     return hashlib.sha256(canonical(value).encode("ascii")).hexdigest()

@@ -106,6 +106,11 @@ def _check_kind(path: Path, mode: int) -> None:
         raise UnfitFile(number, f"it is {kind}, not a regular file", str(path))
 
 
+def shared_path(case_file: Path, model_folder: str, suffix: str) -> Path:
+    """The file of a case file and a model that is under version control: `__fcall__/<model>/<case file><suffix>`."""
+    return case_file.parent / _SHARED_FOLDER / model_folder / f"{case_file.name}{suffix}"
+
+
 def replace_file(path: Path, portions: Iterable[bytes], mode: int = 0o666) -> None:
     """Write a file atomically: a reader finds the old content or the new. Raises OSError.
 

@@ -151,6 +151,11 @@ def others_text(texts: Sequence[object], most: int) -> str:
     return f"and {len(texts) - most:,} more" if len(texts) > most else ""
 
 
+def plural_text(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun: `1 case`, `2 cases`. `plural` is the noun that does not end in s for several."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def quoted_path(path: Sequence[str | int]) -> str:
     """A path in arguments for a sentence: in back quotes; the empty path is the call itself."""
     return f"`{path_text(path)}`" if path else "the call"

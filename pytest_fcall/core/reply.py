@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from pytest_fcall.core.values import Json, Message
 
@@ -17,6 +17,8 @@ TOO_MANY_CALLS: Final = f"There are more than {MAX_CALLS:,} calls; the others we
 """The fault of a reply with more."""
 MAX_DECODED_TEXT: Final = 1_000_000
 """The most characters in which calls are looked for. The slowest decoder takes five seconds for them."""
+
+_Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +92,16 @@ def total_usage(usages: Iterable[Usage | None]) -> Usage | None:
     if len(known) < 2:
         return known[0] if known else None
     return Usage(
-        _sum(usage.input_tokens for usage in known),
-        _sum(usage.output_tokens for usage in known),
-        _sum(usage.cached_tokens for usage in known),
-        _sum(usage.reasoning_tokens for usage in known),
+        known_sum(usage.input_tokens for usage in known),
+        known_sum(usage.output_tokens for usage in known),
+        known_sum(usage.cached_tokens for usage in known),
+        known_sum(usage.reasoning_tokens for usage in known),
         total_usage(usage.batched for usage in known),
     )
 
 
-def _sum(numbers: Iterable[int | None]) -> int | None:
+def known_sum(numbers: Iterable[_Number | None]) -> _Number | None:
+    """The sum of the known numbers; None if none is known."""
     known = [number for number in numbers if number is not None]
     return sum(known) if known else None
 

@@ -44,6 +44,11 @@ def path_text(path: Sequence[str | int]) -> str:
     return "".join(parts)
 
 
+def is_strings(value: object) -> TypeGuard[list[str]]:
+    """Give whether a value is a list of strings."""
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
 def is_flat_object(value: object) -> TypeGuard[dict[str, Json]]:
     """Give whether a value is a JSON object of nothing but ASCII strings and ordinary numbers, booleans and null.
 

@@ -339,8 +339,7 @@ def fc_wire(request: pytest.FixtureRequest) -> Iterator[AppWire]:
 
 def _register_hooks(config: pytest.Config) -> None:
     """Register the hooks that a test needs that asks a model."""
-    from pytest_fcall.plugin.hooks import register_hooks
-    from pytest_fcall.plugin.plain_tests import register_test_hooks
+    from pytest_fcall.plugin.hooks import register_hooks, register_test_hooks
 
     register_hooks(config)
     register_test_hooks(config)

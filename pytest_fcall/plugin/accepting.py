@@ -10,11 +10,10 @@ import pytest
 
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.gc_pause import gc_paused
-from pytest_fcall.core.message_text import list_text
+from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.plugin.collected import collected
 from pytest_fcall.plugin.session import session_of
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line, whole_line
 from pytest_fcall.session.result.stale import Stale, leftover_folders, remove_leftover, stale_baselines
@@ -168,7 +167,7 @@ class BaselineWriter:
             except OSError as error:
                 self.failed = True
                 yield safe_line(f"not measured: {path.name}: {error}")
-        yield f"accepted: {written:,} {'case' if written == 1 else 'cases'}, {same:,} unchanged"
+        yield f"accepted: {plural_text(written, 'case')}, {same:,} unchanged"
         if measured:
             yield f"measured: {plural_text(measured, 'case')} (bookkeeping, which needs no review)"
         yield from _not_accepted(results, which)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Generator
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,13 +23,22 @@ from pytest_fcall.plugin.report import CaseReport, attach, case_report, to_json
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.terminal import find_terminal_width, printable
 
-NAME = "fcall-hooks"
-
 
 def register_hooks(config: pytest.Config) -> None:
     """Register the hooks of this module, once."""
-    if not config.pluginmanager.has_plugin(NAME):
-        config.pluginmanager.register(sys.modules[__name__], NAME)
+    _register(config, sys.modules[__name__], "fcall-hooks")
+
+
+def register_test_hooks(config: pytest.Config) -> None:
+    """Register the hooks around tests that are no cases, once."""
+    from pytest_fcall.plugin import plain_tests
+
+    _register(config, plain_tests, "fcall-test-hooks")
+
+
+def _register(config: pytest.Config, module: ModuleType, name: str) -> None:
+    if not config.pluginmanager.has_plugin(name):
+        config.pluginmanager.register(module, name)
 
 
 @pytest.hookimpl(trylast=True)
@@ -58,8 +68,6 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
         return refuse(session, reason)
     if not all(isinstance(item, CaseItem) for item in session.items):
-        from pytest_fcall.plugin.plain_tests import register_test_hooks
-
         register_test_hooks(session.config)
     find_terminal_width(session.config)
     cases = Counter(item.named.model.id for item in session.items if isinstance(item, CaseItem) and item.named)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Generator
 
 import pytest
@@ -11,14 +10,6 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.session import OPEN_WIRE, session_of
 from pytest_fcall.plugin.terminal import end_test
 from pytest_fcall.session.endings import CaseEnded
-
-NAME = "fcall-test-hooks"
-
-
-def register_test_hooks(config: pytest.Config) -> None:
-    """Register the hooks of this module, once."""
-    if not config.pluginmanager.has_plugin(NAME):
-        config.pluginmanager.register(sys.modules[__name__], NAME)
 
 
 @pytest.hookimpl(wrapper=True)

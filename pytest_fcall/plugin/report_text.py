@@ -6,8 +6,8 @@ import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.plugin.report import CALLS_TITLE, case_report
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.terminal import ASCII, UNICODE
 
 if TYPE_CHECKING:

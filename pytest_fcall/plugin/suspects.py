@@ -11,13 +11,13 @@ import pytest
 from pytest_fcall.backends.recordings.entry import BISECTED
 from pytest_fcall.bisection.version import Difference, LaterTurn, Version
 from pytest_fcall.core.case import Case, FaultyCase
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.verdict import Outcome, Rate
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import secrets_of
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.bisected import cause_texts, explaining_edits
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.bisection.accepted_version import (
     NoAcceptedVersion,

@@ -7,12 +7,13 @@ from itertools import zip_longest
 from types import MappingProxyType
 
 from pytest_fcall.core.conversation import CallResult
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Message
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
 from pytest_fcall.reporting.app_lines import way_remarks
-from pytest_fcall.reporting.number_text import cost_text, plural_text, seconds_text
+from pytest_fcall.reporting.number_text import cost_text, seconds_text
 from pytest_fcall.reporting.results import Result, Status
 from pytest_fcall.reporting.safe_text import safe, safe_line, whole_line
 from pytest_fcall.reporting.statistics import token_count

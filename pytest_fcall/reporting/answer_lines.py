@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import statistics_of

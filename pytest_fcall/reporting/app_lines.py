@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from pytest_fcall.reporting.number_text import cost_text, plural_text
+from pytest_fcall.core.message_text import plural_text
+from pytest_fcall.reporting.number_text import cost_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks, table_lines
 from pytest_fcall.reporting.word_diff import word_diff

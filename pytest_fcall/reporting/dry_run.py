@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_fcall.core.reply import Usage
-from pytest_fcall.reporting.number_text import cost_text, count_text, plural_text
+from pytest_fcall.core.message_text import plural_text
+from pytest_fcall.core.reply import Usage, known_sum
+from pytest_fcall.reporting.number_text import cost_text, count_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import known_sum
 from pytest_fcall.reporting.terminal import table_lines
 
 _TITLES = ("would be sent", "requests", "input", "output", "cost")

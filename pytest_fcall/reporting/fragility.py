@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pytest_fcall.reporting.number_text import accuracy_text, cost_text, p_equation_text, p_value_text, plural_text
+from pytest_fcall.core.message_text import plural_text
+from pytest_fcall.core.reply import known_sum
+from pytest_fcall.reporting.number_text import accuracy_text, cost_text, p_equation_text, p_value_text
 from pytest_fcall.reporting.results import Result, VariantResult
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import known_sum, wilson_interval
+from pytest_fcall.reporting.statistics import wilson_interval
 from pytest_fcall.reporting.terminal import cut_end, table_lines
 
 TITLES: Final = ("variants", "", "cases", "answers", "to wrong", "to right", "flips", "95 %", "noise", "p")

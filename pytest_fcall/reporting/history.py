@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Outcome, Rate
-from pytest_fcall.reporting.number_text import accuracy_text, interval_text, plural_text
+from pytest_fcall.reporting.number_text import accuracy_text, interval_text
 from pytest_fcall.reporting.results import Result, Status
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import is_encodable, table_lines

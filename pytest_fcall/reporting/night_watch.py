@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import log
 from typing import Final, NamedTuple
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Rate
-from pytest_fcall.reporting.number_text import accuracy_text, plural_text
+from pytest_fcall.reporting.number_text import accuracy_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import cut_middle, is_encodable
 

@@ -50,11 +50,6 @@ def count_text(count: int | None) -> str:
     return "" if count is None else f"{count:,}"
 
 
-def plural_text(count: int, noun: str) -> str:
-    """Write a count with its noun: `1 case`, `2 cases`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def score_text(value: float | None) -> str:
     """Write a score as `0.6667`. Only a perfect score is 1.0000, and only a score of nothing 0.0000."""
     if value is None:

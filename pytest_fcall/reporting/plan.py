@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
-from pytest_fcall.reporting.number_text import cost_text, duration_text, plural_text
+from pytest_fcall.reporting.number_text import cost_text, duration_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_lines
 

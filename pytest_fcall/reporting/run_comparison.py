@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.verdict import Outcome
-from pytest_fcall.reporting.number_text import accuracy_text, p_equation_text, p_value_text, plural_text, points_text
+from pytest_fcall.reporting.number_text import accuracy_text, p_equation_text, p_value_text, points_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import ScoreChange, score_change_lines

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, comb, sqrt
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, TypeAlias
 
-from pytest_fcall.core.reply import Usage
+from pytest_fcall.core.reply import Usage, known_sum
 from pytest_fcall.reporting.results import Result
 
-_Number = TypeVar("_Number", int, float)
 GroupKind: TypeAlias = Literal["tool", "tag"]
 
 _Z = 1.959963984540054
@@ -86,12 +85,6 @@ def share_right(result: Result) -> float:
     """The share of right answers to a case. One that was asked again counts by its first answers."""
     right, asked = result.first or result.samples or (int(result.right), 1)
     return right / asked if asked else 0.0
-
-
-def known_sum(numbers: Iterable[_Number | None]) -> _Number | None:
-    """The sum of the known numbers; None if none is known."""
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
 
 
 def wilson_interval(right: float, answered: int) -> tuple[float, float]:

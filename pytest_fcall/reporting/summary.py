@@ -7,23 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from math import fsum
 from textwrap import wrap
 
+from pytest_fcall.core.message_text import plural_text
+from pytest_fcall.core.reply import known_sum
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.answer_lines import missing_lines, origin_text
 from pytest_fcall.reporting.app_lines import app_remark_lines, way_lines
-from pytest_fcall.reporting.number_text import (
-    accuracy_text,
-    cost_text,
-    interval_text,
-    plural_text,
-    seconds_text,
-)
+from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, seconds_text
 from pytest_fcall.reporting.results import AppUsage, JudgeUsage, Result, Results, results_with_outcome
 from pytest_fcall.reporting.run_table import models_of, of_model, run_table
 from pytest_fcall.reporting.safe_text import safe_line, whole_line
 from pytest_fcall.reporting.statistics import (
     Cause,
     Statistics,
-    known_sum,
     pass_all_k,
     pass_at_k,
     shared_causes,

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.result_fault import TAG, RecoveryResult, fault_names
-from pytest_fcall.reporting.number_text import accuracy_text, interval_text, plural_text
+from pytest_fcall.reporting.number_text import accuracy_text, interval_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
 from pytest_fcall.reporting.safe_text import safe_line

@@ -9,6 +9,7 @@ from itertools import takewhile
 from operator import eq
 from typing import NamedTuple
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 
 _LEAST_AROUND = 4
@@ -81,7 +82,7 @@ def _pieces(parts: tuple[list[Sequence[str]], list[_Change]]) -> Iterator[str]:
         yield from (shown := _shown_words(kept, _count_after_change(kept, change), before_next))
         count += len(shown)
         if left and is_last:
-            yield f"(and {left:,} more {'change' if left == 1 else 'changes'})"
+            yield f"(and {plural_text(left, 'more change')})"
             return
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.digests import canonical, same_json
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, mapping_or_empty
 
@@ -51,11 +51,11 @@ def _schema_details(path: str, before: Mapping[str, Json], after: Mapping[str, J
     if items != ({}, {}):
         yield from _schema_details(f"{path}[]", *items)
     at = f"`{path}`" if path else "the arguments"
-    if not _same(before.get("type"), after.get("type")):
+    if not same_json(before.get("type"), after.get("type")):
         yield f"{at}: type {_text(before.get('type'))} became {_text(after.get('type'))}"
     yield from _enum_details(at, before.get("enum"), after.get("enum"))
     for key in sorted((before.keys() | after.keys()) - _OWN_WORDS):
-        if _same(before.get(key), after.get(key)):
+        if same_json(before.get(key), after.get(key)):
             continue
         if key in _PROSE:
             yield f"{at}: its {key} changed"
@@ -102,7 +102,7 @@ def _shape(schema: Mapping[str, Json]) -> str:
 
 def _enum_details(at: str, before: Json, after: Json) -> Iterator[str]:
     if not isinstance(before, list) or not isinstance(after, list):
-        if not _same(before, after):
+        if not same_json(before, after):
             yield f"{at}: allowed values {_text(before)} became {_text(after)}"
         return
     old, new = list(map(_text, before)), list(map(_text, after))
@@ -124,10 +124,6 @@ def _names(schema: Mapping[str, Json]) -> frozenset[str]:
 
 def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
-
-
-def _same(before: Json, after: Json) -> bool:
-    return canonical(before) == canonical(after)
 
 
 def _text(value: Json) -> str:

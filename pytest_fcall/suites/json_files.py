@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import TypeGuard
 
 from pytest_fcall.core import json_data
 from pytest_fcall.core.case import Fault, FaultyCase, Location
@@ -164,11 +163,6 @@ def broken_case(id_: str, location: Location, why: str) -> FaultyCase:
 def row_fault(location: Location, why: str) -> Fault:
     """Return the fault of a row that cannot be read."""
     return Fault("bad-row", location, f"invalid row: {why}")
-
-
-def is_strings(value: object) -> TypeGuard[list[str]]:
-    """Return whether a value is a list of strings."""
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def string_field(row: Mapping[str, Json], name: str) -> str:

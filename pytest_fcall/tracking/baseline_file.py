@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.core.backend import Model
-from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, shared_path
 
 if TYPE_CHECKING:
     from pytest_fcall.tracking.baseline_content import Baseline
@@ -20,7 +20,7 @@ _NEVER_ENTERED: Final = ("node_modules", "venv", "__pycache__")
 
 def baseline_path(case_file: Path, model: Model) -> Path:
     """The path of a contract: `__fcall__/<model>/<file name>.accepted`, beside the case file."""
-    return case_file.parent / "__fcall__" / model.folder / f"{case_file.name}{SUFFIX}"
+    return shared_path(case_file, model.folder, SUFFIX)
 
 
 def accepted_models(root: Path) -> Iterator[str]:

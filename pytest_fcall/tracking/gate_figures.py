@@ -9,6 +9,7 @@ from math import inf, isfinite
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.tracking.flips import RelationFlips
 from pytest_fcall.tracking.slices import SliceTests
 
@@ -139,7 +140,7 @@ def _cost(measured: GroupFigures) -> FigureRange:
     known = round(measured.cost or 0.0, 9)  # sums of floats are a little off
     missing = _missing_replies(measured)
     if measured.unpriced and not missing:
-        missing = f"{_replies_text(measured.unpriced)} of unknown cost"
+        missing = f"{plural_text(measured.unpriced, 'reply', 'replies')} of unknown cost"
     value = None if measured.cost is None and measured.answered else known
     return FigureRange(value, known, inf if missing else known, missing)
 
@@ -250,7 +251,7 @@ def _score(name: str, measured: GroupFigures) -> FigureRange:
     known = score.value is not None and isfinite(score.value)
     value = Fraction(score.value).limit_denominator(_FINEST) if known and score.value is not None else None
     if score.missing:
-        return FigureRange(value, 0, 1, f"{_replies_text(score.missing)} missing")
+        return FigureRange(value, 0, 1, f"{plural_text(score.missing, 'reply', 'replies')} missing")
     if value is None:
         return FigureRange(None, 0, 1, score.missing_reason or "no case has this score")
     return FigureRange(value, value, value)
@@ -293,11 +294,7 @@ def _flip_share(flips: RelationFlips) -> Fraction:
 
 
 def _missing_replies(measured: GroupFigures) -> str:
-    return f"{_replies_text(measured.missing)} missing" if measured.missing else ""
-
-
-def _replies_text(count: int) -> str:
-    return "1 reply" if count == 1 else f"{count:,} replies"
+    return f"{plural_text(measured.missing, 'reply', 'replies')} missing" if measured.missing else ""
 
 
 FIGURES: Mapping[str, GateFigure] = MappingProxyType(

@@ -26,7 +26,7 @@ def public_names() -> list[str]:
 
 
 def _of_python() -> Iterator[str]:
-    for name in pytest_fcall.__all__:
+    for name in vars(pytest_fcall)["__all__"]:
         value = getattr(pytest_fcall, name)
         yield f"python {name}"
         if not (inspect.isclass(value) and issubclass(value, Exception)):

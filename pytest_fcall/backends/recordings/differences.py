@@ -9,7 +9,7 @@ from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.volatile import NOTHING_VOLATILE, Volatile, offered_patterns
 from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.core.bounded_text import VolatileError
-from pytest_fcall.core.digests import canonical
+from pytest_fcall.core.digests import canonical, same_json
 from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json, Message
 
@@ -90,7 +90,7 @@ def _similarity(new: Request, old: Request) -> tuple[int, int, bool]:
 def _is_same_question(new: Request, old: Request) -> bool:
     return (
         list(new.messages) == list(old.messages)
-        and canonical(without_secrets(new.settings)) == canonical(without_secrets(old.settings))
+        and same_json(without_secrets(new.settings), without_secrets(old.settings))
         and new.tools == old.tools
     )
 
@@ -139,7 +139,7 @@ def _tools(old: Sequence[Tool], new: Sequence[Tool]) -> Iterator[str]:
 def _tool_parts(old: Tool, new: Tool) -> Iterator[str]:
     if old.description != new.description:
         yield "another description"
-    if canonical(old.parameters) != canonical(new.parameters):
+    if not same_json(old.parameters, new.parameters):
         yield "other parameters"
     if old.returns != new.returns:
         yield "another account of what it returns"

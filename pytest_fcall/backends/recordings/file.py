@@ -28,7 +28,7 @@ from pytest_fcall.backends.recordings.review import (
 )
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Fault, Location
-from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, refuse_link_out, replace_file
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, refuse_link_out, replace_file, shared_path
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.core.json_data import DamagedData, LaterVersion, optional_field, readable_json, required_field
 from pytest_fcall.core.values import Json
@@ -39,7 +39,7 @@ BOOKKEEPING_SUFFIX = ".recorded.jsonl"
 
 def recordings_path(case_file: Path, model: Model) -> Path:
     """The file for review: `__fcall__/<model>/<name of the case file>.replies.jsonl`, beside the case file."""
-    return case_file.parent / "__fcall__" / model.folder / f"{case_file.name}{SUFFIX}"
+    return shared_path(case_file, model.folder, SUFFIX)
 
 
 def bookkeeping_path(path: Path) -> Path:

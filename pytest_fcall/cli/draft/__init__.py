@@ -22,8 +22,8 @@ from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.cli.tools.sources import ProblemList, catalogues, is_tools_file, tools_line
 from pytest_fcall.core.case import FaultyCase
 from pytest_fcall.core.files import PRIVATE_FOLDER, create_file, make_private_folder
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.request import Tool
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 
 _ANY_ANSWER = "{any_of: [any_call, no_call]}"

@@ -18,7 +18,7 @@ from pytest_fcall.cli.suites import check_suite_name
 from pytest_fcall.core.case import Case, FaultyCase
 from pytest_fcall.core.extension import About, Suite, about_of
 from pytest_fcall.core.files import create_file
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
 from pytest_fcall.suites.case_files import case_file_text, split_by_tools

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pytest_fcall.cli.safe_output import machine_secrets
-from pytest_fcall.core.message_text import list_text
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.traces.case_files import NamedDraft, WrittenFile, write_case_files
 from pytest_fcall.traces.extraction import Extraction

@@ -33,9 +33,9 @@ from pytest_fcall.cli.record.plan_run import (
 )
 from pytest_fcall.core.backend import CaseRefused, ModelUnavailable, Unanswered
 from pytest_fcall.core.digests import digest
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.secrets import Secrets
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.ask.open_requests import OpenRequest
 from pytest_fcall.session.offline.intake import Intake

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.batch.service import batch_price
 from pytest_fcall.backends.costs import NoPriceList, Price, cost_of, greatest_usage, likely_usage, price_of
-from pytest_fcall.reporting.number_text import cost_text, plural_text
+from pytest_fcall.core.message_text import plural_text
+from pytest_fcall.reporting.number_text import cost_text
 
 if TYPE_CHECKING:
     from pytest_fcall.core.backend import Model

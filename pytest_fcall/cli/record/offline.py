@@ -21,10 +21,9 @@ from pytest_fcall.cli.record.plan_run import (
     print_not_planned,
     print_problem,
     print_some,
-    reply_count,
 )
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.storage import Folder, folder_and_name, is_address, title_of
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.ask.open_requests import OpenRequest
 from pytest_fcall.session.offline.intake import Intake, RefusedRow
@@ -139,7 +138,7 @@ def _take_files(intake: Intake, files: Iterable[str]) -> bool:
             except OSError as error:
                 print_problem(f"cannot read {title_of(name)}: {error.strerror or error}")
                 unread = True
-            print(f"{safe_line(title_of(name))}: {reply_count(intake.taken - before)} taken")
+            print(f"{safe_line(title_of(name))}: {plural_text(intake.taken - before, 'reply', 'replies')} taken")
     finally:
         for note in intake.close():
             print_problem(note)
@@ -148,7 +147,7 @@ def _take_files(intake: Intake, files: Iterable[str]) -> bool:
 
 def _tell_of_replies(intake: Intake) -> None:
     if intake.known:
-        print(f"{reply_count(intake.known)} recorded before")
+        print(f"{plural_text(intake.known, 'reply', 'replies')} recorded before")
     print_some(_rows(intake.failed, "no reply: "), "rows without a reply")
     print_some(_rows(intake.refused, "not taken: "), "rows that are not taken")
 
@@ -159,7 +158,7 @@ def _rows(rows: Iterable[RefusedRow], prefix: str) -> list[str]:
 
 def _tell_missing(missing: Sequence[OpenRequest]) -> None:
     if missing:
-        print(f"still missing: {reply_count(len(missing))}")
+        print(f"still missing: {plural_text(len(missing), 'reply', 'replies')}")
         for each in islice(missing, _SHOWN):
             asker, sample = each.first.asker, each.first.request.sample
             print(safe_line(f"  {asker.again}{f' (sample {sample})' if sample else ''}: {each.first.source.id}"))

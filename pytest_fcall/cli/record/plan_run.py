@@ -15,10 +15,10 @@ from pytest_fcall.backends.store import StoreError
 from pytest_fcall.cli.project import existing_paths, root_of
 from pytest_fcall.cli.pytest_run import InProcessPlugin, run_pytest_offline
 from pytest_fcall.core.case import FaultyCase
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.refusal import asks_by_fixture
 from pytest_fcall.plugin.session import session_of
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.ask.open_requests import OpenRequests
 from pytest_fcall.session.settings import Settings
@@ -137,11 +137,6 @@ def exit_status(work: Callable[[], int]) -> int:
     except StoreError as error:
         print_problem(str(error))
         return 1
-
-
-def reply_count(number: int) -> str:
-    """A number of replies."""
-    return "1 reply" if number == 1 else f"{number:,} replies"
 
 
 def print_some(lines: Sequence[str], of_what: str) -> None:

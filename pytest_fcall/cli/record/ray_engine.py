@@ -20,12 +20,11 @@ from pytest_fcall.cli.record.plan_run import (
     print_not_planned,
     print_problem,
     print_some,
-    reply_count,
 )
 from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.core.files import PRIVATE_FOLDER
 from pytest_fcall.core.json_data import read_json
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.session.ask.open_requests import OpenRequest
 from pytest_fcall.session.offline.intake import Intake
 from pytest_fcall.session.offline.plan import PlanWriter
@@ -290,7 +289,7 @@ class _RayEngine:
             _close(intake)
         self._forget(parts)
         if intake.taken:
-            print(f"{reply_count(intake.taken)} of an earlier run taken from {self._folder.title}")
+            print(f"{plural_text(intake.taken, 'reply', 'replies')} of an earlier run taken from {self._folder.title}")
         return intake.taken
 
     def _answered(self, plan: PlanRun, sent: _Sent) -> int:
@@ -308,7 +307,8 @@ class _RayEngine:
         self._forget(parts)
         self._folder.remove(sent.name)
         self._note(intake, sent.writer)
-        print(f"round {sent.number}: {plural_text(len(sent.requests), 'request')}, {reply_count(intake.taken)}")
+        requests, replies = plural_text(len(sent.requests), "request"), plural_text(intake.taken, "reply", "replies")
+        print(f"round {sent.number}: {requests}, {replies}")
         return intake.taken
 
     def _connected(self, plan: PlanRun) -> Cluster:

@@ -13,7 +13,7 @@ from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict
 from pytest_fcall.core.case import FaultyCase
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.reply import Reply
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
@@ -23,7 +23,7 @@ from pytest_fcall.suites.acebench.files import Question, find_questions, read_qu
 from pytest_fcall.suites.acebench.rule import judge_answer, judge_task, task_progress
 from pytest_fcall.suites.acebench.scores import column_shares
 from pytest_fcall.suites.acebench.suite import case_of
-from pytest_fcall.suites.json_files import BrokenRow, is_strings, string_field
+from pytest_fcall.suites.json_files import BrokenRow, string_field
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Final
 
-from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict, object_field
+from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict
 from pytest_fcall.conversation.evidence import evidence_of
 from pytest_fcall.conversation.named_scores import SCORES, score_value
 from pytest_fcall.core.case import Case, FaultyCase
@@ -72,10 +72,6 @@ class ApiBlendJudge(RowJudge):
         numbers = chain.from_iterable(added.get(score, (0.0,) * SCORES[score].width) for score in _SCORES)
         sums = GroupSums((case.category,), (1, *numbers))
         return RowVerdict(verdict, group_sums=[sums] if self.totals else ())
-
-    def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
-        """The scores in `result`."""
-        return object_field(row, "result")
 
     def tables(self, sums: Mapping[tuple[str, ...], Sequence[float]]) -> Iterable[Table]:
         """The scores of each data set, and their averages by its size: in and out of domain, and over all."""

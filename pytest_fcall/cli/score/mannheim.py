@@ -54,10 +54,6 @@ class MannheimJudge(RowJudge):
         verdict = {"case": row.get("case"), **score.as_row(), **(_errors(row, score) if self.errors else {})}
         return RowVerdict(verdict, group_sums=[sums] if self.totals else ())
 
-    def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
-        """The grades in `result`."""
-        return object_field(row, "result")
-
     def tables(self, sums: Mapping[tuple[str, ...], Sequence[float]]) -> Iterable[Table]:
         """The tables of the publication for the rows that say which they are of, and one of all others."""
         return tables(accuracies_of({(phase, category): numbers for (phase, category), numbers in sums.items()}))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict, object_field
+from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenRow
@@ -58,10 +58,6 @@ class NestfulJudge(RowJudge):
             "readable": score.readable,
         }
         return RowVerdict(verdict, group_sums=[*_sums(score)] if self.totals else ())
-
-    def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
-        """The scores in `result`."""
-        return object_field(row, "result")
 
     def tables(self, sums: Mapping[tuple[str, ...], Sequence[float]]) -> Iterable[Table]:
         """The original's scores, under its own names and with as many digits."""

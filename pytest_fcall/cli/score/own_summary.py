@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
 from pytest_fcall.cli.score.rows import JudgedRow
 from pytest_fcall.cli.score.summary import Agreement, table_files
 from pytest_fcall.core.extension import Table
-from pytest_fcall.core.message_text import list_text
+from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.core.verdict import Rate, passes
-from pytest_fcall.reporting.number_text import accuracy_text, count_text, interval_text, plural_text
+from pytest_fcall.reporting.number_text import accuracy_text, count_text, interval_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import own_table_lines
 from pytest_fcall.reporting.statistics import mean_interval

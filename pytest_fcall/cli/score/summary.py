@@ -15,7 +15,8 @@ from typing import Final, Protocol
 from pytest_fcall.cli.score.rows import GroupTotals, JudgedRow, RowJudge
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.files import replace_file
-from pytest_fcall.reporting.number_text import percent_text, plural_text
+from pytest_fcall.core.message_text import plural_text
+from pytest_fcall.reporting.number_text import percent_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.score_tables import own_table_lines
 

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Final
 
-from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict, object_field
+from pytest_fcall.cli.score.rows import GroupSums, RowJudge, RowVerdict
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json
@@ -60,10 +60,6 @@ class ToolBenchJudge(RowJudge):
         del scores["explanation"]  # the original script gives no reason
         sums = GroupSums((str(row.get("task")),), tuple(chain.from_iterable(_added(scores).values())))
         return RowVerdict({**identity, **scores}, group_sums=[sums] if self.totals else ())
-
-    def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
-        """The scores in `result`."""
-        return object_field(row, "result")
 
     def tables(self, sums: Mapping[tuple[str, ...], Sequence[float]]) -> Iterator[Table]:
         """The means of the scores of each task. The original has none over all tasks."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import existing_paths
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, PASSED
 

@@ -9,10 +9,9 @@ from typing import Final
 
 from pytest_fcall.cases.expectation_places import ExpectationPlaces, ExpectationTrail
 from pytest_fcall.cli.project import relative_path
-from pytest_fcall.core.message_text import list_text
+from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.faults import file_path_text
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_lines
 from pytest_fcall.strength.case_strength import Tally

@@ -15,9 +15,9 @@ from pytest_fcall.cli.tools.lint import LintOptions, lint_tools, rules_text, sil
 from pytest_fcall.cli.tools.locks import diff_tools, lock_tools
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, readable_case_files
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.schema.lint.rules import RULES
 from pytest_fcall.schema.traversal import parameter_path

@@ -18,7 +18,7 @@ from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.tools.sides import NOTES, RESULTS, TASK, TODAY, NoSide, SilentServer, ToolSide, side_of
 from pytest_fcall.cli.tools.sources import SourceClient
 from pytest_fcall.core.files import replace_file
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import RunComparison, comparison_lines, conclusion_text
 from pytest_fcall.reporting.safe_text import safe_line

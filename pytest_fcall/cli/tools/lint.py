@@ -11,8 +11,7 @@ from pytest_fcall.cases.tool_coverage import coverage
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.tools.sources import Catalogue, ProblemList, catalogues
 from pytest_fcall.core.bounded_text import glob_matches
-from pytest_fcall.core.message_text import clauses, did_you_mean
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import clauses, did_you_mean, plural_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.schema.lint.catalogue import tool_findings
 from pytest_fcall.schema.lint.rules import RULES, ToolFinding

@@ -13,8 +13,7 @@ from pytest_fcall.cases.preamble import LockedSource
 from pytest_fcall.cli.project import Project
 from pytest_fcall.cli.tools.sources import ProblemList, SourceClient, sources_with_users
 from pytest_fcall.core.case import Case
-from pytest_fcall.core.message_text import list_text
-from pytest_fcall.reporting.number_text import plural_text
+from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.reporting.safe_text import safe, safe_line
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.lock_file import (

@@ -13,6 +13,7 @@ from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.cli.tools.sides import NOTES, RESULTS, TASK, ToolSide
 from pytest_fcall.core.case import Case, FaultyCase
 from pytest_fcall.core.files import replace_file
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.plugin.collection import TOOL_FILE_KEY, CaseFile
@@ -20,7 +21,6 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import usage_error
 from pytest_fcall.plugin.report import case_report
 from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.schema.tool_changes import tool_changes

@@ -7,18 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pytest_fcall.core.message_text import list_text
+from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.answer_lines import unjudged_lines
 from pytest_fcall.reporting.gates import figure_text, verdict_word
-from pytest_fcall.reporting.number_text import (
-    accuracy_text,
-    cost_text,
-    interval_text,
-    plural_text,
-    points_text,
-    seconds_text,
-)
+from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, points_text, seconds_text
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
@@ -14,7 +15,6 @@ from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.account import Account
 from pytest_fcall.reporting.fragility import ModelFlips
 from pytest_fcall.reporting.gates import JudgedGate
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.results import Result, Results, Status, results_with_outcome
 from pytest_fcall.reporting.run_comparison import ModelPair, RunComparison
 from pytest_fcall.reporting.statistics import statistics_of

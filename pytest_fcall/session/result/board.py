@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.core.extension import Figure, published_of
 from pytest_fcall.core.files import read_regular
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.board.board import Board, BoardModel, PublishedFigure, share_of
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from math import ceil, fsum
 from typing import get_args
 
-from pytest_fcall.core.message_text import clauses, others_text
+from pytest_fcall.core.message_text import clauses, others_text, plural_text
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.gates import JudgedGate, figure_text, gate_lines
-from pytest_fcall.reporting.number_text import interval_text, p_equation_text, plural_text
+from pytest_fcall.reporting.number_text import interval_text, p_equation_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.statistics import statistics_of

@@ -13,10 +13,10 @@ from urllib.parse import quote
 
 from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.core.json_data import read_json
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.answer_lines import is_asked, origin_text
 from pytest_fcall.reporting.history import Change, KeptRun, RunHistory, key_of
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.tracking.run_changes import RunChanges

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.verdict import Outcome, Rate
-from pytest_fcall.reporting.number_text import p_equation_text, plural_text
+from pytest_fcall.reporting.number_text import p_equation_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.tracking.significance import RatePair, p_value_worse, weigh_by_steadiness

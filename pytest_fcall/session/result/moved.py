@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.files import shared_path
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.judge.baselines import Baselines, id_of_folder
 from pytest_fcall.session.result.stale import Stale
@@ -115,9 +116,9 @@ def renamed_model_line(
     What models are set to may differ, and is left out of the comparison.
     """
     known = _KnownStanzas(root)
-    paths = dict.fromkeys(path.parent / "__fcall__" / folder / f"{path.name}{SUFFIX}" for path, _ in cases)
+    paths = dict.fromkeys(shared_path(path, folder, SUFFIX) for path, _ in cases)
     for (path, case), now in ((each, question_digests(plan_request(each[1]))) for each in cases):
-        before = _readable(known.of(path.parent / "__fcall__" / folder / f"{path.name}{SUFFIX}"), case.id)
+        before = _readable(known.of(shared_path(path, folder, SUFFIX)), case.id)
         if before is None or _without_settings(before.digests) != _without_settings(now):
             return ""
     old = _model_of(folder, paths, store)
@@ -174,7 +175,7 @@ def moved_case_lines(stale: Sequence[Stale], cases: Iterable[tuple[str, Case]], 
 
 def _is_accepted(place: _Place, model_folder: str, known: _KnownStanzas) -> bool:
     file = Path(place.file)
-    return place.case in known.of(known.root / file.parent / "__fcall__" / model_folder / f"{file.name}{SUFFIX}")
+    return place.case in known.of(shared_path(known.root / file, model_folder, SUFFIX))
 
 
 def _move_lines(moved: Mapping[_Place, _Place], left: set[str], root: Path) -> Iterator[str]:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.core.backend import Model
+from pytest_fcall.core.message_text import plural_text
+from pytest_fcall.core.reply import known_sum
 from pytest_fcall.core.verdict import Rate
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.plan import Measured, Option, Plan, Sight
 from pytest_fcall.reporting.results import Result
-from pytest_fcall.reporting.statistics import known_sum
 from pytest_fcall.session.result.detection import Design, Detection, KnownCase, Loss
 from pytest_fcall.session.result.kept_runs import Run
 from pytest_fcall.tracking.baseline_file import baseline_path

@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core.case import Case, FaultyCase
-from pytest_fcall.core.reply import total_usage
+from pytest_fcall.core.reply import known_sum, total_usage
 from pytest_fcall.core.verdict import Outcome, reason_pairs
 from pytest_fcall.reporting.results import AppUsage, CaseScore, JudgeUsage, Result, Status, VariantResults, Way
-from pytest_fcall.reporting.statistics import known_sum
 from pytest_fcall.session.ask.types import most_notable_way
 from pytest_fcall.session.ask.volatile import idle_remarks
 

@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import Final, TypeVar, get_args, overload
 
 from pytest_fcall.core.json_data import DamagedData, as_mapping, read_json
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.account import Account, account_from_json
 from pytest_fcall.reporting.fragility import ModelFlips
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.reporting.reports.report import (
     ComparedRun,
     EarlierAnswer,

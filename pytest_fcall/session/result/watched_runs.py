@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.history import key_of
 from pytest_fcall.reporting.night_watch import ChangedCase, NightChange, Shift, WatchedModel
-from pytest_fcall.reporting.number_text import plural_text
 from pytest_fcall.session.result.kept_runs import Run
 from pytest_fcall.tracking.drop_evidence import most_changed, total
 from pytest_fcall.tracking.history import verdicts_of

@@ -11,11 +11,11 @@ from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.core.reply import Call, Calls
 from pytest_fcall.core.request import Tool
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.decoding import python_calls as python
 from pytest_fcall.decoding.research import api_blend, toolbench
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
-from pytest_fcall.suites.json_files import BrokenRow, is_strings, list_field, text_field
+from pytest_fcall.suites.json_files import BrokenRow, list_field, text_field
 from pytest_fcall.suites.toolbench.apis import Booking, HomeSearch
 
 Format: TypeAlias = Literal["json", "topv2", "sgd", "toolqa", "toolllm", "api_bank", "toolalpaca", "toolbench"]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.decoding.python_calls import dotted_name
 from pytest_fcall.decoding.python_source import NotPython, expression_end, literal, parse_expression
-from pytest_fcall.suites.json_files import BrokenRow, is_strings, read_rows, text_field
+from pytest_fcall.suites.json_files import BrokenRow, read_rows, text_field
 
 _MOST_CALLS = 100
 _MOST_CHARACTERS = 20_000

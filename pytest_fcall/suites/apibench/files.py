@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.core.case import Location
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.suites.apibench.apis import Api, Change, parse_api, read_apis, read_changes
 from pytest_fcall.suites.apibench.constraints import Constraints, named_constraints
-from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, find_file, is_strings, read_rows
+from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, find_file, read_rows
 
 ComparedArguments: TypeAlias = Literal["named", "model", "all"]
 """The parts of a call that the original rule compares.

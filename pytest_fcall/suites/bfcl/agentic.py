@@ -17,7 +17,7 @@ from pytest_fcall.core.conversation import CallResult, ConversationSettings, Ear
 from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.request import Tool
-from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.values import Json, Message, is_strings
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.suites.bfcl.answers import Answer, Form, readable_sources
 from pytest_fcall.suites.bfcl.cases import messages_of
@@ -27,7 +27,7 @@ from pytest_fcall.suites.bfcl.multi_turn.conversations import MOST_STEPS, parse_
 from pytest_fcall.suites.bfcl.prompt import Prompt, answer_format_text, memory_instructions, with_system_text
 from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE, Row
 from pytest_fcall.suites.bfcl.wording import HANDLER_WORDING, TEMPERATURE
-from pytest_fcall.suites.json_files import BrokenRow, is_strings, string_field
+from pytest_fcall.suites.json_files import BrokenRow, string_field
 
 _IGNORED: Final = re.compile(r"[\,\.\/\-\_\*\^\(\)]")
 _MOST_CHARACTERS: Final = 200

@@ -8,7 +8,7 @@ from typing import Final, get_args
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed, Limits
 from pytest_fcall.core.case import Location
 from pytest_fcall.core.conversation import CallResult
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.decoding.bfcl import Undecodable
 from pytest_fcall.matching.bfcl.official_case import Ruling
@@ -17,7 +17,6 @@ from pytest_fcall.suites.bfcl.answers import Answer, read_call_sources
 from pytest_fcall.suites.bfcl.call_process import CallProcess
 from pytest_fcall.suites.bfcl.executable_functions import FUNCTIONS
 from pytest_fcall.suites.bfcl.judge import ResultJudge
-from pytest_fcall.suites.json_files import is_strings
 
 _ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.executable_functions:make"
 

@@ -13,10 +13,10 @@ from typing import Final
 from pytest_fcall.core.case import Location
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, DISGUISED, FORMATS, RIGHT_REQUESTS, Category
-from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, is_strings, read_rows
+from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, read_rows
 
 BFCL_PACKAGE: Final = "bfcl_eval"
 HOW_TO_GET_IT: Final = "pip install --no-deps bfcl-eval, or name the folder of the files with path: or --fc-suite-path"

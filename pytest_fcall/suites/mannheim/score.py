@@ -17,8 +17,8 @@ from pytest_fcall.conversation.score_formulas import (
     grade_parameters,
 )
 from pytest_fcall.core.reply import Call
-from pytest_fcall.core.values import Json
-from pytest_fcall.suites.json_files import BrokenRow, is_strings, list_field
+from pytest_fcall.core.values import Json, is_strings
+from pytest_fcall.suites.json_files import BrokenRow, list_field
 
 # Replaced in this order. Each pattern takes linear time.
 _REPLACEMENTS = (

@@ -13,9 +13,9 @@ from typing import Final, Literal, TypeAlias
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.commands import install_command
 from pytest_fcall.core.files import replace_file
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.retrieval import Embed, NoVectors, OkapiBm25, Retriever, Vector, plain_vectors
-from pytest_fcall.suites.json_files import BrokenRow, is_strings, read_rows, text_field
+from pytest_fcall.suites.json_files import BrokenRow, read_rows, text_field
 from pytest_fcall.suites.toolbench.files import TASKS, Task, TaskFiles
 
 Kind: TypeAlias = Literal["functions", "examples"]

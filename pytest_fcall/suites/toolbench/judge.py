@@ -15,10 +15,10 @@ from pytest_fcall.core.case import Case, Fault, Location
 from pytest_fcall.core.message_text import clauses, others_text
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Calls, Reply
-from pytest_fcall.core.values import Json
+from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.decoding.unreadable import shortened
-from pytest_fcall.suites.json_files import BrokenRow, is_strings, row_fault
+from pytest_fcall.suites.json_files import BrokenRow, row_fault
 from pytest_fcall.suites.toolbench.apis import Booking, CallRefused, Date, HomeSearch, Loc
 from pytest_fcall.suites.toolbench.files import Task
 from pytest_fcall.suites.toolbench.outcomes import (

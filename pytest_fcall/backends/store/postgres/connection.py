@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, RLock, Thread
 from types import MappingProxyType
@@ -129,6 +129,16 @@ class ServerConnection:
     def statement(self, statement: str) -> str:
         """The statement for the tables of the project."""
         return tables.of_schema(statement, self.schema)
+
+    def execute(self, connection: Connection, statement: str, *values: object) -> Any:
+        """Execute a statement for the tables of the project, in work that has the connection."""
+        return connection.execute(self.statement(statement).encode(), values)
+
+    def execute_many(self, connection: Connection, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """Execute a statement for each row, if there is any."""
+        if rows:
+            with connection.cursor() as cursor:
+                cursor.executemany(self.statement(statement).encode(), rows)
 
     def close(self) -> None:
         """Close the connection."""

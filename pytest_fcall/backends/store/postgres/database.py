@@ -104,12 +104,12 @@ class ServerDatabase:
 
         def work(connection: Connection) -> None:
             with together(connection):
-                self._execute_many(connection, tables.PUT_CATALOGUE, new)
+                self._server.execute_many(connection, tables.PUT_CATALOGUE, new)
                 # In one order: transactions that wait for each other in a circle would be broken off.
-                self._execute_many(connection, tables.PUT_REPLY, sorted(rows.replies))
-                self._execute_many(connection, tables.PUT_USE, sorted(rows.uses))
-                self._execute(connection, tables.END_CLAIMS, sorted(rows.answered))
-                missing = self._execute(connection, tables.MISSING_CATALOGUES, [each.digest for each in lines])
+                self._server.execute_many(connection, tables.PUT_REPLY, sorted(rows.replies))
+                self._server.execute_many(connection, tables.PUT_USE, sorted(rows.uses))
+                self._server.execute(connection, tables.END_CLAIMS, sorted(rows.answered))
+                missing = self._server.execute(connection, tables.MISSING_CATALOGUES, [each.digest for each in lines])
             self._put_missing(connection, lines, {digest for (digest,) in missing})
 
         self._server.run(work)
@@ -119,8 +119,10 @@ class ServerDatabase:
         """Write catalogues that another process has pruned meanwhile, before there was a reply that needed them."""
         while missing:
             with connection.transaction():
-                self._execute_many(connection, tables.PUT_CATALOGUE, [row for row in lines if row.digest in missing])
-            found = self._execute(connection, tables.MISSING_CATALOGUES, [row.digest for row in lines])
+                self._server.execute_many(
+                    connection, tables.PUT_CATALOGUE, [row for row in lines if row.digest in missing]
+                )
+            found = self._server.execute(connection, tables.MISSING_CATALOGUES, [row.digest for row in lines])
             missing = {digest for (digest,) in found}
 
     def put_newer(self, rows: NewRows) -> int:
@@ -129,13 +131,13 @@ class ServerDatabase:
 
     def _put_newer(self, connection: Connection, rows: NewRows, lines: Sequence[CatalogueRow]) -> int:
         with connection.transaction(), connection.cursor() as cursor:
-            self._execute_many(connection, tables.PUT_CATALOGUE, lines)
+            self._server.execute_many(connection, tables.PUT_CATALOGUE, lines)
             written = 0
             if rows.replies:
                 cursor.executemany(self._server.statement(tables.PUT_NEWER_REPLY).encode(), sorted(rows.replies))
                 written = cursor.rowcount
-            self._execute_many(connection, tables.PUT_FIRST_USE, sorted(rows.uses))
-            missing = self._execute(connection, tables.MISSING_CATALOGUES, [each.digest for each in lines])
+            self._server.execute_many(connection, tables.PUT_FIRST_USE, sorted(rows.uses))
+            missing = self._server.execute(connection, tables.MISSING_CATALOGUES, [each.digest for each in lines])
         self._put_missing(connection, lines, {digest for (digest,) in missing})
         return written
 
@@ -155,16 +157,16 @@ class ServerDatabase:
 
         def work(connection: Connection) -> int:
             with connection.transaction():
-                self._execute(connection, tables.LOCK_OUT_WRITERS)
-                files = [file for (file,) in self._execute(connection, tables.FILES_IN_USE)]
-                self._execute(connection, tables.FORGET_FILES, [file for file in files if not wanted(file)])
-                self._execute_many(connection, tables.FORGET_CASE, [*gone])
+                self._server.execute(connection, tables.LOCK_OUT_WRITERS)
+                files = [file for (file,) in self._server.execute(connection, tables.FILES_IN_USE)]
+                self._server.execute(connection, tables.FORGET_FILES, [file for file in files if not wanted(file)])
+                self._server.execute_many(connection, tables.FORGET_CASE, [*gone])
                 if before is None:
-                    self._execute(connection, tables.FORGET_EARLIER_RUNS)
+                    self._server.execute(connection, tables.FORGET_EARLIER_RUNS)
                 else:
                     connection.execute(self._server.statement(tables.FORGET_UNUSED).encode(), {"before": before})
                 deleted = connection.execute(self._server.statement(tables.FORGET_REPLIES).encode()).rowcount
-                self._execute(connection, tables.FORGET_CATALOGUES)
+                self._server.execute(connection, tables.FORGET_CATALOGUES)
             return int(deleted)
 
         deleted = self._server.run_for_long(work)
@@ -195,11 +197,11 @@ class ServerDatabase:
                 self._say_alive(connection)  # by itself: whoever waits for these claims does not see what else is new
             with together(connection, durable=False):
                 claims = {
-                    each: self._execute(connection, tables.CLAIM, each.digest, each.owner, self._process)
+                    each: self._server.execute(connection, tables.CLAIM, each.digest, each.owner, self._process)
                     for each in sorted(wanted)  # in one order, as in `put`
                 }
                 found = {
-                    each: self._execute(connection, tables.SELECTIONS[Selection.FIND], each.digest, each.since)
+                    each: self._server.execute(connection, tables.SELECTIONS[Selection.FIND], each.digest, each.since)
                     for each in claims
                 }
             claimed = {each: Claimed(claims[each].fetchone() is not None, found[each].fetchall()) for each in claims}
@@ -211,7 +213,7 @@ class ServerDatabase:
         """Release a claim."""
         if self._process:
             self._server.run(
-                lambda connection: self._execute(connection, tables.END_CLAIM, digest, owner, self._process)
+                lambda connection: self._server.execute(connection, tables.END_CLAIM, digest, owner, self._process)
             )
 
     def submit_release(self, digest: str, owner: str) -> None:
@@ -229,7 +231,7 @@ class ServerDatabase:
 
     def _say_alive(self, connection: Connection) -> None:
         until = time.monotonic() + LEASE / 2
-        self._execute(connection, tables.IS_ALIVE, self._process, LEASE)
+        self._server.execute(connection, tables.IS_ALIVE, self._process, LEASE)
         self._alive_until = until
 
     def try_out(self) -> None:
@@ -238,9 +240,9 @@ class ServerDatabase:
         def work(connection: Connection) -> None:
             with together(connection):
                 for statement in tables.FORGET_OLD:
-                    self._execute(connection, statement)
-                self._execute(connection, tables.MAKE_TEXT, "")
-                self._execute(connection, tables.PUT_TEXT, "", "")
+                    self._server.execute(connection, statement)
+                self._server.execute(connection, tables.MAKE_TEXT, "")
+                self._server.execute(connection, tables.PUT_TEXT, "", "")
 
         self._server.run(work)
 
@@ -278,21 +280,15 @@ class ServerDatabase:
         if self._process and self._named_in == os.getpid():
             with suppress(StoreError):  # they end by themselves
                 self._server.run(
-                    lambda connection: [self._execute(connection, each, self._process) for each in tables.END_PROCESS]
+                    lambda connection: [
+                        self._server.execute(connection, each, self._process) for each in tables.END_PROCESS
+                    ]
                 )
         self._process = ""
         self._server.close()
 
     def _fetch(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        return self._server.run(lambda connection: self._execute(connection, statement, *values).fetchall())
-
-    def _execute(self, connection: Connection, statement: str, *values: object) -> Any:
-        return connection.execute(self._server.statement(statement).encode(), values)
-
-    def _execute_many(self, connection: Connection, statement: str, rows: Sequence[Sequence[object]]) -> None:
-        if rows:
-            with connection.cursor() as cursor:
-                cursor.executemany(self._server.statement(statement).encode(), rows)
+        return self._server.run(lambda connection: self._server.execute(connection, statement, *values).fetchall())
 
 
 def _catalogue_lines(rows: NewRows) -> list[CatalogueRow]:

@@ -59,8 +59,8 @@ class ServerLedger:
                 with connection.pipeline():
                     begin(connection, durable=False)  # a minute later it is worth nothing
                     for name in names:
-                        self._execute(connection, tables.MAKE_TEXT, name)
-                    locked = {name: self._execute(connection, tables.LOCK_TEXT, name) for name in names}
+                        self._server.execute(connection, tables.MAKE_TEXT, name)
+                    locked = {name: self._server.execute(connection, tables.LOCK_TEXT, name) for name in names}
                 before = {name: str(row[0]) if (row := locked[name].fetchone()) else "" for name in names}
                 texts, outcomes, now = dict(before), [], self._server.now()
                 for name, change in changes:
@@ -73,7 +73,7 @@ class ServerLedger:
                 with connection.pipeline():
                     for name in names:
                         if texts[name] != before[name]:
-                            self._execute(connection, tables.PUT_TEXT, texts[name], name)
+                            self._server.execute(connection, tables.PUT_TEXT, texts[name], name)
                     connection.execute("COMMIT")
             self._read.update((name, (time.monotonic(), text)) for name, text in texts.items())
             return outcomes
@@ -85,7 +85,9 @@ class ServerLedger:
         """The text as it was within the last second, and the time."""
         with _ledger_errors():
             if (text := self._fresh(name)) is None:
-                row = self._server.run(lambda connection: self._execute(connection, tables.GET_TEXT, name).fetchone())
+                row = self._server.run(
+                    lambda connection: self._server.execute(connection, tables.GET_TEXT, name).fetchone()
+                )
                 text = str(row[0]) if row else ""
                 self._read[name] = time.monotonic(), text
             return text, self._server.now()
@@ -101,9 +103,6 @@ class ServerLedger:
     def _fresh(self, name: str) -> str | None:
         at, text = self._read.get(name, (float("-inf"), ""))
         return None if time.monotonic() - at > _FRESH else text
-
-    def _execute(self, connection: Connection, statement: str, *values: object) -> Any:
-        return connection.execute(self._server.statement(statement).encode(), values)
 
     def close(self) -> None:
         """The connection is the store's, which closes it."""

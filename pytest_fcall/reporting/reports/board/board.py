@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pytest_fcall.core.extension import Figure
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.number_text import (
     accuracy_text,
     cost_text,
     interval_text,
     p_equation_text,
     percent_text,
-    plural_text,
     points_text,
     seconds_text,
 )
@@ -127,7 +127,7 @@ class Board:
     @property
     def title(self) -> str:
         """The subject of the comparison, in a few words."""
-        kinds = "1 category" if len(self.categories) == 1 else f"{len(self.categories):,} categories"
+        kinds = plural_text(len(self.categories), "category", "categories")
         return f"{plural_text(len(self.models), 'model')}, {kinds}"
 
     def neighbours(self) -> Iterator[tuple[BoardModel, BoardModel, ModelPair | None]]:

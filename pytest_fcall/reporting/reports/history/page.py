@@ -10,16 +10,10 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.history import CaseKey, Change, KeptRun, RunHistory, key_of
-from pytest_fcall.reporting.number_text import (
-    accuracy_text,
-    cost_text,
-    interval_text,
-    plural_text,
-    points_text,
-    seconds_text,
-)
+from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, points_text, seconds_text
 from pytest_fcall.reporting.reports.history.charts import Line, Point, Tick, line_chart
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile, packed, script_data
 from pytest_fcall.reporting.results import Result, Status

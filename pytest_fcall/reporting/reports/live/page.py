@@ -9,19 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_fcall.reporting.number_text import (
-    accuracy_text,
-    cost_text,
-    duration_text,
-    interval_text,
-    plural_text,
-    seconds_text,
-)
+from pytest_fcall.core.message_text import plural_text
+from pytest_fcall.core.reply import known_sum
+from pytest_fcall.reporting.number_text import accuracy_text, cost_text, duration_text, interval_text, seconds_text
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.reporting.statistics import known_sum, statistics_of
+from pytest_fcall.reporting.statistics import statistics_of
 
 _FOLDER: Final = Path(__file__).parent
 _MOST_RUNNING: Final = 10

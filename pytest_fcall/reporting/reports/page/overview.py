@@ -10,17 +10,11 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
+from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.fragility import TITLES, ModelFlips, flipped_text
 from pytest_fcall.reporting.gates import figure_text, verdict_word
-from pytest_fcall.reporting.number_text import (
-    accuracy_text,
-    cost_text,
-    interval_text,
-    plural_text,
-    points_text,
-    seconds_text,
-)
+from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, points_text, seconds_text
 from pytest_fcall.reporting.reports.page.charts import Series, bar, histogram, radar
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result

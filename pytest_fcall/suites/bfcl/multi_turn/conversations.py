@@ -14,7 +14,7 @@ from pytest_fcall.core.case import Case, Turn, with_case_decoder
 from pytest_fcall.core.conversation import CallResult, ConversationSettings, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.reply import Reply
-from pytest_fcall.core.values import Json, Message
+from pytest_fcall.core.values import Json, Message, is_strings
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.suites.bfcl.answers import Answer, Form, readable_sources
 from pytest_fcall.suites.bfcl.call_process import CallProcess
@@ -24,7 +24,7 @@ from pytest_fcall.suites.bfcl.judge import answer_of_reply
 from pytest_fcall.suites.bfcl.prompt import Prompt, more_functions_text
 from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE, Row
 from pytest_fcall.suites.bfcl.wording import HANDLER_WORDING, TEMPERATURE
-from pytest_fcall.suites.json_files import BrokenRow, is_strings
+from pytest_fcall.suites.json_files import BrokenRow
 
 _ENVIRONMENT: Final = "pytest_fcall.suites.bfcl.multi_turn.world:make"
 MOST_STEPS: Final = 21
