@@ -12,15 +12,7 @@ import pytest
 from hypothesis import settings
 
 from tests.servers.server import LOOPBACK_CERTIFICATE
-from tests.suite_tools import (
-    LOOKS_FOR_DESCRIPTORS,
-    NAMES_FIXTURES,
-    WITHOUT_TOOLS,
-    distributions_with_plugins,
-    fixtures_found_once,
-    hooks_of_modules,
-    keep_files_in_memory,
-)
+from tests.suite_tools import WITHOUT_TOOLS, keep_files_in_memory, stand_ins
 
 pytest_plugins = ["pytester", "tests.servers.fixture"]
 
@@ -84,12 +76,8 @@ def pytester(forked: ModuleType | None, pytester: pytest.Pytester, monkeypatch: 
     monkeypatch.delenv("CI", raising=False)
     # Clients of apps read all trusted certificates, some 150, even where no connection is encrypted.
     monkeypatch.setenv("SSL_CERT_FILE", str(LOOPBACK_CERTIFICATE))
-    with_plugins = distributions_with_plugins()
-    monkeypatch.setattr("importlib.metadata.distributions", lambda: with_plugins)
-    if NAMES_FIXTURES:
-        monkeypatch.setattr("_pytest.fixtures.FixtureManager.pytest_plugin_registered", fixtures_found_once())
-    if LOOKS_FOR_DESCRIPTORS:
-        monkeypatch.setattr("pluggy._manager._static_hook_attr", hooks_of_modules())
+    for name, other in stand_ins().items():
+        monkeypatch.setattr(name, other, raising=False)
     if forked is not None:
         monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", forked.Worker)
         monkeypatch.setattr(pytester, "runpytest_subprocess", partial(forked.run_pytest, pytester))

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import gc
 from contextlib import suppress
-from importlib import import_module, metadata
+from importlib import import_module
 
-import pluggy
+import pytest
 from _pytest.config import default_plugins
-from _pytest.fixtures import FixtureManager
 
+from tests.first_run import run_once
 from tests.forked import names_of_tests
-from tests.suite_tools import (
-    LOOKS_FOR_DESCRIPTORS,
-    NAMES_FIXTURES,
-    distributions_with_plugins,
-    fixtures_found_once,
-    hooks_of_modules,
-)
+from tests.suite_tools import stand_ins
 
 for name in (
     *(f"_pytest.{plugin}" for plugin in default_plugins),
@@ -37,12 +31,9 @@ with suppress(ModuleNotFoundError):  # not installed beside the lowest versions 
     import_module("opentelemetry.sdk.trace.export")
     import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
 
-with_plugins = distributions_with_plugins()
-metadata.distributions = lambda: with_plugins  # type: ignore[assignment]
-if NAMES_FIXTURES:
-    FixtureManager.pytest_plugin_registered = fixtures_found_once()  # type: ignore[assignment,method-assign]
-if LOOKS_FOR_DESCRIPTORS:
-    pluggy._manager._static_hook_attr = hooks_of_modules()  # type: ignore[assignment]
+for name, other in stand_ins().items():
+    pytest.MonkeyPatch().setattr(name, other, raising=False)
 names_of_tests()
+run_once()
 gc.collect()
 gc.freeze()  # at its end pytest collects garbage, and would look through, and copy, all that was imported here

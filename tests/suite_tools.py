@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import Distribution, EntryPoints, PackagePath, distributions
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
 import pluggy
 import pytest
+from _pytest.assertion.rewrite import AssertionRewriter, AssertionRewritingHook
 from _pytest.fixtures import FixtureManager
+from _pytest.pytester import SysModulesSnapshot
 
 if TYPE_CHECKING:
     from importlib.metadata._meta import PackageMetadata, SimplePath
@@ -55,6 +58,23 @@ def keep_files_in_memory() -> None:
     place = os.statvfs(_MEMORY)
     if place.f_bavail * place.f_frsize >= _ROOM and not place.f_flag & os.ST_NOEXEC:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
+
+@cache
+def stand_ins() -> Mapping[str, object]:
+    """What stands in for functions that look up in every run what never changes, by the names of these functions."""
+    with_plugins = distributions_with_plugins()
+    found: dict[str, object] = {
+        "importlib.metadata.distributions": lambda: with_plugins,
+        "_pytest.assertion.rewrite.AssertionRewritingHook.mark_rewrite": mark_rewrite,
+        "_pytest.pytester.SysModulesSnapshot": ModulesSnapshot,
+    }
+    if NAMES_FIXTURES:
+        found["_pytest.fixtures.FixtureManager.pytest_plugin_registered"] = fixtures_found_once()
+    if LOOKS_FOR_DESCRIPTORS:
+        found["pluggy._manager._static_hook_attr"] = hooks_of_functions()
+        found["pluggy._manager.dir"] = names_of_hooks()
+    return found
 
 
 @cache
@@ -97,18 +117,77 @@ class ReadDistribution(Distribution):
 
 
 @cache
-def hooks_of_modules() -> Found:
+def names_of_hooks() -> Callable[[object], list[str]]:
+    """Stands in for `dir` in pluggy, which looks at all names of each plugin, in every run.
+
+    It is shown those that may be hooks: pytest's begin so, and others are marked.
+    """
+    known: WeakKeyDictionary[object, list[str]] = WeakKeyDictionary()
+
+    def may_be(owner: object, name: str) -> bool:
+        if name.startswith("pytest_"):
+            return True
+        found = inspect.getattr_static(owner, name, None)
+        return isinstance(found, (FunctionType, classmethod, staticmethod)) and hasattr(found, "pytest_spec")
+
+    def names(plugin: object) -> list[str]:
+        owner = plugin if isinstance(plugin, (ModuleType, type)) else type(plugin)
+        if owner not in known:
+            known[owner] = [name for name in dir(owner) if may_be(owner, name)]
+        if owner is plugin:
+            return known[owner]
+        own = {name for name in getattr(plugin, "__dict__", ()) if may_be(plugin, name)}
+        return sorted(own.union(known[owner])) if own else known[owner]
+
+    return names
+
+
+@cache
+def hooks_of_functions() -> Found:
     """Stands in for `pluggy._manager._static_hook_attr`, which looks for descriptors behind each hook of each plugin.
 
-    In a module there are none.
+    There are none where a function is defined in a module, or in a class whose object has nothing else by its name.
     """
     original: Found = pluggy._manager._static_hook_attr
 
     def static_hook_attr(plugin: object, name: str) -> tuple[object, Callable[..., object]] | None:
-        function = vars(plugin).get(name) if isinstance(plugin, ModuleType) else None
-        return (function, function) if inspect.isfunction(function) else original(plugin, name)
+        own = getattr(plugin, "__dict__", {}).get(name)
+        if isinstance(plugin, ModuleType):
+            return (own, own) if inspect.isfunction(own) else original(plugin, name)
+        if own is None and not isinstance(plugin, type):
+            owner = type(plugin)
+            found = next((vars(base)[name] for base in owner.__mro__ if name in vars(base)), None)
+            if inspect.isfunction(found):
+                return found, found.__get__(plugin, owner)
+        return original(plugin, name)
 
     return static_hook_attr
+
+
+def mark_rewrite(self: AssertionRewritingHook, *names: str) -> None:
+    """Stand in for `AssertionRewritingHook.mark_rewrite`, which looks at all modules, in every run a hundred times."""
+    for name in {name for name in names if name in sys.modules and name not in self._rewritten_names}:
+        module = sys.modules[name]
+        if not AssertionRewriter.is_rewrite_disabled(module.__doc__ or "") and not isinstance(
+            module.__loader__, type(self)
+        ):
+            self._warn_already_imported(name)
+    self._must_rewrite.update(names)
+    self._marked_for_rewrite_cache.clear()
+
+
+class ModulesSnapshot(SysModulesSnapshot):
+    """Stands in for pytester's, which calls a function for each module; those that a run has imported are enough."""
+
+    def __init__(self, preserve: Callable[[str], bool] | None = None) -> None:
+        self._preserve = preserve or (lambda _: False)
+        self._before = dict(sys.modules)
+
+    def restore(self) -> None:
+        new = sys.modules.keys() - self._before.keys()
+        self._before.update((name, sys.modules[name]) for name in new if self._preserve(name))
+        sys.modules.clear()
+        sys.modules.update(self._before)
 
 
 class NoRecorder:

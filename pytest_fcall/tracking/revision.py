@@ -21,6 +21,8 @@ _NO_BRANCH = "(detached)"
 
 def revision_of(folder: Path) -> dict[str, Json]:
     """The commit of the work tree, its branch, and whether files differ from it; nothing without git."""
+    if not _may_be_tracked(folder):
+        return {}
     status = run_git(folder, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
     lines = (status or b"").decode(errors="replace").split("\n")[:-1]
     head = dict(line.removeprefix(_HEAD).split(" ", 1) for line in lines if line.startswith(_HEAD))
@@ -29,6 +31,17 @@ def revision_of(folder: Path) -> dict[str, Json]:
         return {}
     revision: dict[str, Json] = {"commit": commit, "dirty": any(not line.startswith("#") for line in lines)}
     return revision if branch == _NO_BRANCH else revision | {"branch": branch}
+
+
+def _may_be_tracked(folder: Path) -> bool:
+    """Whether git could find a repository of the folder: to start it takes milliseconds."""
+    if not os.environ.keys().isdisjoint(("GIT_DIR", "GIT_WORK_TREE")):
+        return True
+    place = folder.resolve()
+    try:
+        return any((each / name).exists() for each in (place, *place.parents) for name in (".git", "HEAD"))
+    except OSError:  # git knows what to do without permission
+        return True
 
 
 def file_at_revision(revision: str, path: Path) -> bytes | None:

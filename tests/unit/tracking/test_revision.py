@@ -56,8 +56,30 @@ def test_a_repository_without_a_commit_has_no_revision(tmp_path: Path) -> None:
     assert revision_of(tmp_path) == {}
 
 
-def test_without_git_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repository_may_be_elsewhere(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = revision_of(repository)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (repository / "link").symlink_to(elsewhere)
+
+    assert revision_of(repository / "link") == {}
+
+    (elsewhere / "cases").symlink_to(repository / "cases")
+    assert revision_of(elsewhere / "cases") == told
+
+    monkeypatch.setenv("GIT_DIR", str(repository / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(repository))
+    assert revision_of(elsewhere) == told
+
+
+def test_in_a_folder_without_a_repository_git_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_fcall.tracking.revision.run_git", None)
+
     assert revision_of(tmp_path) == {}
+
+
+def test_without_git_nothing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_git(tmp_path, "init", "--quiet") is not None
     monkeypatch.setenv("PATH", str(tmp_path))
     assert revision_of(tmp_path) == {}
 
