@@ -17,11 +17,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from importlib import import_module
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from unittest.mock import patch
 
 import execnet.gateway_io
@@ -36,6 +37,7 @@ from pytest_fcall.cli import main as fcall
 _FORKING = multiprocessing.get_context("forkserver")
 _FORKING.set_forkserver_preload([__name__, "tests.preloaded"])
 _THIS_MODULE = sys.modules[__name__]
+_RUN = subprocess.run
 _PROGRAMS: dict[str, Callable[[list[str]], int]] = {"fcall": fcall, "pytest": pytest.main}
 _PLUGINS = ("anyio", "pytest_fcall", "syrupy", "xdist")
 """pytest warns of plugins that are there before it could rewrite them."""
@@ -111,6 +113,32 @@ def run_pytest(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     return pytest.RunResult(done.returncode, *lines, time.perf_counter() - started)
 
 
+def run_module(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Stands in for `subprocess.run` where a command of ours runs another module of ours, in a Python of its own."""
+    if [*command[:3]] != [sys.executable, "-P", "-m"] or not command[3].startswith("pytest_fcall.cli."):
+        return _RUN(command, **options)
+    folder, environment = options.get("cwd") or Path.cwd(), dict(options.get("env") or os.environ)
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, open(os.devnull, "rb") as nothing:  # noqa: PTH123
+        kept = (output.fileno(), errors.fileno()) if options.get("capture_output") else (options["stdout"], 2)
+        ends = tuple(Connection(os.dup(each)) for each in (nothing.fileno(), *kept))
+        sys.modules[__name__] = _THIS_MODULE  # the run may have forgotten it, and pickle looks it up
+        with _same_server():
+            process = _process(_run_module, folder, ends, environment, command[3], command[4:])
+            process.start()
+        for end in ends:
+            end.close()
+        try:
+            process.join(options.get("timeout"))
+            if process.exitcode is None:
+                raise subprocess.TimeoutExpired(command, options["timeout"])
+        finally:
+            process.kill()
+        for each in (output, errors):
+            each.seek(0)
+        written = [each.read().decode("utf-8", "replace") for each in (output, errors)]
+    return subprocess.CompletedProcess(command, process.exitcode, *written)
+
+
 class Worker(Popen2IO):
     """A worker of pytest-xdist: stands in for `Popen2IOMaster`, the process that execnet starts."""
 
@@ -174,11 +202,28 @@ def _complete(
     _begin(folder, written, environment)
     sys.path.insert(0, str(folder))
     execnet.gateway_io.Popen2IOMaster = Worker  # type: ignore[misc,assignment]
+    subprocess.run = run_module  # type: ignore[assignment]
     _forget_tests()
     sys.exit(_PROGRAMS[program]([*arguments]))
 
 
 def _work(folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, str]) -> None:
+    _enter_with(folder, ends, environment)
+    exec(eval(sys.stdin.readline()))  # noqa: S102, S307 - this is how execnet has a worker begin
+
+
+def _run_module(
+    folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, str], module: str, arguments: Sequence[str]
+) -> None:
+    _enter_with(folder, ends, environment)
+    faulthandler.register(signal.SIGUSR1, file=sys.stderr)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    execnet.gateway_io.Popen2IOMaster = Worker  # type: ignore[misc,assignment]
+    sys.exit(import_module(module).main(*arguments))
+
+
+def _enter_with(folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, str]) -> None:
+    """Enter the folder, with these as standard input, output and errors."""
     _enter(folder, environment)
     for descriptor, end in enumerate(ends):
         os.dup2(end.fileno(), descriptor)
@@ -186,7 +231,6 @@ def _work(folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, 
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
     _write_to_descriptors("utf-8")
     _forget_tests()
-    exec(eval(sys.stdin.readline()))  # noqa: S102, S307 - this is how execnet has a worker begin
 
 
 def _forget_tests() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.suite_tools import WITHOUT_TOOLS
 
-__all__ = ["completed", "fcall", "python", "run_pytest"]
+__all__ = ["completed", "fcall", "in_new_pythons", "python", "run_pytest"]
 
 if sys.platform != "win32":
     from tests.forked import completed
@@ -25,6 +25,11 @@ else:
 
 def fcall(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return completed("fcall", folder, arguments, plain() | {"PYTEST_ADDOPTS": WITHOUT_TOOLS} | environment)
+
+
+def in_new_pythons(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `fcall`, and modules that it runs in processes of their own, in Pythons from their very start."""
+    return python(folder, "-m", "pytest_fcall.cli", *arguments, PYTEST_ADDOPTS=WITHOUT_TOOLS, **environment)
 
 
 def run_pytest(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.command import fcall, run_pytest
+from tests.integration.command import fcall, in_new_pythons, run_pytest
 from tests.servers import Answer, Asked, Server
 from tests.servers.completions import chat
 from tests.servers.faults import provider_error
@@ -223,7 +223,7 @@ def test_a_file_that_is_new_since_the_revision_is_left_out_and_named(clerk: Cler
     clerk.guilty = lambda system, _: "Answer briefly." in system
     clerk.edit(BRIEF)
     clerk.write(OLD, "cases/new.fc.yaml")
-    done = clerk.bisect("cases", "--from=git:HEAD", "--yes")
+    done = in_new_pythons(clerk.path, "bisect", "cases", "--from=git:HEAD", "--yes", COLUMNS="80")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "cases/new.fc.yaml::oslo: not bisected: cases/new.fc.yaml is new since HEAD\n" in done.stdout
     assert "system prompt, sentence 2: 'Answer briefly.' was added" in done.stdout

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.cli import main
-from tests.integration.command import fcall
+from tests.integration.command import fcall, in_new_pythons
 
 VAGUE = """\
 tools:
@@ -91,7 +91,7 @@ def test_two_files_of_tools_are_compared_and_nothing_of_the_project_changes(shop
     (runs / "20260101-000000-aaaa.json").write_text("{}")
     (shop / ".fcall" / ".gitignore").write_text("*\n")
     before = files_of(shop)
-    done = fcall(shop, "tools", "compare", "--to=new.tools.yaml", MODEL, COLUMNS="120")
+    done = in_new_pythons(shop, "tools", "compare", "--to=new.tools.yaml", MODEL, COLUMNS="120")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[:3] == [
