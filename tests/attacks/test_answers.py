@@ -7,7 +7,9 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import chain, repeat
+from typing import TypeAlias
 
 import pytest
 
@@ -52,9 +54,21 @@ def json_text(text: str) -> Answer:
     return Answer(text.encode())
 
 
-SPACES = b" " * LONG
-PACKED_SPACES = gzip.compress(SPACES)
-UNANSWERED = {
+Given: TypeAlias = Answer | Callable[[], Answer]
+"""Large answers are made by the tests of them."""
+
+
+@cache
+def spaces() -> bytes:
+    return b" " * LONG
+
+
+@cache
+def packed_spaces() -> bytes:
+    return gzip.compress(spaces())
+
+
+UNANSWERED: Mapping[str, tuple[Given, str]] = {
     "nothing": (Answer(b""), "the server's answer is empty"),
     "spaces": (Answer(b" \n"), "the server's answer is empty"),
     "web page": (Answer(b"<html></html>"), "the server answered with a web page*"),
@@ -71,7 +85,7 @@ UNANSWERED = {
     "infinite": (json_text('{"choices": -Infinity}'), "*JSON with an invalid or too long number"),
     "huge integer": (json_text(f'{{"choices": {"9" * 5_000}}}'), "*JSON with an invalid or too long number"),
     "nested lists": (json_text("[" * 100_000 + "]" * 100_000), "*JSON that is nested too deeply"),
-    "nested objects": (json_text('{"choices":' * 100_000), "*JSON that is nested too deeply"),
+    "nested objects": (lambda: json_text('{"choices":' * 100_000), "*JSON that is nested too deeply"),
     "no UTF-8": (Answer(b'{"choices": "\xff"}'), "*not UTF-8 at byte 14"),
     "UTF-16": (Answer(chat("Hello.").body.decode().encode("utf-16")), "*not UTF-8 at byte 1"),
     "unpacked": (packed(b"{}"), "the answer is compressed and cannot be decompressed"),
@@ -83,23 +97,26 @@ UNANSWERED = {
     "error with 200": (json_text('{"error": {"message": "No."}}'), "*No.*"),
     "no choices": (json_text('{"choices": []}'), "*not in OpenAI's form"),
     "choices of a wrong type": (json_text('{"choices": {"a": 1}}'), "*not in OpenAI's form"),
-    "many values": (Answer(b'{"choices": [' + b"0," * 3_000_001 + b"0]}"), "*JSON with more than 3,000,000 values"),
+    "many values": (
+        lambda: Answer(b'{"choices": [' + b"0," * 3_000_001 + b"0]}"),
+        "*JSON with more than 3,000,000 values",
+    ),
 }
 """Answers that may be other ones the next time, and what is said of them."""
 
-REFUSED = {
-    "long": Answer(SPACES),
-    "long in chunks": Answer(SPACES, chunked=True),
-    "gzip bomb": packed(PACKED_SPACES),
-    "gzip bomb by its old name": packed(PACKED_SPACES, "x-gzip"),
-    "gzip bomb in parts": packed(gzip.compress(b" " * 4_000_000) * 10),
-    "deflate bomb": packed(zlib.compress(SPACES), "deflate"),
-    "bare deflate bomb": packed(bare_deflate(SPACES), "deflate"),
-    "bomb with an error status": replace(packed(PACKED_SPACES), status=500),
+REFUSED: Mapping[str, Given] = {
+    "long": lambda: Answer(spaces()),
+    "long in chunks": lambda: Answer(spaces(), chunked=True),
+    "gzip bomb": lambda: packed(packed_spaces()),
+    "gzip bomb by its old name": lambda: packed(packed_spaces(), "x-gzip"),
+    "gzip bomb in parts": lambda: packed(gzip.compress(b" " * 4_000_000) * 10),
+    "deflate bomb": lambda: packed(zlib.compress(spaces()), "deflate"),
+    "bare deflate bomb": lambda: packed(bare_deflate(spaces()), "deflate"),
+    "bomb with an error status": lambda: replace(packed(packed_spaces()), status=500),
 }
 """Answers that take too much memory, which are asked for once."""
 
-MALFORMED = {
+MALFORMED: Mapping[str, Given] = {
     "no finish_reason": completion(finish_reason=None),
     "empty finish_reason": completion(finish_reason=""),
     "finish_reason of a wrong type": completion(finish_reason={"stop": True}),
@@ -110,29 +127,35 @@ MALFORMED = {
     "cut arguments": calls('{"city": "Os'),
     "arguments that are a list": calls('["Oslo"]'),
     "no name": calls("{}", name=""),
-    "10,001 calls": chat(calls=[("get_weather", {"city": "Oslo"})] * 10_001),
-    "300,000 calls": chat(calls=[("get_weather", "{}")] * 150_000),
+    "10,001 calls": lambda: chat(calls=[("get_weather", {"city": "Oslo"})] * 10_001),
+    "300,000 calls": lambda: chat(calls=[("get_weather", "{}")] * 150_000),
 }
 """Answers that the model itself is blamed for. They are verdicts, and kept."""
 
-JUDGED = {
+JUDGED: Mapping[str, Given] = {
     "NUL in a name": calls("{}", name="get\0weather"),
     "escapes in a name": calls("{}", name="\x1b[2J\u202eget_weather"),
     "lone surrogate": calls('{"city": "\\ud800"}', name="\ud800"),
-    "long name": calls("{}", name="x" * 1_000_000),
-    "long argument": calls(json.dumps({"city": "x" * 5_000_000})),
-    "many arguments": calls(json.dumps({f"a{number}": number for number in range(100_000)})),
+    "long name": lambda: calls("{}", name="x" * 1_000_000),
+    "long argument": lambda: calls(json.dumps({"city": "x" * 5_000_000})),
+    "many arguments": lambda: calls(json.dumps({f"a{number}": number for number in range(100_000)})),
     "same key twice": calls('{"city": "Oslo", "city": "Rome"}'),
     "300 calls": chat(calls=[("get_weather", {"city": "Oslo"})] * 300),
-    "many choices": Answer(json.dumps({"choices": json.loads(calls("{}").body)["choices"] * 10_000}).encode()),
+    "many choices": lambda: Answer(json.dumps({"choices": json.loads(calls("{}").body)["choices"] * 10_000}).encode()),
 }
 """Answers that are whole, if strange: each gets a verdict, and fails its case, which wants no call."""
 
 
-def attack(exam: Exam, answer: Answer, *more: str, cases: str = CASES, model: str = "") -> pytest.RunResult:
+def answer_attack(exam: Exam, answer: Given) -> None:
+    """Have the server answer the case in the middle so."""
+    given = answer() if callable(answer) else answer
+    exam.server.default = lambda asked: given if ATTACK in asked.body.decode() else echo(asked)
+
+
+def attack(exam: Exam, answer: Given, *more: str, cases: str = CASES, model: str = "") -> pytest.RunResult:
     """Run three cases, the one in the middle of which is answered so."""
     exam.shop.cases(cases, "exam.fc.yaml")
-    exam.server.default = lambda asked: answer if ATTACK in asked.body.decode() else echo(asked)
+    answer_attack(exam, answer)
     result = exam.shop.run(f"--fc-model={model or exam.named('exam')}", *more)
     assert "Traceback" not in result.stdout.str()
     assert "INTERNALERROR" not in result.stdout.str()
@@ -141,7 +164,7 @@ def attack(exam: Exam, answer: Answer, *more: str, cases: str = CASES, model: st
 
 
 @pytest.mark.parametrize(("answer", "line"), UNANSWERED.values(), ids=UNANSWERED)
-def test_an_answer_that_is_none_is_an_error_of_one_line_and_never_kept(exam: Exam, answer: Answer, line: str) -> None:
+def test_an_answer_that_is_none_is_an_error_of_one_line_and_never_kept(exam: Exam, answer: Given, line: str) -> None:
     result = attack(exam, answer)
     result.assert_outcomes(passed=2, errors=1)
     assert_errors(result, f"openai:exam: {line} (6 attempts)")
@@ -150,7 +173,7 @@ def test_an_answer_that_is_none_is_an_error_of_one_line_and_never_kept(exam: Exa
 
 
 @pytest.mark.parametrize("answer", REFUSED.values(), ids=REFUSED)
-def test_an_answer_that_takes_too_much_memory_is_asked_for_once(exam: Exam, answer: Answer) -> None:
+def test_an_answer_that_takes_too_much_memory_is_asked_for_once(exam: Exam, answer: Given) -> None:
     result = attack(exam, answer)
     result.assert_outcomes(passed=2, errors=1)
     assert_errors(result, "openai:exam: the server's answer is no model's: it has more than 33,554,432 bytes")
@@ -166,13 +189,13 @@ def any_model(exam: Exam, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("answer", [each for each, _ in UNANSWERED.values()], ids=UNANSWERED)
-def test_an_answer_that_is_none_is_not_kept_of_a_library_either(exam: Exam, answer: Answer, any_model: str) -> None:
+def test_an_answer_that_is_none_is_not_kept_of_a_library_either(exam: Exam, answer: Given, any_model: str) -> None:
     attack(exam, answer, model=any_model).assert_outcomes(passed=2, errors=1)
     assert exam.kept() == {called("Oslo"), called("Rome")}
 
 
 @pytest.mark.parametrize("answer", REFUSED.values(), ids=REFUSED)
-def test_no_library_reads_an_answer_that_takes_too_much_memory(exam: Exam, answer: Answer, any_model: str) -> None:
+def test_no_library_reads_an_answer_that_takes_too_much_memory(exam: Exam, answer: Given, any_model: str) -> None:
     result = attack(exam, answer, model=any_model)
     result.assert_outcomes(passed=2, errors=1)
     assert_errors(result, "any:openai/exam: the server's answer is no model's: it has more than 33,554,432 bytes")
@@ -180,14 +203,14 @@ def test_no_library_reads_an_answer_that_takes_too_much_memory(exam: Exam, answe
 
 
 @pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED)
-def test_an_answer_that_cannot_be_read_is_malformed_and_never_a_clean_abstention(exam: Exam, answer: Answer) -> None:
+def test_an_answer_that_cannot_be_read_is_malformed_and_never_a_clean_abstention(exam: Exam, answer: Given) -> None:
     result = attack(exam, answer)
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(["*malformed: *"])
 
 
 @pytest.mark.parametrize("answer", JUDGED.values(), ids=JUDGED)
-def test_a_strange_answer_gets_a_verdict(exam: Exam, answer: Answer) -> None:
+def test_a_strange_answer_gets_a_verdict(exam: Exam, answer: Given) -> None:
     result = attack(exam, answer)
     result.assert_outcomes(passed=2, failed=1)
     assert not {"\0", "\x1b", "\u202e"} & {*result.stdout.str()}
@@ -450,12 +473,12 @@ def answer(request):
 
 @pytest.mark.parametrize("answer", [*REFUSED.values()], ids=[*REFUSED])
 def test_an_app_is_told_of_an_answer_that_takes_too_much_memory(
-    exam: Exam, answer: Answer, monkeypatch: pytest.MonkeyPatch
+    exam: Exam, answer: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exam.shop.file("asking.py", ASKING)
     monkeypatch.setenv("OPENAI_BASE_URL", exam.server.url)
     exam.shop.cases(CASES, "exam.fc.yaml")
-    exam.server.default = lambda asked: answer if ATTACK in asked.body.decode() else echo(asked)
+    answer_attack(exam, answer)
     result = exam.shop.run("--fc-model=python:asking:answer")
     result.assert_outcomes(passed=2, failed=0, errors=1)
     result.stdout.fnmatch_lines(["*the provider's answer has more than 33,554,432 bytes*"])
