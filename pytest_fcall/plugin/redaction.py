@@ -65,8 +65,10 @@ class RunSecrets:
         if self._seen != environment:
             from pytest_fcall.backends.known_secrets import secrets_of_environment
 
-            self._seen = dict(environment)
-            self._secrets.add(secrets_of_environment(os.environ))
+            seen, self._seen = self._seen, dict(environment)
+            new = {name: value for name, value in environment.items() if name == changing or seen.get(name) != value}
+            decoded = {os.fsdecode(name): os.fsdecode(value) for name, value in new.items()}
+            self._secrets.add(secrets_of_environment(decoded))
         return self._secrets
 
 
