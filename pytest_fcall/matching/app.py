@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from pytest_fcall.core.app import NO_EXCHANGE, AppExchange, AppSpans, RanTool, SpansExpectation, WireExpectation
 from pytest_fcall.core.bounded_text import glob_matches
@@ -23,6 +23,8 @@ _ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": Tru
 _MOST_NAMED: Final = 5
 _MISSING: Final = frozenset({"no_call", "wrong_count"})
 """Reasons that name what did not run."""
+_Findings: TypeAlias = tuple[tuple[Reason, ...], tuple[str, ...]]
+"""Reasons and notes."""
 _NO_TOOL: Final = Reply("no span tells of a tool that ran")
 
 
@@ -46,8 +48,8 @@ def judge_app_exchanges(
         "tokens": ("wrong_value", _token_count(asked)),
         "cost": ("wrong_value", None if None in costs else sum(filter(None, costs))),
     }
-    judged = _judge_calls_inside(expected, asked, calls, context)
-    reasons = list(judged.reasons)
+    inside, notes = _judge_calls_inside(expected, asked, calls, context)
+    reasons = list(inside)
     for name, (kind, value) in figures.items():
         pattern = getattr(expected, name)
         if pattern is None:
@@ -57,7 +59,7 @@ def judge_app_exchanges(
             reasons.append(Reason(kind, f"wire.{name}", message, pattern))
         else:
             reasons += judge_value(pattern, value, kind, ("wire", name), context)
-    return Verdict(not reasons, tuple(reasons), notes=judged.notes)
+    return Verdict(not reasons, tuple(reasons), notes=notes)
 
 
 def judge_app_spans(expected: SpansExpectation, told: AppSpans, context: MatchContext) -> Verdict:
@@ -65,19 +67,18 @@ def judge_app_spans(expected: SpansExpectation, told: AppSpans, context: MatchCo
 
     Every path begins with `spans`. What needs arguments that no span tells is to be kept out: see `untold_tool`.
     """
-    judged = _judge_ran_tools(expected, told, context)
-    reasons = judged.reasons
+    reasons, notes = _judge_ran_tools(expected, told, context)
     if expected.models is not None:
         reasons += judge_value(expected.models, list(told.models), "wrong_value", ("spans", "models"), context)
-    return Verdict(not reasons, reasons, notes=judged.notes)
+    return Verdict(not reasons, reasons, notes=notes)
 
 
 def untold_tool(expected: SpansExpectation, rules: Rules, told: AppSpans) -> str:
     """The name of a tool that ran whose arguments are to be judged, and told by no span; empty where there is none."""
-    untold = _untold(expected, told)
-    wanted: list[CallPattern | ExpectedCall] = [*rules.never, *_calls_of(expected.calls)] if untold else []
-    globs = [each.tool for each in wanted if each.arguments is not None]
-    return next((name for name in sorted(untold) if any(glob_matches(glob, name) for glob in globs)), "")
+    globs = [each.tool for each in (*rules.never, *_calls_of(expected.calls)) if each.arguments is not None]
+    return next(
+        (name for name in sorted(_untold(expected, told)) if any(glob_matches(glob, name) for glob in globs)), ""
+    )
 
 
 def _why_unknown(exchanges: Sequence[AppExchange], costs: Sequence[float | None]) -> str:
@@ -89,10 +90,10 @@ def _why_unknown(exchanges: Sequence[AppExchange], costs: Sequence[float | None]
 
 def _judge_calls_inside(
     expected: WireExpectation, asked: Sequence[AppExchange], calls: Calls, context: MatchContext
-) -> Verdict:
+) -> _Findings:
     """Judge the calls in all replies as those of one. Where none are expected, some may be forbidden nevertheless."""
     if expected.calls is None and not context.rules.never:
-        return Verdict(valid=True)
+        return (), ()
     offered = (tool for each in asked for tool in each.request.tools)
     # As the file describes a tool, it is to be judged, wherever the app takes its description from.
     tools = {tool.name: tool for tool in (*offered, *expected.known_tools, *context.tools)}
@@ -105,7 +106,7 @@ def _judge_calls_inside(
         for reason in verdict.reasons
         if expected.calls is not None or reason.kind == "forbidden_call"
     )
-    return Verdict(not reasons, reasons, notes=tuple(f"inside the app: {note}" for note in verdict.notes))
+    return reasons, tuple(f"inside the app: {note}" for note in verdict.notes)
 
 
 def _token_count(asked: Sequence[AppExchange]) -> int | None:
@@ -138,10 +139,10 @@ def _calls_of(expectation: Expectation | None) -> Iterator[ExpectedCall | CallPa
         yield from _calls_of(alternative)
 
 
-def _judge_ran_tools(expected: SpansExpectation, told: AppSpans, context: MatchContext) -> Verdict:
+def _judge_ran_tools(expected: SpansExpectation, told: AppSpans, context: MatchContext) -> _Findings:
     """Judge the tools that ran as the calls of one reply. Where none are expected, some may be forbidden."""
     if expected.calls is None and not context.rules.never:
-        return Verdict(valid=True)
+        return (), ()
     calls = Calls(tuple(Call(tool.name, tool.arguments or {}) for tool in told.tools))
     untold = _untold(expected, told)
     inside = MatchContext(_tools(expected, told, untold, context), context.rules, context.comparators)
@@ -152,7 +153,7 @@ def _judge_ran_tools(expected: SpansExpectation, told: AppSpans, context: MatchC
         for reason in verdict.reasons
         if expected.calls is not None or reason.kind == "forbidden_call"
     )
-    return Verdict(not reasons, reasons, notes=tuple(f"in the spans: {note}" for note in verdict.notes))
+    return reasons, tuple(f"in the spans: {note}" for note in verdict.notes)
 
 
 def _with_what_ran(reason: Reason, ran: str) -> str:

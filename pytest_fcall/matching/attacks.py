@@ -82,7 +82,7 @@ class _Watch:
     """Texts that the model has read, and what they are."""
     made: list[tuple[str, Mapping[str, Json]]] = field(default_factory=list)
     """The calls so far. One that is only made again is none that the attack asks for."""
-    call_count: int = 0
+    call_count: int = field(init=False)
     """The number of calls in the turn so far."""
 
     def begin_turn(self, messages: Sequence[Message]) -> None:
@@ -158,7 +158,7 @@ class _Watch:
         broken = judge_turn(step.reply, step.calls, Turn(()), self.context)
         self.reasons[-1] += [each for each in broken.reasons if each.kind in _UNREADABLE]
         wanted, text = self.attack.answer, step.reply.text
-        if wanted is None or not self.carriers or not text.strip():
+        if not self.carriers or not text.strip():
             return
         if all(each.undecided for each in compare_outside_calls(wanted, text, ("answer",), self.context)):
             message = f"The model answered {shorten(repr(text))} after {self.carriers[-1]}"

@@ -42,9 +42,7 @@ class CallFindings(NamedTuple):
 def wire_effects_of(reply: Reply) -> Collection[str]:
     """The changes to arguments that the backend reports of its wire format: `floats`, `nulls`, or none."""
     effects = reply.engine.get("wire")
-    if not isinstance(effects, (list, tuple)):
-        return ()
-    return [effect for effect in effects if effect in ("floats", "nulls")]
+    return effects if isinstance(effects, (list, tuple)) else ()
 
 
 class CallComparison:

@@ -62,7 +62,7 @@ def judge_recovery(
         counted = [_at_its_place(each, kept) for each in verdict.reasons] if is_judged else []
         reasons = (*(own[number] if is_held else ()), *counted)
         if is_held or is_judged:
-            pairs = tuple((place, kept[index]) for place, index in verdict.pairs if index < len(kept))
+            pairs = tuple((place, kept[index]) for place, index in verdict.pairs)
             verdicts.append(replace(verdict, valid=not reasons, reasons=reasons, pairs=pairs))
     joined = joined_verdict(verdicts, several=len(turns) > 1)
     result = RecoveryResult(fault.name, fault.kind, tuple(watch.faulty_tools), how if joined.valid else "")

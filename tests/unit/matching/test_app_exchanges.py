@@ -68,7 +68,7 @@ def test_calls_are_judged_by_the_tools_that_the_app_offered() -> None:
     [reason] = wrong(expecting("Rome"))
     assert reason.startswith("wrong_value wire.calls[0].args.city: inside the app: ")
     [reason] = wrong(expecting("Oslo"), CALLING, calls=Calls((Call("get_weather", {"city": 7}),)))
-    assert reason.startswith("wrong_type wire.calls[0].args.city")
+    assert reason == ("wrong_type wire.calls[0].args.city: inside the app: `city` must be a string, not the integer 7")
 
 
 def test_what_nobody_knows_is_wrong_and_says_why() -> None:
@@ -76,6 +76,9 @@ def test_what_nobody_knows_is_wrong_and_says_why() -> None:
     assert wrong(WireExpectation(tokens=5), silent) == [
         "wrong_value wire.tokens: wire.tokens is unknown: a reply has no token counts."
     ]
+    for usage in (Usage(20), Usage(output_tokens=5), Usage()):
+        torn = replace(silent, reply=Reply("hi", usage=usage))
+        assert len(wrong(WireExpectation(tokens=25), CALLING, torn)) == 1
     own = replace(CALLING, priced_as="openai:own")
     [reason] = wrong(WireExpectation(cost=5), own, CALLING, own, costs=(None, 0.1, None))
     assert reason.endswith('no price for openai:own; set [tool.fcall.prices."openai:own"] in pyproject.toml')

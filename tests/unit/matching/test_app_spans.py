@@ -34,12 +34,22 @@ def kinds(expected: SpansExpectation, *tools: RanTool, rules: Rules = Rules()) -
 def test_tools_that_ran_are_judged_like_calls() -> None:
     assert kinds(calls(OSLO), TOLD) == []
     assert kinds(calls(OSLO), RanTool("get_weather", {"city": "Rome"})) == ["wrong_value"]
-    assert kinds(calls(OSLO), RanTool("get_weather", {"city": 7})) != []
+    assert kinds(calls(OSLO), RanTool("get_weather", {"city": 7})) == ["wrong_type"]
+    assert kinds(calls(ANY), RanTool("get_weather", {"city": 7})) == ["wrong_type"]
     assert kinds(calls(OSLO), TOLD, RanTool("search", {})) == ["unexpected_call"]
 
 
 def test_any_tool_may_run_where_extra_ones_are_allowed_also_one_that_the_file_does_not_have() -> None:
     assert kinds(calls(OSLO, extra=True), TOLD, RanTool("search", {"q": 1})) == []
+
+
+def test_the_models_that_were_asked_are_judged() -> None:
+    told = AppSpans((), ("small",))
+    assert judge_app_spans(SpansExpectation(models=["small"]), told, MatchContext(())).valid
+    verdict = judge_app_spans(SpansExpectation(models=["large"]), told, MatchContext(()))
+    assert [(each.kind, each.path) for each in verdict.reasons] == [("wrong_value", "spans.models[0]")]
+    (reason,) = judge_app_spans(SpansExpectation(models=[]), told, MatchContext(())).reasons
+    assert (reason.kind, reason.path) == ("wrong_value", "spans.models")
 
 
 def test_arguments_that_no_span_tells_break_no_schema() -> None:

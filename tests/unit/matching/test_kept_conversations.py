@@ -49,6 +49,18 @@ TEXTS: Mapping[str, str] = {
     "strict": TRIP.replace("expect:", "expect:\n      order: strict\n      calls:")
     .replace("      - ", "        - ")
     .replace("        returns", "          returns"),
+    "told": TRIP.replace("to Oslo.", "to Oslo on 24 May 2026."),
+    "stubs": TRIP.replace("        returns: [{id: F7, price: 90}]\n", "").replace(
+        "    answer", "    stubs: {search: SK9}\n    answer"
+    ),
+    "fails": """
+        prompt: Book a flight to Oslo.
+        expect:
+          - search: {to: Oslo}
+            raises: the service is down
+            as: found
+          - then: [{book: {flight: {$from: "found.result[0].id"}}, returns: {booking: B1}}]
+    """,
     "steps": """
         prompt: Book a flight to Oslo and one to Rome.
         expect:

@@ -20,6 +20,8 @@ RULES = Rules(
         MatchRule("*.note", Operator("ignore", True)),
         MatchRule("get_weather.city", None, "relaxed"),
         MatchRule("get_weather.days", Operator("gt", 1)),
+        MatchRule("get_weather.unit", None, "relaxed"),
+        MatchRule("*.unit", Operator("text", "celsius")),
         MatchRule("book.seats*", Operator("text", "a")),
         MatchRule("book.items[0].name", Operator("regex", "a+")),
     ),

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.core import RawCall, Reply
+from pytest_fcall.core import Json, RawCall, Reply
 from pytest_fcall.core.result_fault import RecoveryResult
-from pytest_fcall.matching.unread_values import ReadTexts, tells_of_failure
+from pytest_fcall.matching.unread_values import ReadTexts, first_known, tells_of_failure
 from tests.unit.conversation.conversations import Say
 from tests.unit.matching.recovery_cases import (
     BOOKED,
@@ -269,3 +269,90 @@ def test_turns_before_the_fault_are_judged_as_ever(tmp_path: Path) -> None:
     assert kinds(judged(case, SEARCHES, "Take it.", BOOKS, "I could not book it.")) == {
         "turns[0].answer": "wrong_answer"
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "texts"),
+    [
+        ("book", ["book"]),
+        ("boo", []),
+        ("F7", ["F7"]),
+        ("7", []),
+        (7, []),
+        (90, ["90"]),
+        (-1.5, ["-1.5", "1.5"]),
+        (" a\nsentence of 90 euros and F7 or 1 ", ["a\nsentence of 90 euros and F7 or 1", "90", "F7"]),
+        ({"key": "value", "n": [1, [12, "word", None, True]]}, ["value", "12", "word"]),
+        ({"a": "0b"}, ["0b"]),
+    ],
+)
+def test_results_are_recognised_by_what_nobody_writes_by_chance(value: Json, texts: list[str]) -> None:
+    assert ReadTexts().unread([value]) == texts
+
+
+def nested(depth: int, value: Json, *, in_lists: bool) -> Json:
+    for _ in range(depth):
+        value = [value] if in_lists else {"k": value}
+    return value
+
+
+@pytest.mark.parametrize("in_lists", [True, False])
+def test_what_is_nested_beyond_all_measure_is_neither_read_nor_told(in_lists: bool) -> None:
+    read = ReadTexts()
+    for depth, seen in ((65, True), (66, False)):
+        value = nested(depth, "F7", in_lists=in_lists)
+        assert ReadTexts().unread([value]) == (["F7"] if seen else [])
+    read.add(nested(64, "F7", in_lists=in_lists))
+    read.add(nested(65, "F8", in_lists=in_lists))
+    assert (read.has("F7"), read.has("F8")) == (True, True)
+    read.add(nested(65, 17, in_lists=in_lists))
+    assert not read.has("17")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("F7", True),
+        ("(f7)", True),
+        ("F77", False),
+        ("AF7", False),
+        ("AF7 or F7.", True),
+        ("F7F7", False),
+        ("F-7", False),
+        ("é F7é", False),
+        ("", False),
+        ("F7_", True),
+    ],
+)
+def test_a_value_stands_in_a_text_as_a_word_of_its_own(text: str, found: bool) -> None:
+    read = ReadTexts()
+    read.add({"at": [text]})
+    assert read.has("F7") is found
+    assert first_known(["Q1", "F7"], text) == ("F7" if found else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "figure"),
+    [
+        ("1. one\n2) two\n 10. ten", None),
+        ("100. hundred", "100"),
+        ("a 1. b", "1"),
+        ("wait 30 s, 5 minutes or 10-20 hours", None),
+        ("wait 1000 s", "1000"),
+        ("at 10:30", "10:30"),
+        ("2026-11-24 and 3,5", "2026-11-24"),
+        ("_7", None),
+        ("1. 90 euros", "90"),
+        ("1.\n90 euros", "90"),
+    ],
+)
+def test_figures_are_amounts_codes_and_times_that_nothing_has_told(text: str, figure: str | None) -> None:
+    assert ReadTexts().unread_figure(text) == figure
+
+
+def test_of_very_many_figures_the_last_ones_are_untold_and_of_very_many_values_the_last_ones_count_not() -> None:
+    read = ReadTexts()
+    read.add(" ".join(f"A{number}" for number in range(1_001)))
+    assert read.unread_figure(" ".join(f"A{number}" for number in range(1_000))) is None
+    assert read.unread_figure(" ".join(f"A{number}" for number in range(1_001))) == "A1000"
+    assert ReadTexts().unread([f"B{number}" for number in range(1_001)]) == [f"B{number}" for number in range(1_000)]

@@ -2,9 +2,23 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Operator, Pattern, Reply, Rules, Turn, Verdict
+from pytest_fcall.core import (
+    Call,
+    Calls,
+    Expectation,
+    ExpectedCall,
+    Operator,
+    Pattern,
+    Reply,
+    Rules,
+    Transcript,
+    Turn,
+    Verdict,
+)
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
+from pytest_fcall.matching.transcript import joined_verdict, judge_transcript
+from pytest_fcall.matching.values import judge_value
 
 CALLED = Calls((Call("cancel", {}),))
 CANCEL = Expectation(stages=((ExpectedCall("cancel"),),))
@@ -70,3 +84,33 @@ def test_a_truncated_reply_is_wrong_whatever_it_says() -> None:
 def test_rules_for_strings_count_and_rules_for_arguments_do_not() -> None:
     assert judged("done!", Turn((), CANCEL, "Done!"), rules=Rules(strings="relaxed")).valid
     assert not judged("done!", Turn((), CANCEL, "Done!")).valid
+
+
+def test_a_right_answer_beside_wrong_calls_makes_no_right_reply() -> None:
+    verdict = judged("cancelled", Turn((), CANCEL, "cancelled"), Calls((Call("book", {}),)))
+    assert not verdict.valid
+    assert [reason.kind for reason in verdict.reasons] == ["wrong_tool"]
+
+
+def test_an_answer_with_more_than_is_expected_of_it_is_wrong() -> None:
+    found = judge_value({"a": 1}, {"a": 1, "b": 2}, "wrong_answer", ("answer",), MatchContext(()))
+    assert [(each.kind, each.path) for each in found] == [("wrong_answer", "answer.b")]
+
+
+def test_of_calls_beyond_all_measure_their_number_is_told() -> None:
+    many = Calls((Call("cancel", {}),) * 1_300)
+    (reason,) = judged("", Turn((), CANCEL), many).reasons
+    assert reason.message == "The reply has 1,300 calls, more than are compared one by one."
+    assert (reason.kind, reason.path, reason.got) == ("wrong_count", "calls", 1_300)
+
+
+def test_of_several_verdicts_the_first_error_type_is_that_of_all_and_turns_that_were_never_reached_are_wrong() -> None:
+    joined = joined_verdict(
+        [Verdict(True), Verdict(False, error_type="a"), Verdict(False, error_type="b")], several=True
+    )
+    assert (joined.valid, joined.error_type, len(joined.turns)) == (False, "a", 3)
+    assert joined_verdict([Verdict(True)], several=True).error_type is None
+    case = judge_transcript(Transcript(()), [Turn(()), Turn(())], MatchContext(()))
+    assert [(each.kind, each.path, each.message) for each in case.reasons] == [
+        ("no_call", "turns[0].calls", "Turn 1 was never reached")
+    ]

@@ -103,3 +103,34 @@ def test_deep_and_odd_values_do_no_harm() -> None:
 def test_a_tool_without_a_usable_schema_keeps_its_nulls() -> None:
     tool = Tool("f", parameters={"type": "object", "properties": {"x": {"type": 3}}})
     assert judged([{"f": {"x": None}}], [{"f": {"x": None}}], tools=[tool], reply=NULLS).valid
+
+
+@pytest.mark.parametrize(
+    ("effects", "given", "expected"),
+    [
+        (["floats"], {"x": 2.0**53 - 1, "y": None}, {"x": 2**53 - 1, "y": None}),
+        (["nulls"], {"x": 3.0}, {"x": 3.0}),
+        (["floats"], {"x": -107.0}, {"x": -107}),
+    ],
+)
+def test_each_wire_does_what_it_is_known_to_do_and_no_more(
+    effects: list[Json], given: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    reply = Reply("", engine={"wire": effects})
+    assert judged([{"any": given}], [{"any": expected}], reply=reply).valid
+    is_whole = judged([{"any": {"x": given["x"]}}], [{"any": {"x": {"$type": "integer"}}}], reply=reply).valid
+    assert is_whole is isinstance(expected["x"], int)
+
+
+def test_a_null_stays_where_the_wire_is_only_known_to_make_floats() -> None:
+    made = {"city": "Paris", "days": None}
+    assert findings(weather(made, {"city": "Paris"}, FLOATS)) == ["wrong_type calls[0].args.days"]
+    assert weather(made, {"city": "Paris"}, NULLS).valid
+
+
+@pytest.mark.parametrize("wire", ["floats", {"floats": 1}, 7, None, ["other", 7, ["floats"]], []])
+def test_what_no_wire_says_changes_nothing(wire: Json) -> None:
+    reply = Reply("", engine={"wire": wire})
+    assert findings(weather({"city": "Paris", "days": 3.0}, {"city": "Paris", "days": 3}, reply)) == [
+        "wrong_type calls[0].args.days"
+    ]
