@@ -81,7 +81,7 @@ class Run:
 
 
 def completed(
-    program: str, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]
+    program: str, folder: Path, arguments: Sequence[str], environment: Mapping[str, str], patience: float = 120
 ) -> subprocess.CompletedProcess[str]:
     """Run `fcall` or `pytest` as if by `python -m` in the folder, to its end.
 
@@ -92,7 +92,7 @@ def completed(
         given = (program, folder, (output, errors), arguments, dict(environment))
         process = _process(_complete, *given)
         process.start()
-        process.join(120)
+        process.join(patience)
         if process.exitcode is None:
             os.kill(process.pid or 0, signal.SIGUSR1)
             process.join(1)
@@ -102,11 +102,11 @@ def completed(
         return subprocess.CompletedProcess([program, *arguments], process.exitcode, *written)
 
 
-def run_pytest(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+def run_pytest(pytester: pytest.Pytester, *arguments: str, timeout: float = 120) -> pytest.RunResult:
     """Stands in for `runpytest_subprocess`."""
     started = time.perf_counter()
     temporary = f"--basetemp={pytester.path / 'runpytest'}"
-    done = completed("pytest", Path.cwd(), [temporary, *arguments], os.environ)
+    done = completed("pytest", Path.cwd(), [temporary, *arguments], os.environ, timeout)
     sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)
     lines = (done.stdout.splitlines(), done.stderr.splitlines())

@@ -96,7 +96,7 @@ def test_no_report_of_a_case_is_kept_that_prints_nothing(shop: Shop, workers: st
           - {id: three, prompt: hello, expect: no_call}
         """
     )
-    shop.file("test_plain.py", "def test_it(): pass")
+    shop.file("later/test_plain.py", "def test_it(): pass")
     shop.pytester.makeconftest(KEPT)
     result = shop.ask("-s", workers)
     result.assert_outcomes(passed=3, failed=1)
