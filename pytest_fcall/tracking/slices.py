@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import log, prod, sqrt
 from statistics import NormalDist
+from sys import float_info
 from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.core.verdict import Rate
@@ -142,4 +143,5 @@ def _lost(pair: RatePair) -> RatePair:
 
 def _telling(pair: RatePair) -> float:
     """The weight of a lost case, for each point that it costs."""
-    return -log(p_value_worse([_lost(pair)])) / pair.now.share
+    p_value = p_value_worse([_lost(pair)])  # of very many answers it is 0
+    return -log(p_value or float_info.min) / pair.now.share

@@ -137,3 +137,9 @@ def test_slices_with_the_largest_invisible_drop_come_first() -> None:
         ("many", 0.06),
     ]
     assert tests.could_fail
+
+
+def test_a_case_that_was_answered_so_often_that_its_loss_cannot_be_chance_is_lost_like_others() -> None:
+    often = RatePair(Rate(50, 50), Rate(40, 50))
+    assert visible_drop([often, RatePair(Rate(1, 1), Rate(1, 1))], 0.05) == pytest.approx(0.1)
+    assert visible_drop([RatePair(Rate(50, 50), Rate(50, 50))], 0.05) == 1.0

@@ -154,17 +154,6 @@ def test_a_server_may_ask_for_less_than_a_second_and_for_all_the_time_there_is(s
         assert min(backend.times[1:]) == NOON + seconds
 
 
-def test_a_server_that_turns_requests_away_is_sent_half_as_many_at_a_time_and_a_broken_one_as_many(
-    start: Start,
-) -> None:
-    for error, most in ((busy(), 4), (broken(), 8)):
-        run = start(Limits(concurrency=8))
-        run.ask(jobs(8, scripted(run, *[error] * 8)))
-        later = Scripted(clock=run.clock)
-        run.ask([job(f"later {number}", later) for number in range(20)])
-        assert min(later.most, 6) == min(most + 2, 6)
-
-
 def test_what_fails_after_the_model_was_unavailable_waits_for_no_other_attempt(start: Start) -> None:
     run = start(Limits(concurrency=2))
     backend = scripted(run, ModelUnavailable("no quota"), broken())
