@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pytest_fcall.tracking.drop_evidence import FALLS, Change
+from pytest_fcall.tracking.drop_evidence import FALLS, OddsChange
 from pytest_fcall.tracking.night_watch import LOOKS, MOST_BEFORE, stake_of
 
 Numbers: TypeAlias = "np.ndarray[Any, Any]"
@@ -123,7 +123,7 @@ def _tables(before: int, look: int) -> tuple[Numbers, ...]:
     return tuple(_table(ways, now, each).ravel() for each in FALLS)
 
 
-def _table(ways: Numbers, now: Numbers, change: Change) -> Numbers:
+def _table(ways: Numbers, now: Numbers, change: OddsChange) -> Numbers:
     tilted = ways + now * np.log(change.odds)
     norm = np.logaddexp.reduce(tilted, axis=0)
     with np.errstate(invalid="ignore"):

@@ -17,12 +17,12 @@ from pytest_fcall.session.judge.doubt import FALSE_ALARMS, LEAST_BUDGET
 from pytest_fcall.session.result.model_change import worse_level
 from pytest_fcall.session.settings import Confirm
 from pytest_fcall.tracking.case_rates import CaseRates
-from pytest_fcall.tracking.comparison import ChanceTest, Judged, Known, compare_verdict
+from pytest_fcall.tracking.comparison import CaseJudgement, ChanceTest, EarlierFacts, compare_verdict
 from pytest_fcall.tracking.history import MOST_RUNS
 from pytest_fcall.tracking.measurement import (
-    Evidence,
+    CaseEvidence,
     Key,
-    Measured,
+    Measurement,
     RunVerdict,
     Standing,
     evidence_of,
@@ -117,7 +117,7 @@ class Project:
 
     cases: int
     random: Random
-    measured: dict[int, Measured] = field(default_factory=dict)
+    measured: dict[int, Measurement] = field(default_factory=dict)
     contract: dict[int, Stanza] = field(default_factory=dict)
     runs: list[list[RunVerdict]] = field(default_factory=list)
     number: int = 0
@@ -172,7 +172,7 @@ class Project:
         others = (dict(self.measured), dict(self.contract), list(self.runs))
         return Project(self.cases, self.random, *others, self.number, self.weather)
 
-    def evidence(self) -> dict[int, Evidence]:
+    def evidence(self) -> dict[int, CaseEvidence]:
         """What is known of each case before the next run."""
         kept = self.runs[-MOST_RUNS:]
         return {
@@ -185,16 +185,16 @@ class Project:
         place: int,
         rate: float,
         answers: list[str],
-        evidence: Mapping[int, Evidence],
+        evidence: Mapping[int, CaseEvidence],
         test: ChanceTest,
         budget: float,
     ) -> tuple[Outcome, float]:
         first, portion = Rate(answers.count("Oslo"), len(answers)), 1
-        known = Known(self.contract.get(place), self.measured.get(place), lambda: evidence.get(place))
+        known = EarlierFacts(self.contract.get(place), self.measured.get(place), lambda: evidence.get(place))
         while True:
             stanza = self._stanza(place, answers, first)
             ways = frozenset(_way(city) for city in answers)
-            judged = Judged(stanza, _verdict_on(stanza), ways)
+            judged = CaseJudgement(stanza, _verdict_on(stanza), ways)
             comparison = compare_verdict(judged, known, _CASE, _verdict_on, lambda: test)
             more = int(min(portion, test.most - len(answers), budget))
             if not comparison.is_open or more < 1:

@@ -28,7 +28,7 @@ SUITE_KEYS = ("suite", "pick", "path", "profile", "mode")
 _FILE_KEYS = (*PREAMBLE_KEYS, *SUITE_KEYS, "cases")
 
 
-class CaseFile(NamedTuple):
+class CaseFileContent(NamedTuple):
     """The cases of a file. `faults` are all faults of the file, those of its faulty cases included."""
 
     path: Path
@@ -46,7 +46,7 @@ def read_case_file(
     outside: Iterable[Path] = (),
     extensions: Extensions | None = None,
     now: datetime | None = None,
-) -> CaseFile:
+) -> CaseFileContent:
     """Read a case file. `now` is the clock of cases that set none; by default the time of the call.
 
     Files that it names must lie below `root`, or below what `outside` allows. Raises UnreadableFile if nothing can be
@@ -58,7 +58,7 @@ def read_case_file(
 
 def read_case_text(
     text: str, path: Path, *, root: Path, outside: Iterable[Path] = (), extensions: Extensions | None = None
-) -> CaseFile:
+) -> CaseFileContent:
     """Read `text` as `read_case_file` would read it from a file at `path`, which need not exist."""
     source = SourceFile(display_path(path, root), text)
     return _read(source, path, Reach.of(path, root, outside), extensions, None)
@@ -66,7 +66,7 @@ def read_case_text(
 
 def _read(
     source: SourceFile, path: Path, reach: Reach, extensions: Extensions | None, now: datetime | None
-) -> CaseFile:
+) -> CaseFileContent:
     with gc_paused():  # nodes have no references to their parents, so there is nothing to collect
         reader = _Reader(source, path, reach, extensions or Extensions(), now or datetime.now().astimezone())
         return reader.read_rest(read_yaml(source, reader.read_case))
@@ -91,7 +91,7 @@ class _Reader:
             self._cases = self._read_preamble(node_values.entries(root, faults, "a case file"), faults)
         self._entries += self._cases.read(case)
 
-    def read_rest(self, root: Node | None) -> CaseFile:
+    def read_rest(self, root: Node | None) -> CaseFileContent:
         """Read the cases that are left and the suite, and report the faults that belong to no case."""
         faults = Faults(self._source)
         found = self._top_level(root, faults)
@@ -103,7 +103,9 @@ class _Reader:
         reported = {fault for entry in self._entries if isinstance(entry, FaultyCase) for fault in entry.faults}
         for name, part in preamble.unreported_faults(reported).items():
             self._entries.append(cases.faulty(name, part))
-        return CaseFile(self._path, tuple(self._entries), self._all_faults(), preamble.included, preamble.volatile)
+        return CaseFileContent(
+            self._path, tuple(self._entries), self._all_faults(), preamble.included, preamble.volatile
+        )
 
     def _top_level(self, root: Node | None, faults: Faults) -> Entries:
         if root is None:

@@ -26,7 +26,7 @@ _LEFT_OUT: Final = frozenset({"tools", "cases", "suite", "path", "pick"})
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class MissingExpectation:
     """A case or turn without an expectation, and the position for one."""
 
     id: str
@@ -49,7 +49,7 @@ def has_cases(source: SourceFile) -> bool:
     return any(True for _ in _cases(read_yaml(source)))
 
 
-def find_gaps(source: SourceFile) -> list[Gap]:
+def find_gaps(source: SourceFile) -> list[MissingExpectation]:
     """The gaps of a file, in order. Raises UnreadableFile for invalid YAML."""
     return [gap for node in _cases(read_yaml(source)) for gap in _gaps(node, source.text)]
 
@@ -61,7 +61,9 @@ def find_unfillable_cases(source: SourceFile) -> dict[str, str]:
     return {name.value: _MATRIX for name in names if isinstance(name, ScalarNode)}
 
 
-def fill_gaps(text: str, gaps: Sequence[Gap], expectations: Mapping[str, ExpectationText], mark: str) -> str:
+def fill_gaps(
+    text: str, gaps: Sequence[MissingExpectation], expectations: Mapping[str, ExpectationText], mark: str
+) -> str:
     """The text with an expectation, followed by `mark`, in each gap whose name has one. All else is unchanged."""
     for gap in reversed(gaps):
         if gap.name in expectations:
@@ -106,7 +108,7 @@ def _expects_nothing(case: Mapping[str, Node], name: str) -> bool:
     return name in case and not {*CHECK_KEYS, *APP_KEYS} & case.keys()
 
 
-def _gaps(node: MappingNode, text: str) -> Iterator[Gap]:
+def _gaps(node: MappingNode, text: str) -> Iterator[MissingExpectation]:
     case = _found(node)
     name = case.get("id")
     if not isinstance(name, ScalarNode) or "matrix" in case or not _expects_nothing(case, "id"):
@@ -120,10 +122,10 @@ def _gaps(node: MappingNode, text: str) -> Iterator[Gap]:
             yield _gap(name.value, turn, text, number)
 
 
-def _gap(name: str, node: MappingNode, text: str, turn: int | None = None) -> Gap:
+def _gap(name: str, node: MappingNode, text: str, turn: int | None = None) -> MissingExpectation:
     if node.flow_style:
-        return Gap(name, text.rindex("}", 0, node.end_mark.index), None, turn)
-    return Gap(name, _line_after(text, node), node.value[0][0].start_mark.column, turn)
+        return MissingExpectation(name, text.rindex("}", 0, node.end_mark.index), None, turn)
+    return MissingExpectation(name, _line_after(text, node), node.value[0][0].start_mark.column, turn)
 
 
 def _line_after(text: str, case: MappingNode) -> int:
@@ -155,7 +157,7 @@ def _nodes_with_end(node: Node, case: MappingNode) -> Iterator[Node]:
             yield from _nodes_with_end(inner, case)
 
 
-def _in_lines(text: str, gap: Gap, expectation: ExpectationText, mark: str) -> str:
+def _in_lines(text: str, gap: MissingExpectation, expectation: ExpectationText, mark: str) -> str:
     before, margin = text[: gap.offset], " " * (gap.column or 0)
     if isinstance(expectation, str):
         lines = [f"{margin}expect: {expectation}  {mark}"]
@@ -172,7 +174,7 @@ def _lines(steps: Sequence[Sequence[str]]) -> Iterator[str]:
         yield from (f"{'    ' if number else ''}- {call}" for call in calls)
 
 
-def _in_braces(text: str, gap: Gap, expectation: ExpectationText, mark: str) -> str:
+def _in_braces(text: str, gap: MissingExpectation, expectation: ExpectationText, mark: str) -> str:
     value = expectation if isinstance(expectation, str) else _flow(expectation)
     before, rest = text[: gap.offset].rstrip(), text[gap.offset :]
     comma = "" if before.endswith(",") else ","

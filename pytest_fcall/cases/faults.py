@@ -35,7 +35,7 @@ class Mark(Protocol):
         """The column in it."""
 
 
-class Place(NamedTuple):
+class TextPosition(NamedTuple):
     """A line and a column, from zero."""
 
     line: int
@@ -58,10 +58,10 @@ class SourceFile:
             self._lines = _BREAK.split(self.text)
         return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
 
-    def place(self, offset: int) -> Place:
+    def place(self, offset: int) -> TextPosition:
         """The line and column of an offset in the text."""
         before = self.text[:offset]
-        return Place(before.count("\n"), offset - (before.rfind("\n") + 1))
+        return TextPosition(before.count("\n"), offset - (before.rfind("\n") + 1))
 
     def location(self, place: Node | Mark | None) -> Location:
         """The start of a node, or of the file."""

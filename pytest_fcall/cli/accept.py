@@ -39,7 +39,7 @@ from pytest_fcall.tracking.run_file import runs_folder
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza
 
 if TYPE_CHECKING:
-    from pytest_fcall.cli.accept_by_hand import Change
+    from pytest_fcall.cli.accept_by_hand import BaselineChange
 
 _JudgedResult: TypeAlias = tuple[Result, Stanza]
 
@@ -179,9 +179,9 @@ class _VerdictAcceptor:
             what = "wrong (--failing accepts known failures)" if valid else "right already"
             print(f"left out: {plural_text(len(left_out), 'case')}, {what}")
 
-    def changes(self, verdicts: Sequence[_JudgedResult]) -> tuple[list[Change], list[_JudgedResult]]:
+    def changes(self, verdicts: Sequence[_JudgedResult]) -> tuple[list[BaselineChange], list[_JudgedResult]]:
         """The verdicts that need a choice, and those whose answer is the accepted one to another question."""
-        from pytest_fcall.cli.accept_by_hand import Change
+        from pytest_fcall.cli.accept_by_hand import BaselineChange
 
         changes, same_answers = [], []
         for result, stanza in verdicts:
@@ -189,7 +189,7 @@ class _VerdictAcceptor:
             before = self._accepted(path).get(stanza.case) if path else None
             now = self._acceptance.accepted_stanza(stanza, before)
             if before is None or needs_choice(before, now):
-                changes.append(Change(result, before, stanza))
+                changes.append(BaselineChange(result, before, stanza))
             elif now is not before:
                 same_answers.append((result, stanza))
         return changes, same_answers

@@ -19,7 +19,7 @@ from pytest_fcall.tracking.run_accounts import accounts_path, read_accounts
 from pytest_fcall.tracking.stanza import Stanza
 
 
-class Change(NamedTuple):
+class BaselineChange(NamedTuple):
     """A verdict that would change a baseline, and what is accepted so far."""
 
     result: Result
@@ -27,7 +27,7 @@ class Change(NamedTuple):
     now: Stanza
 
 
-def chosen_by_hand(changes: Sequence[Change], run: Path) -> list[tuple[Result, Stanza]]:
+def chosen_by_hand(changes: Sequence[BaselineChange], run: Path) -> list[tuple[Result, Stanza]]:
     """Show each change, and return the verdicts that the user accepts. The end of the input means quit."""
     accounts = _accounts_of(changes, run)
     chosen: list[tuple[Result, Stanza]] = []
@@ -43,7 +43,7 @@ def chosen_by_hand(changes: Sequence[Change], run: Path) -> list[tuple[Result, S
     return chosen
 
 
-def _accounts_of(changes: Sequence[Change], run: Path) -> dict[str, Account]:
+def _accounts_of(changes: Sequence[BaselineChange], run: Path) -> dict[str, Account]:
     wanted = {change.result.nodeid for change in changes}
     found = {}
     for nodeid, account in read_accounts(accounts_path(run)) if wanted else ():
@@ -53,7 +53,7 @@ def _accounts_of(changes: Sequence[Change], run: Path) -> dict[str, Account]:
     return found
 
 
-def _lines(change: Change, account: Account | None) -> Iterator[str]:
+def _lines(change: BaselineChange, account: Account | None) -> Iterator[str]:
     """The question, and the old and the new answer as a diff."""
     result, before = change.result, change.before
     outcome = result.outcome.value if result.outcome else "right"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.case_text import (
     ExpectationText,
-    Gap,
+    MissingExpectation,
     fill_gaps,
     find_gaps,
     find_unfillable_cases,
@@ -89,7 +89,9 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _ask_model(path: Path, text: str, gaps: Sequence[Gap], model: str | None) -> tuple[AnswerCollector, str]:
+def _ask_model(
+    path: Path, text: str, gaps: Sequence[MissingExpectation], model: str | None
+) -> tuple[AnswerCollector, str]:
     """Run the cases with an expectation that any answer meets. Returns the answers and the output of pytest."""
     from pytest_fcall.cli.answer_reader import AnswerCollector
     from pytest_fcall.cli.pytest_run import run_pytest
@@ -101,7 +103,9 @@ def _ask_model(path: Path, text: str, gaps: Sequence[Gap], model: str | None) ->
     return collector, output
 
 
-def _write_expectations(path: Path, text: str, gaps: Sequence[Gap], collector: AnswerCollector) -> dict[str, str]:
+def _write_expectations(
+    path: Path, text: str, gaps: Sequence[MissingExpectation], collector: AnswerCollector
+) -> dict[str, str]:
     """Fill the gaps in the file. Returns the reasons why others are not filled, by their names."""
     unfilled: dict[str, str] = {}
     filled: dict[str, ExpectationText] = {}
@@ -123,7 +127,7 @@ def _write_expectations(path: Path, text: str, gaps: Sequence[Gap], collector: A
 
 
 def _expectation(
-    gap: Gap, gaps: Sequence[Gap], unfilled: Collection[str], collector: AnswerCollector
+    gap: MissingExpectation, gaps: Sequence[MissingExpectation], unfilled: Collection[str], collector: AnswerCollector
 ) -> ExpectationText:
     before = next((each for each in gaps if each.id == gap.id and each.name in unfilled), None)
     if before is not None:

@@ -17,7 +17,7 @@ from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.reporting.answer_lines import is_asked, origin_text
-from pytest_fcall.reporting.history import HistoricRun, Series, history_lines, last_outcome_lines
+from pytest_fcall.reporting.history import HistoricRun, RunSeries, history_lines, last_outcome_lines
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.endings import SettingError
@@ -193,11 +193,11 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _series(runs: Sequence[Run], *, by_category: bool) -> Iterator[Series]:
+def _series(runs: Sequence[Run], *, by_category: bool) -> Iterator[RunSeries]:
     points = [_points_of(run.results.results) for run in runs]
     for model, category in sorted({name for own in points for name in own}):
         if category == "" or by_category:
-            yield Series(model, category or "all", tuple(own.get((model, category)) for own in points))
+            yield RunSeries(model, category or "all", tuple(own.get((model, category)) for own in points))
 
 
 def _points_of(results: Sequence[Result]) -> dict[tuple[str, str], Rate]:

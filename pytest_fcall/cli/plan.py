@@ -17,7 +17,7 @@ from pytest_fcall.reporting.plan import plan_lines, plan_to_json
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.result.kept_runs import Run, find_runs
-from pytest_fcall.session.result.plan import MOST_CASES, Suite, plan_of, suites_of
+from pytest_fcall.session.result.plan import MOST_CASES, MeasuredSuite, plan_of, suites_of
 from pytest_fcall.tracking.history import MOST_RUNS
 from pytest_fcall.tracking.run_file import run_paths
 
@@ -53,7 +53,7 @@ def run(arguments: Sequence[str]) -> int:
             file=sys.stderr,
         )
         return 1
-    suites = suites or [Suite("any model", ())]
+    suites = suites or [MeasuredSuite("any model", ())]
     if large := next((each for each in suites if (options.cases or len(each.cases)) > MOST_CASES), None):
         parser.error(f"{safe_line(large.model)}: more than {MOST_CASES:,} cases; name a part of them, or --cases")
     plans = [

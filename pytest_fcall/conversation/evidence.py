@@ -35,7 +35,7 @@ Leaves: TypeAlias = dict[tuple[str, ...], Json]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ConversationEvidence:
     """The evidence of a whole conversation. A part that the case does not expect anything of is None."""
 
     calls: ComparedCalls | None
@@ -61,7 +61,7 @@ def subjects_of(case: Case) -> frozenset[Subject]:
     return frozenset(subjects)
 
 
-def evidence_of(case: Case, transcript: Transcript, verdict: Verdict) -> Evidence:
+def evidence_of(case: Case, transcript: Transcript, verdict: Verdict) -> ConversationEvidence:
     """The evidence of a judged conversation. A turn that was not reached has no calls, no answer and no state."""
     verdicts = verdict.turns or (verdict,)
     never = TranscriptTurn((), "stopped")
@@ -75,7 +75,7 @@ def evidence_of(case: Case, transcript: Transcript, verdict: Verdict) -> Evidenc
     ]
     answers = [each.is_answered for each in turns if each.turn.answer is not None]
     states = [state for each in turns if (state := each.state) is not None]
-    return Evidence(
+    return ConversationEvidence(
         calls=_joined([calls for each in turns if (calls := each.calls) is not None]),
         answer=all(answers) if answers else None,
         state=states[-1] if states else None,

@@ -13,7 +13,7 @@ from math import fsum
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from pytest_fcall.conversation.evidence import Evidence, Subject
+from pytest_fcall.conversation.evidence import ConversationEvidence, Subject
 from pytest_fcall.conversation.score_formulas import (
     ComparedCalls,
     Graded,
@@ -43,7 +43,7 @@ class ScoreKind:
     """A score: its subject, the numbers of a case (None where there is nothing to score), and the value of sums."""
 
     subject: Subject
-    numbers: Callable[[Evidence], ScoreNumbers | None]
+    numbers: Callable[[ConversationEvidence], ScoreNumbers | None]
     value: Callable[..., float | None]
     width: int
     """The count of numbers."""
@@ -108,7 +108,7 @@ def _of_calls(
 def _of_state(pick: Callable[[Score], float]) -> ScoreKind:
     """The mean of cases."""
 
-    def numbers(evidence: Evidence) -> ScoreNumbers | None:
+    def numbers(evidence: ConversationEvidence) -> ScoreNumbers | None:
         if evidence.state is None:
             return None
         right, state = evidence.state
@@ -136,13 +136,13 @@ def _lines(calls: Iterable[Call]) -> list[str]:
     return [json.dumps([call.name, call.arguments], sort_keys=True) for call in calls]
 
 
-def _sequence_if_executable(evidence: Evidence) -> ScoreNumbers | None:
+def _sequence_if_executable(evidence: ConversationEvidence) -> ScoreNumbers | None:
     if evidence.calls is None:
         return None
     return _sequence(evidence.calls) if evidence.executable else (0, 0)
 
 
-def _reward(evidence: Evidence) -> ScoreNumbers | None:
+def _reward(evidence: ConversationEvidence) -> ScoreNumbers | None:
     """The attribute `reward` of the environment."""
     if evidence.state is None:
         return None
@@ -150,7 +150,7 @@ def _reward(evidence: Evidence) -> ScoreNumbers | None:
     return (value if isinstance(value, int | float) else 0), 1
 
 
-def _answer(evidence: Evidence) -> ScoreNumbers | None:
+def _answer(evidence: ConversationEvidence) -> ScoreNumbers | None:
     return None if evidence.answer is None else (int(evidence.answer), 1)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 PLACEHOLDER_KEY = "sk-replayed"
 
 
-class Provider(NamedTuple):
+class ProviderVariables(NamedTuple):
     """Variables in which libraries look for the address of one provider, and for its keys."""
 
     addresses: Mapping[str, str]
@@ -23,39 +23,39 @@ class Provider(NamedTuple):
 _GEMINI = "https://generativelanguage.googleapis.com"
 _OLLAMA = "http://127.0.0.1:11434"
 
-PROVIDERS: tuple[Provider, ...] = (
+PROVIDERS: tuple[ProviderVariables, ...] = (
     # LangChain and LiteLLM read the second name, too. LangChain's classes for Azure refuse it.
-    Provider({"OPENAI_BASE_URL": "https://api.openai.com/v1", "OPENAI_API_BASE": ""}, ("OPENAI_API_KEY",)),
+    ProviderVariables({"OPENAI_BASE_URL": "https://api.openai.com/v1", "OPENAI_API_BASE": ""}, ("OPENAI_API_KEY",)),
     # LangChain reads the second name, too, and LiteLLM the third.
-    Provider(
+    ProviderVariables(
         {"ANTHROPIC_BASE_URL": "https://api.anthropic.com", "ANTHROPIC_API_URL": "", "ANTHROPIC_API_BASE": ""},
         ("ANTHROPIC_API_KEY",),
     ),
     # google-genai, also below LangChain, pydantic-ai and ADK; LiteLLM; google-genai where it asks Vertex AI.
-    Provider(
+    ProviderVariables(
         {"GOOGLE_GEMINI_BASE_URL": _GEMINI, "GEMINI_API_BASE": f"{_GEMINI}/v1beta", "GOOGLE_VERTEX_BASE_URL": ""},
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     ),
     # The openai library, LangChain and pydantic-ai; LiteLLM. Each customer has another address.
-    Provider({"AZURE_OPENAI_ENDPOINT": "", "AZURE_API_BASE": ""}, ("AZURE_OPENAI_API_KEY", "AZURE_API_KEY")),
+    ProviderVariables({"AZURE_OPENAI_ENDPOINT": "", "AZURE_API_BASE": ""}, ("AZURE_OPENAI_API_KEY", "AZURE_API_KEY")),
     # The ollama library, also below LangChain; LiteLLM; pydantic-ai, which wants OpenAI's interface there.
-    Provider({"OLLAMA_HOST": _OLLAMA, "OLLAMA_API_BASE": _OLLAMA, "OLLAMA_BASE_URL": ""}),
+    ProviderVariables({"OLLAMA_HOST": _OLLAMA, "OLLAMA_API_BASE": _OLLAMA, "OLLAMA_BASE_URL": ""}),
     # Cohere's library; pydantic-ai; any-llm. LangChain, LiteLLM and any-llm read the second key.
-    Provider(
+    ProviderVariables(
         {"CO_API_URL": "https://api.cohere.com", "CO_BASE_URL": "https://api.cohere.com", "COHERE_BASE_URL": ""},
         ("CO_API_KEY", "COHERE_API_KEY"),
     ),
     # LangChain; any-llm. Neither Mistral's own library nor LiteLLM reads a variable for the address.
-    Provider({"MISTRAL_BASE_URL": "https://api.mistral.ai/v1", "MISTRAL_API_BASE": ""}, ("MISTRAL_API_KEY",)),
+    ProviderVariables({"MISTRAL_BASE_URL": "https://api.mistral.ai/v1", "MISTRAL_API_BASE": ""}, ("MISTRAL_API_KEY",)),
     # Groq's library, pydantic-ai and any-llm; LangChain and LiteLLM, which disagree on the path.
-    Provider({"GROQ_BASE_URL": "https://api.groq.com", "GROQ_API_BASE": ""}, ("GROQ_API_KEY",)),
+    ProviderVariables({"GROQ_BASE_URL": "https://api.groq.com", "GROQ_API_BASE": ""}, ("GROQ_API_KEY",)),
 )
 """Variables that the libraries of the providers, and the frameworks above them, read."""
 PROVIDER_ADDRESSES: Mapping[str, str] = MappingProxyType(
     {name: url for provider in PROVIDERS for name, url in provider.addresses.items()}
 )
 """The addresses that libraries use if the variables are not set."""
-_PROVIDER_OF: Mapping[str, Provider] = MappingProxyType(
+_PROVIDER_OF: Mapping[str, ProviderVariables] = MappingProxyType(
     {name: provider for provider in PROVIDERS for name in provider.addresses}
 )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
     from pluggy import HookRelay
 
-    from pytest_fcall.cases.case_file import CaseFile as ReadFile
+    from pytest_fcall.cases.case_file import CaseFileContent
     from pytest_fcall.cases.scope import Extensions
     from pytest_fcall.core.case import Case, Fault, FaultyCase
     from pytest_fcall.plugin.item import CaseItem
@@ -87,7 +87,7 @@ class CaseFile(pytest.Module):
     def _items(self) -> Iterator[CaseItem]:
         from pytest_fcall.core.case import Case
         from pytest_fcall.plugin.collected import collected, register_tags
-        from pytest_fcall.plugin.file_context import FileContext
+        from pytest_fcall.plugin.file_context import ItemsContext
         from pytest_fcall.plugin.models import ids_have_models
         from pytest_fcall.plugin.session import session_of
 
@@ -103,7 +103,7 @@ class CaseFile(pytest.Module):
         session = session_of(self.config)
         models, shard = session.settings.models, session.settings.shard
         with_models = ids_have_models(self.config, models)
-        context = FileContext(self, session, found.volatile)
+        context = ItemsContext(self, session, found.volatile)
         self._note_secrets(found.entries)
         for entry in found.entries:
             for model in models or (None,):
@@ -153,7 +153,7 @@ class CaseFile(pytest.Module):
             tool_file=self.config.stash.get(TOOL_FILE_KEY, None),
         )
 
-    def read(self) -> ReadFile | None:
+    def read(self) -> CaseFileContent | None:
         """The content of the file; None where it is no case file."""
         from pytest_fcall.cases.case_file import read_case_file
         from pytest_fcall.cases.faults import UnreadableFile

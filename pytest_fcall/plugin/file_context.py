@@ -36,7 +36,7 @@ def case_without_fixtures() -> None:
     """Stand for a case whose model no conftest file replaces: then the fixture need not be set up."""
 
 
-class FileContext:
+class ItemsContext:
     """Everything that the items of one case file share."""
 
     def __init__(self, file: CaseFile, session: Session, volatile: Sequence[str]) -> None:

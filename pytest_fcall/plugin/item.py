@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pluggy import HookRelay
 
     from pytest_fcall.core.variants import WantedRelation
-    from pytest_fcall.plugin.file_context import FileContext
+    from pytest_fcall.plugin.file_context import ItemsContext
     from pytest_fcall.session.judge.samples import CaseAnswers, JudgedAnswer
     from pytest_fcall.session.judge.variants import CaseVariants, PlannedVariants, VariantAnswers, VariantTexts
 
@@ -58,7 +58,7 @@ class CaseItem(pytest.Function):
         *,
         entry: Case | FaultyCase,
         named: NamedModel | None,
-        context: FileContext,
+        context: ItemsContext,
         place: int,
         **kwargs: object,
     ) -> None:

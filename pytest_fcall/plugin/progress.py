@@ -17,7 +17,7 @@ from pytest_fcall.reporting.number_text import cost_text
 from pytest_fcall.session.ask.costs import Costs
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.dispatch.job import Progress
+    from pytest_fcall.backends.dispatch.job import DispatchProgress
     from pytest_fcall.plugin.live_page import LivePage
 
 LIVE_PAGE: Final = "fcall-live-page"
@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 class LiveLine:
     """A line below pytest's own, removed before pytest writes again. `expected` is the number of requests to come."""
 
-    def __init__(self, config: pytest.Config, progress: Callable[[], Progress], expected: int) -> None:
+    def __init__(self, config: pytest.Config, progress: Callable[[], DispatchProgress], expected: int) -> None:
         reporter = config.pluginmanager.getplugin("terminalreporter")
         # Without pytest's plugin `terminal` there is no writer.
         self._writer = config.get_terminal_writer() if getattr(reporter, "isatty", False) else None
@@ -65,7 +65,7 @@ class LiveLine:
         if self._writer and (cost := self._costs.of(model, usage)) is not None:
             self._spent = (self._spent or 0.0) + cost
 
-    def _text(self, now: Progress) -> str:
+    def _text(self, now: DispatchProgress) -> str:
         speed = now.done / max(time.monotonic() - self._started, 0.001)
         left = self._expected - now.done - now.failed
         tokens = now.input_tokens + now.output_tokens

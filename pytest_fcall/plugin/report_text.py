@@ -69,7 +69,7 @@ class CaseText:
             yield f"  and so for {plural_text(self.repeats, 'more test')}"
 
 
-class Causes:
+class PrintedCauses:
     """The causes that were printed, each with the text that has it."""
 
     def __init__(self) -> None:

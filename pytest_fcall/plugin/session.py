@@ -17,7 +17,7 @@ from pytest_fcall.session.session import Session
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pytest_fcall.backends.dispatch.job import Progress
+    from pytest_fcall.backends.dispatch.job import DispatchProgress
     from pytest_fcall.core.extension import Suite
     from pytest_fcall.session.ask.transport import ProgressDisplay
     from pytest_fcall.session.result.gates import Gates
@@ -82,7 +82,7 @@ def session_of(config: pytest.Config) -> Session:
     return config.stash[SESSION]
 
 
-def _live_line(config: pytest.Config, progress: Callable[[], Progress], expected: int) -> ProgressDisplay:
+def _live_line(config: pytest.Config, progress: Callable[[], DispatchProgress], expected: int) -> ProgressDisplay:
     from pytest_fcall.plugin.progress import LiveLine
 
     return LiveLine(config, progress, expected)

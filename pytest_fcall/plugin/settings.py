@@ -35,7 +35,7 @@ from pytest_fcall.session.settings import (
 )
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.store.address import ServerAddress
+    from pytest_fcall.backends.store.address import StoreAddress
 
 SETTINGS = pytest.StashKey[Settings]()
 STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
@@ -167,7 +167,7 @@ class _SettingsReader:
         written = self._given("vary")
         return Vary.parse(written, is_typed=bool(self._config.getoption("fc_vary"))) if written else None
 
-    def _store(self) -> ServerAddress | None:
+    def _store(self) -> StoreAddress | None:
         if not (written := self._written("store")):
             return None
         from pytest_fcall.backends.store.address import server_address

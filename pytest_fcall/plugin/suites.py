@@ -10,8 +10,7 @@ from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 import pytest
 
-from pytest_fcall.cases.case_file import CaseFile as ReadFile
-from pytest_fcall.cases.case_file import read_case_text
+from pytest_fcall.cases.case_file import CaseFileContent, read_case_text
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.suite import split_suite_name
 from pytest_fcall.core.backend import Model
@@ -203,7 +202,7 @@ class SuiteFile(CaseFile):
             hint = f"; {wrong[0].hint}" if wrong[0].hint else ""
             raise usage_error(self.config, f"--fc-suite: {safe_line(wrong[0].message + hint)}")
 
-    def read(self) -> ReadFile:
+    def read(self) -> CaseFileContent:
         """The content that the file would have."""
         return self._found
 

@@ -17,7 +17,14 @@ from pytest_fcall.plugin.accepting import BaselineWriter, keep_texts
 from pytest_fcall.plugin.collected import collected, uncollected_lines
 from pytest_fcall.plugin.redaction import tell
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, lists_passed, shows_passed_calls
-from pytest_fcall.plugin.report_text import CaseText, Causes, SilentReports, print_passed, shorten_skips, test_name
+from pytest_fcall.plugin.report_text import (
+    CaseText,
+    PrintedCauses,
+    SilentReports,
+    print_passed,
+    shorten_skips,
+    test_name,
+)
 from pytest_fcall.plugin.session import gates_of, session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.terminal import terminal_encoding, verbosity
@@ -56,7 +63,7 @@ class Summary:
         self._reports: list[str] = []
         """The reports that go to the terminal, and where the others are, line by line."""
         self._results: dict[str, Result] = {}
-        self._causes = Causes()
+        self._causes = PrintedCauses()
         self._silent = SilentReports(config)
         self._accounts = account_writer(settings_of(config), self._started)
         self._missing: dict[str, MissingReply] = {}

@@ -20,8 +20,8 @@ from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.bisected import cause_texts, explaining_edits
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.bisection.accepted_version import (
+    KeptAnswers,
     NoAcceptedVersion,
-    RightAnswers,
     accepted_question,
     digests_of,
     stored_request,
@@ -69,7 +69,7 @@ class StoredSide:
     """The accepted questions, from what recordings and earlier runs keep of them."""
 
     def __init__(self, root: Path) -> None:
-        self._right_answers = RightAnswers(root)
+        self._right_answers = KeptAnswers(root)
 
     def of(self, item: CaseItem, case: Case, today: Version, model: AskModel, named: NamedModel) -> OldQuestion:  # noqa: ARG002  # as all sides
         """The accepted question, word for word."""

@@ -155,7 +155,7 @@ class BisectedCase:
         return [f"  {safe_line(note, 1000)}" for note in self.notes]
 
 
-class Plan(NamedTuple):
+class SearchPlan(NamedTuple):
     """The requests that a search needs, and their cost."""
 
     cases: int

@@ -14,7 +14,7 @@ _KEPT: Final = 6
 """So many characters before the first difference are shown."""
 
 
-class Cell(NamedTuple):
+class CaseCell(NamedTuple):
     """The result of one model for a case, in safe text. `right` is None where there is no verdict."""
 
     right: bool | None
@@ -25,7 +25,7 @@ class CaseRow(NamedTuple):
     """A case, by the models that were asked."""
 
     case: str
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, CaseCell]
 
 
 def case_table(rows: Sequence[CaseRow], models: Sequence[str], width: int, marks: Marks) -> list[str]:
@@ -47,7 +47,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], marks: Marks) -> str:
     return _GAP.join(pad(cell, width) for cell, width in zip(shown, widths, strict=True)).rstrip()
 
 
-def _cell_texts(cells: Sequence[Cell | None], room: int, marks: Marks) -> Iterator[str]:
+def _cell_texts(cells: Sequence[CaseCell | None], room: int, marks: Marks) -> Iterator[str]:
     """The cells of a row. Where one does not fit and all begin alike, they are shown from where they differ."""
     texts = [cell.text for cell in cells if cell]
     common = common_start(texts) if len(texts) > 1 else 0

@@ -23,7 +23,7 @@ from pytest_fcall.reporting.call_pairs import (
 )
 from pytest_fcall.reporting.faults import location_text
 from pytest_fcall.reporting.safe_text import safe, safe_line
-from pytest_fcall.reporting.side_by_side import Row, side_by_side, visibly_different
+from pytest_fcall.reporting.side_by_side import ComparisonRow, side_by_side, visibly_different
 from pytest_fcall.reporting.terminal import UNICODE, Marks, cut_middle, titled_blocks
 from pytest_fcall.reporting.transcript import content_text
 from pytest_fcall.reporting.value_text import arguments_text, call_text, value_text
@@ -126,26 +126,26 @@ def _last_user_text(case: Case) -> str:
     return safe_line(content_text(from_user[-1].get("content"))) if from_user else "(nothing)"
 
 
-def _pair_row(pair: CallPair, marks: Marks) -> Row:
+def _pair_row(pair: CallPair, marks: Marks) -> ComparisonRow:
     """Both calls in one row."""
     mark = marks.wrong if pair.has_wrong_call else marks.right
-    return Row(mark, safe_line(pair.name), _expected(pair), _called(pair))
+    return ComparisonRow(mark, safe_line(pair.name), _expected(pair), _called(pair))
 
 
-def _brief_rows(pair: CallPair, marks: Marks) -> Iterator[Row]:
+def _brief_rows(pair: CallPair, marks: Marks) -> Iterator[ComparisonRow]:
     """Both calls in one row, and a row for each wrong place in the arguments."""
     yield _pair_row(pair, marks)
     for spot in _wrong_places(pair):
         yield _wrong_row(spot, pair, marks)
 
 
-def _argument_rows(pair: CallPair, marks: Marks) -> Iterator[Row]:
+def _argument_rows(pair: CallPair, marks: Marks) -> Iterator[ComparisonRow]:
     """A row for each argument, wrong ones first; one row for a pair without wrong arguments."""
     wrong = _wrong_places(pair)
     if not any(spot.argument for spot in wrong):
         yield from _brief_rows(pair, marks)
         return
-    yield Row(marks.wrong, safe_line(pair.name))
+    yield ComparisonRow(marks.wrong, safe_line(pair.name))
     for spot in wrong:
         yield _wrong_row(spot, pair, marks)
     wrong_arguments = {spot.argument for spot in wrong}
@@ -160,7 +160,7 @@ def _wrong_places(pair: CallPair) -> list[WrongPlace]:
     return wrong_places(pair) if same_tool else []
 
 
-def _wrong_row(spot: WrongPlace, pair: CallPair, marks: Marks) -> Row:
+def _wrong_row(spot: WrongPlace, pair: CallPair, marks: Marks) -> ComparisonRow:
     wanted = spot.value_in(_patterns(pair), spot.reason.expected)
     is_known = isinstance(wanted, Operator) and wanted.name == "from" and not isinstance(spot.reason.expected, Operator)
     expected = value_text(spot.reason.expected if is_known else wanted)
@@ -169,11 +169,11 @@ def _wrong_row(spot: WrongPlace, pair: CallPair, marks: Marks) -> Row:
         got = "(left out)"
     elif spot.reason.kind == "unexpected_argument":
         expected = "(not expected)"
-    return Row(marks.wrong, f"  {safe_line(spot.path)}", *visibly_different(expected, got))
+    return ComparisonRow(marks.wrong, f"  {safe_line(spot.path)}", *visibly_different(expected, got))
 
 
-def _other_row(name: str, pair: CallPair, mark: str) -> Row:
-    return Row(mark, f"  {safe_line(name)}", *argument_texts(pair, name))
+def _other_row(name: str, pair: CallPair, mark: str) -> ComparisonRow:
+    return ComparisonRow(mark, f"  {safe_line(name)}", *argument_texts(pair, name))
 
 
 def _expected(pair: CallPair) -> str:
@@ -214,7 +214,7 @@ def _comparison_lines(pairs: Sequence[CallPair], room: int, width: int, marks: M
     right = sum(not pair.is_wrong for pair in pairs)
     first = [pair for pair in pairs if pair.is_wrong] or pairs
     folded = [f"  {marks.right} {right} more as expected"] if right else []
-    layouts: list[tuple[Iterator[Row], list[str]]] = [
+    layouts: list[tuple[Iterator[ComparisonRow], list[str]]] = [
         (_all_rows(_argument_rows, pairs, marks), []),
         (_all_rows(_argument_rows, first, marks), folded),
         (_all_rows(_brief_rows, first, marks), folded),
@@ -228,8 +228,8 @@ def _comparison_lines(pairs: Sequence[CallPair], room: int, width: int, marks: M
 
 
 def _all_rows(
-    make: Callable[[CallPair, Marks], Iterator[Row]], pairs: Sequence[CallPair], marks: Marks
-) -> Iterator[Row]:
+    make: Callable[[CallPair, Marks], Iterator[ComparisonRow]], pairs: Sequence[CallPair], marks: Marks
+) -> Iterator[ComparisonRow]:
     return chain.from_iterable(make(pair, marks) for pair in pairs)
 
 

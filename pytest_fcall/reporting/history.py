@@ -37,7 +37,7 @@ _BARS, _GAP = "▁▂▃▄▅▆▇█", "·"
 _PLAIN_BARS, _PLAIN_GAP = "12345678", "."
 
 
-class Change(NamedTuple):
+class HistoryChange(NamedTuple):
     """A change since earlier runs in the questions, or in what answered."""
 
     side: str
@@ -59,7 +59,7 @@ class KeptRun:
     """The numbers of answers that were asked for and replayed, in words."""
     asked: bool = True
     """Whether any answer was asked for."""
-    changes: Sequence[Change] = ()
+    changes: Sequence[HistoryChange] = ()
     provenance: Mapping[str, Json] = field(default_factory=dict)
     path: str = ""
     """The file of the run."""
@@ -91,7 +91,7 @@ def key_of(result: Result) -> CaseKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class RunSeries:
     """The answers of a model, or in one of its categories, from run to run; None for a run without any."""
 
     model: str
@@ -111,7 +111,7 @@ class HistoricRun:
 
 
 def history_lines(
-    series: Sequence[Series], runs: Sequence[HistoricRun], width: int = 100, encoding: str = "utf-8"
+    series: Sequence[RunSeries], runs: Sequence[HistoricRun], width: int = 100, encoding: str = "utf-8"
 ) -> list[str]:
     """A line for each series with a bar for each run, and a legend. At least one series must have a point.
 
@@ -139,7 +139,7 @@ def last_outcome_lines(results: Sequence[Result]) -> Iterator[str]:
             yield f"last run of {safe_line(model)}: {', '.join(changed) or 'as in the baseline'}"
 
 
-def _row(series: Series, model: str, chart: str) -> list[str]:
+def _row(series: RunSeries, model: str, chart: str) -> list[str]:
     found = [point for point in series.points if point]
     first, last = found[0], found[-1]
     return [
@@ -153,7 +153,7 @@ def _row(series: Series, model: str, chart: str) -> list[str]:
     ]
 
 
-def _chart(series: Series, low: float, high: float, bars: str, gap: str) -> str:
+def _chart(series: RunSeries, low: float, high: float, bars: str, gap: str) -> str:
     return "".join(gap if point is None else _bar(point.share, low, high, bars) for point in series.points)
 
 

@@ -29,7 +29,7 @@ class Sight(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class PlanOption:
     """A suite that would do: so many cases, each asked so often."""
 
     cases: int
@@ -48,7 +48,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SuiteFigures:
     """The figures that are known of the cases of a suite: numbers, accuracy, cost and time."""
 
     cases: int
@@ -80,14 +80,14 @@ class Plan:
     power: float
     level: float | None
     """That of a gate `significant`; None without one."""
-    measured: Measured
+    measured: SuiteFigures
     cases: int
     samples: int
     """The suite that is asked about."""
     sights: tuple[Sight, ...]
     false_alarms: float
     """The share of runs of an unchanged model that call it or a case worse."""
-    options: tuple[Option, ...]
+    options: tuple[PlanOption, ...]
     runs: int
     """Runs that were simulated for each figure, at least."""
     kept: int
@@ -179,7 +179,7 @@ def _option_lines(plan: Plan, width: int) -> Iterator[str]:
         yield "  time: of all answers one after the other"
 
 
-def _cost_of_run(measured: Measured, answers: int) -> str:
+def _cost_of_run(measured: SuiteFigures, answers: int) -> str:
     cost = "" if measured.cost is None else cost_text(measured.cost * answers)
     time = "" if measured.seconds is None else duration_text(measured.seconds * answers)
     return ", ".join(filter(None, [cost, time]))

@@ -14,7 +14,7 @@ from pytest_fcall.reporting.value_text import PYTHON, call_text, value_text
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """One row of the comparison, in safe text."""
 
     mark: str
@@ -23,12 +23,12 @@ class Row:
     right: str = ""
 
 
-def side_by_side(titles: tuple[str, str], rows: Sequence[Row], width: int, marks: Marks) -> list[str]:
+def side_by_side(titles: tuple[str, str], rows: Sequence[ComparisonRow], width: int, marks: Marks) -> list[str]:
     """Lay out the rows in at most `width` columns.
 
     If a row does not fit and both sides begin alike, they are shown from where they differ.
     """
-    head_row = Row(" ", "", *titles)
+    head_row = ComparisonRow(" ", "", *titles)
     label = min(max(column_count(row.label) for row in (head_row, *rows)), width // 3)
     room = max(width - label - 8, 2)
     wanted = max(column_count(row.right) for row in (head_row, *rows))
@@ -42,12 +42,12 @@ def visibly_different(left: str, right: str) -> tuple[str, str]:
     return (_ascii(left), _ascii(right)) if alike else (left, right)
 
 
-def _line(row: Row, label: int, left: int, right: int, cut: str) -> str:
+def _line(row: ComparisonRow, label: int, left: int, right: int, cut: str) -> str:
     first, second = _fitted(row, left, right, cut)
     return f"  {row.mark} {pad(cut_end(row.label, label, cut), label)}  {pad(first, left)}  {second}".rstrip()
 
 
-def _fitted(row: Row, left: int, right: int, cut: str) -> tuple[str, str]:
+def _fitted(row: ComparisonRow, left: int, right: int, cut: str) -> tuple[str, str]:
     common = common_start((row.left, row.right))
     if common <= min(left, right) // 2 or (column_count(row.left) <= left and column_count(row.right) <= right):
         return cut_middle(row.left, left, cut), cut_middle(row.right, right, cut)
@@ -79,19 +79,19 @@ def equality_lines(
 
 def _equality_rows(
     place: str, left: Call | None, right: Call | None, same: Callable[[object, object], bool], marks: Marks
-) -> Iterator[Row]:
+) -> Iterator[ComparisonRow]:
     if left is None or right is None or left.name != right.name:
-        yield Row(marks.wrong, place, _side_text(left), _side_text(right))
+        yield ComparisonRow(marks.wrong, place, _side_text(left), _side_text(right))
     elif same(left.arguments, right.arguments):
-        yield Row(marks.right, place, _side_text(left), _side_text(right))
+        yield ComparisonRow(marks.right, place, _side_text(left), _side_text(right))
     else:
-        yield Row(marks.wrong, f"{place} {safe_line(left.name)}")
+        yield ComparisonRow(marks.wrong, f"{place} {safe_line(left.name)}")
         for name in dict.fromkeys((*left.arguments, *right.arguments)):
             equal = name in left.arguments and name in right.arguments
             equal = equal and same(left.arguments[name], right.arguments[name])
             sides = _argument_text(left, name), _argument_text(right, name)
             mark = marks.right if equal else marks.wrong
-            yield Row(mark, f"  {safe_line(name)}", *(sides if equal else visibly_different(*sides)))
+            yield ComparisonRow(mark, f"  {safe_line(name)}", *(sides if equal else visibly_different(*sides)))
 
 
 def _side_text(call: Call | None) -> str:

@@ -176,7 +176,7 @@ _ARGUMENT = re.compile(r"calls\[\d+\]\.args")
 _INDEX = re.compile(r"\[\d+\]")
 
 
-class Cause(NamedTuple):
+class FailureGroup(NamedTuple):
     """A kind of reason, and a place in the arguments, that several failures share."""
 
     kind: str
@@ -185,14 +185,16 @@ class Cause(NamedTuple):
     failures: tuple[Result, ...]
 
 
-def shared_causes(results: Sequence[Result]) -> list[Cause]:
+def shared_causes(results: Sequence[Result]) -> list[FailureGroup]:
     """The causes that at least two failures share, the most frequent first."""
     sharing: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         if result.status == "failed":
             for cause in dict.fromkeys((kind, _place(path)) for kind, path in result.reasons):
                 sharing.setdefault(cause, []).append(result)
-    shared = [Cause(kind, place, tuple(failures)) for (kind, place), failures in sharing.items() if len(failures) > 1]
+    shared = [
+        FailureGroup(kind, place, tuple(failures)) for (kind, place), failures in sharing.items() if len(failures) > 1
+    ]
     return sorted(shared, key=lambda cause: -len(cause.failures))
 
 

@@ -17,7 +17,7 @@ from pytest_fcall.reporting.results import AppUsage, JudgeUsage, Result, Results
 from pytest_fcall.reporting.run_table import models_of, of_model, run_table
 from pytest_fcall.reporting.safe_text import safe_line, whole_line
 from pytest_fcall.reporting.statistics import (
-    Cause,
+    FailureGroup,
     Statistics,
     pass_all_k,
     pass_at_k,
@@ -140,7 +140,7 @@ def _usage(results: Sequence[Result], whole: Statistics) -> Iterator[str]:
         yield f"{plural_text(whole.lost, 'request')} of unknown cost"
 
 
-def _cause_line(cause: Cause, failures: int, width: int) -> str:
+def _cause_line(cause: FailureGroup, failures: int, width: int) -> str:
     place = f" at `{safe_line(cause.place)}`" if cause.place else ""
     cases = ", ".join(dict.fromkeys(safe_line(result.case) for result in cause.failures[:20]))
     return cut_end(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pytest_fcall.session.judge.variants import CaseVariants
     from pytest_fcall.session.session import Session
     from pytest_fcall.tracking.baseline_content import Baseline
-    from pytest_fcall.tracking.stanza import Stanza, WireRequest
+    from pytest_fcall.tracking.stanza import Stanza, StanzaRequest
 
 
 VariantsOf: TypeAlias = "Callable[[CaseAnswers], CaseVariants]"
@@ -219,7 +219,7 @@ class CaseRun:
     def _compare(self, result: SampleResult) -> BaselineComparison:
         session, answers, shown = self._session, self.answers, result.shown
         exchanges = shown.answer.exchanges
-        wire: tuple[WireRequest, ...] | None = None if exchanges is None else ()
+        wire: tuple[StanzaRequest, ...] | None = None if exchanges is None else ()
         if exchanges:
             from pytest_fcall.session.judge.baseline_wire import wire_of
 
@@ -228,17 +228,17 @@ class CaseRun:
         if self._baseline is None:
             return BaselineComparison(stanza, None)
         from pytest_fcall.session.judge.baseline_comparison import compare_with_baseline, with_former_parts
-        from pytest_fcall.tracking.comparison import Judged, Known
+        from pytest_fcall.tracking.comparison import CaseJudgement, EarlierFacts
         from pytest_fcall.tracking.measurement import Key
 
         case, model, doubt = answers.case, answers.model.id, session.doubt
-        known = Known(
+        known = EarlierFacts(
             self._accepted,
             self._baseline.measured.get(case.id),
             partial(doubt.evidence, self._file, model, case.id, Key.of(stanza.digests)),
         )
         found = compare_with_baseline(
-            Judged(
+            CaseJudgement(
                 stanza,
                 shown.verdict,
                 frozenset(map(failure_way_of_answer, result.all)),

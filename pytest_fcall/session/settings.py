@@ -18,9 +18,9 @@ from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.models import NamedModel
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.store.address import ServerAddress
+    from pytest_fcall.backends.store.address import StoreAddress
     from pytest_fcall.conversation.environments.context import EnvironmentContext, Hosts, ResultStore
-    from pytest_fcall.conversation.execution.limits import Limits
+    from pytest_fcall.conversation.execution.limits import CallLimits
 
 
 _Number = TypeVar("_Number", int, float)
@@ -82,13 +82,13 @@ class EnvironmentSettings:
 
         return EnvironmentContext(root, case_file.parent, self._limits(root), self._hosts(), store, note)
 
-    def _limits(self, root: Path) -> Limits:
-        from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
+    def _limits(self, root: Path) -> CallLimits:
+        from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, CallLimits
 
         if unknown := [each for each in self.permissions if each not in _PERMISSIONS]:
             raise SettingError(f"fc_tool_allow: {unknown[0]!r} is none of {', '.join(_PERMISSIONS)}")
         default = DEFAULT_LIMITS
-        return Limits(
+        return CallLimits(
             seconds=positive_number("fc_tool_timeout", self.timeout, float) or default.seconds,
             memory=(positive_number("fc_tool_memory", self.memory, int) or default.memory // _MIB) * _MIB,
             network="network" in self.permissions,
@@ -245,7 +245,7 @@ class Settings:
     """In seconds: where a model may be asked, older replies are not used again."""
     result_max_age: int | None
     """The same for results of tools."""
-    store: ServerAddress | None
+    store: StoreAddress | None
     """The server that keeps replies for several hosts; None where they are kept in a file of this one."""
     concurrency: int
     requests_per_minute: int | None

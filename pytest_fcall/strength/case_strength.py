@@ -12,8 +12,8 @@ from pytest_fcall.core.extension import Comparator
 from pytest_fcall.core.values import path_text
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.matching.context import MatchContext, MatchContexts
-from pytest_fcall.strength.examples import Known
-from pytest_fcall.strength.judgeable import NOTHING_ACCEPTED, AcceptedAnswer, judgeable_part, with_results
+from pytest_fcall.strength.examples import ExampleSources
+from pytest_fcall.strength.judgeable import NOTHING_ACCEPTED, AcceptedValues, judgeable_part, with_results
 from pytest_fcall.strength.mistakes.kinds import weight
 from pytest_fcall.strength.mutants import Mutant, mutants_of
 from pytest_fcall.strength.readings import Looseness, OpenPlace, loosenesses, tightened
@@ -86,14 +86,14 @@ def strength_of(
     case: Case,
     comparators: Mapping[str, Comparator],
     contexts: MatchContexts,
-    accepted: AcceptedAnswer = NOTHING_ACCEPTED,
+    accepted: AcceptedValues = NOTHING_ACCEPTED,
 ) -> CaseStrength:
     """The strength of a case. What it leaves open is as in the accepted answer, where there is one."""
     part = judgeable_part(with_results(case, accepted.results))
     if part.why_not:
         return CaseStrength(case, why_not=part.why_not)
     context = contexts.of(case.tools, case.rules, comparators)
-    known = Known(words_of_question(case), numbers_of_question(case), accepted.values)
+    known = ExampleSources(words_of_question(case), numbers_of_question(case), accepted.values)
     right = right_answers(part.case, context, known)
     if right.why_not:
         return CaseStrength(case, why_not=right.why_not)

@@ -25,7 +25,7 @@ class NoExample(Exception):
     """No value is known that an expectation accepts. The text is a clause: `nothing is known that `$regex` accepts`."""
 
 
-class Known(NamedTuple):
+class ExampleSources(NamedTuple):
     """The words and values that examples may be made of, beside the expectation itself."""
 
     words: Sequence[str] = ()
@@ -40,7 +40,7 @@ class Spot(NamedTuple):
     """The argument that an example is for."""
 
     context: MatchContext
-    known: Known
+    known: ExampleSources
     tool: str = ""
     schema: ToolSchema | None = None
     path: Path = ()

@@ -25,7 +25,7 @@ class FileCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class StrengthFigure:
     """A share of mistakes that are noticed, and what it may be where some are undecided; None where nothing is."""
 
     value: float | None
@@ -33,7 +33,7 @@ class Figure:
     high: float = 1.0
 
     @classmethod
-    def of(cls, tally: Tally) -> Figure:
+    def of(cls, tally: Tally) -> StrengthFigure:
         """The figure of a tally."""
         if not tally.whole:
             return cls(None)

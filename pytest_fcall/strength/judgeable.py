@@ -106,14 +106,14 @@ def _is_judged(pattern: Pattern) -> bool:
     return any(operator.name == "judge" for operator in pattern_operators([pattern]))
 
 
-class AcceptedAnswer(NamedTuple):
+class AcceptedValues(NamedTuple):
     """The values in its calls, by tool and path, and the first result of each tool."""
 
     values: Mapping[tuple[str, Path], Sequence[Json]] = _NO_VALUES
     results: Mapping[str, CallResult] = _NO_RESULTS
 
 
-NOTHING_ACCEPTED: Final = AcceptedAnswer()
+NOTHING_ACCEPTED: Final = AcceptedValues()
 
 
 def with_results(case: Case, results: Mapping[str, CallResult]) -> Case:

@@ -14,7 +14,7 @@ from pytest_fcall.core.reply import Call
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema
-from pytest_fcall.strength.examples import Known, NoExample
+from pytest_fcall.strength.examples import ExampleSources, NoExample
 from pytest_fcall.strength.mistakes.arguments import wrong_arguments
 from pytest_fcall.strength.mistakes.scripts import (
     Neighbours,
@@ -56,7 +56,7 @@ class Mutants:
     bounded: bool = False
 
 
-def mutants_of(case: Case, scripts: Sequence[Script], context: MatchContext, known: Known) -> Mutants:
+def mutants_of(case: Case, scripts: Sequence[Script], context: MatchContext, known: ExampleSources) -> Mutants:
     """All mutants of the right answers to a case; the same for the same case.
 
     Of too many, each kind of mistake keeps its share.
@@ -98,7 +98,7 @@ def _most_judged(script: Script) -> int:
 class _Workshop:
     """Makes mutants of one case. A call of a tool that was made up once is used again."""
 
-    def __init__(self, case: Case, context: MatchContext, known: Known) -> None:
+    def __init__(self, case: Case, context: MatchContext, known: ExampleSources) -> None:
         self._case = case
         self._context = context
         self._known = known

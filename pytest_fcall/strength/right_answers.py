@@ -17,7 +17,7 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.references import resolved_call, resolved_pattern
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema
-from pytest_fcall.strength.examples import Known, NoExample, Omitted, Spot, argument_example, example
+from pytest_fcall.strength.examples import ExampleSources, NoExample, Omitted, Spot, argument_example, example
 from pytest_fcall.strength.scripts import LAST_WORDS, UNKNOWN_RESULT, Script, ScriptedTurn, Step
 
 _MOST_SCRIPTS: Final = 12
@@ -47,7 +47,7 @@ class RightAnswers:
     """Whether there are more right answers than scripts."""
 
 
-def right_answers(case: Case, context: MatchContext, known: Known) -> RightAnswers:
+def right_answers(case: Case, context: MatchContext, known: ExampleSources) -> RightAnswers:
     """The right answers to a case: one for each alternative of a turn, beside the first ones of the others."""
     maker = _Maker(case, context, known)
     try:
@@ -64,7 +64,7 @@ def right_answers(case: Case, context: MatchContext, known: Known) -> RightAnswe
     return maker.answers
 
 
-def made_call(tool: str, pattern: Mapping[str, Pattern] | None, context: MatchContext, known: Known) -> Call:
+def made_call(tool: str, pattern: Mapping[str, Pattern] | None, context: MatchContext, known: ExampleSources) -> Call:
     """A call of a tool that its schema allows and that has what `pattern` says. Raises NoExample."""
     return Call(tool, _arguments(ExpectedCall(tool, pattern or {}, open=True), context, known))
 
@@ -74,7 +74,7 @@ def _alternatives(expect: Expectation | None) -> tuple[Expectation | None, ...]:
 
 
 class _Maker:
-    def __init__(self, case: Case, context: MatchContext, known: Known) -> None:
+    def __init__(self, case: Case, context: MatchContext, known: ExampleSources) -> None:
         self.answers = RightAnswers()
         self._case = case
         self._context = context
@@ -162,7 +162,7 @@ class _Maker:
         return UNKNOWN_RESULT
 
 
-def _arguments(expected: ExpectedCall, context: MatchContext, known: Known) -> dict[str, Json]:
+def _arguments(expected: ExpectedCall, context: MatchContext, known: ExampleSources) -> dict[str, Json]:
     schema = _schema(expected.tool, context)
     spot = Spot(context, known, expected.tool, schema)
     made: dict[str, Json] = {}

@@ -21,7 +21,7 @@ from pytest_fcall.tracking.bookkeeping import (
 )
 from pytest_fcall.tracking.contract_lines import facts_of
 from pytest_fcall.tracking.history import History, verdicts_of
-from pytest_fcall.tracking.measurement import Key, Measured, RunVerdict, remeasured
+from pytest_fcall.tracking.measurement import Key, Measurement, RunVerdict, remeasured
 from pytest_fcall.tracking.revision import revision_of
 from pytest_fcall.tracking.run_file import RunFile
 from pytest_fcall.tracking.stanza import Stanza
@@ -119,8 +119,8 @@ class RunMeasurement:
         return len(changed)
 
     def _measured(
-        self, baseline: Path, before: Measured | None, now: RunVerdict, accepted: Collection[str]
-    ) -> Measured:
+        self, baseline: Path, before: Measurement | None, now: RunVerdict, accepted: Collection[str]
+    ) -> Measurement:
         file, model = self._names[baseline]
         earlier = self._history.of(file, model.id, now.case)
         return remeasured(before, earlier, now, accepted=now.case in accepted, is_app=model.kind in _APPS)

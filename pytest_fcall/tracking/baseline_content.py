@@ -21,9 +21,9 @@ from pytest_fcall.tracking.bookkeeping import (
     read_bookkeeping,
     replace_changed_file,
 )
-from pytest_fcall.tracking.contract import VERSION, Answer, Contract, contract_text, read_contract, version_of
+from pytest_fcall.tracking.contract import VERSION, Contract, ContractAnswer, contract_text, read_contract, version_of
 from pytest_fcall.tracking.contract_lines import Facts, digest_of, facts_of, stanza_of_facts
-from pytest_fcall.tracking.measurement import Measured
+from pytest_fcall.tracking.measurement import Measurement
 from pytest_fcall.tracking.stanza import Stanza, StanzaFields, wire_digests_to_json, with_wire_digests
 
 _MOST_NAMED: Final = 10
@@ -44,7 +44,7 @@ class Baseline:
     stanzas: Mapping[str, Stanza] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     """The reasons why the file cannot be read. Then it has no stanzas."""
-    measured: Mapping[str, Measured] = field(default_factory=dict)
+    measured: Mapping[str, Measurement] = field(default_factory=dict)
     """The measurements of the cases, whether they are accepted or not."""
     unclear: Mapping[str, Fault] = field(default_factory=dict)
     """Cases of which it cannot be said what was accepted."""
@@ -209,7 +209,7 @@ def _read_answers(path: Path) -> Mapping[str, Sequence[str]]:
         contract = read_contract(read_regular(path, MOST_KEPT_BYTES).decode())
     except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
         return {}
-    cases: Iterator[tuple[str, tuple[Answer, ...]]] = iter(())
+    cases: Iterator[tuple[str, tuple[ContractAnswer, ...]]] = iter(())
     if contract is not None:
         cases = ((case, lines.answers()) for case, lines in contract.cases.items())
     return {case: [answer.digest for answer in answers] for case, answers in cases}

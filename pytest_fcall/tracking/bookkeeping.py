@@ -23,7 +23,7 @@ from pytest_fcall.core.json_data import (
 )
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import MOST_ANSWERS, Rate
-from pytest_fcall.tracking.measurement import NOTHING, Key, Measured
+from pytest_fcall.tracking.measurement import NOTHING, Key, Measurement
 from pytest_fcall.tracking.question_digests import EXPECTATION, PROMPT
 from pytest_fcall.tracking.stanza import StanzaFields, unreviewed_from_json
 
@@ -72,7 +72,7 @@ class AcceptedAnswer:
 class Bookkeeping:
     """The facts about the cases of a file, beside the contract."""
 
-    measured: Mapping[str, Measured] = field(default_factory=dict)
+    measured: Mapping[str, Measurement] = field(default_factory=dict)
     """The number of right answers to each case, whether they are accepted or not."""
     accepted: Mapping[str, Mapping[str, AcceptedAnswer]] = field(default_factory=dict)
     """The accepted answers of each case by their digests. Only a merge leaves more than one."""
@@ -104,7 +104,7 @@ def parse_bookkeeping(content: bytes) -> Bookkeeping:
 
     Nothing is lost with a line but the certainty of counts, and what changed since: the next acceptance writes it anew.
     """
-    measured: dict[str, Measured] = {}
+    measured: dict[str, Measurement] = {}
     accepted: dict[str, dict[str, AcceptedAnswer]] = {}
     until: dict[tuple[str, str], str] = {}
     lines = content.decode("utf-8", "replace").splitlines()
@@ -144,7 +144,7 @@ def _value(text: str) -> Json:
         return None
 
 
-def _measured(case: str, row: Mapping[str, Json]) -> Measured | None:
+def _measured(case: str, row: Mapping[str, Json]) -> Measurement | None:
     if "asked" not in row:
         return None
     rate = _rate([row.get("right"), row["asked"]])
@@ -156,7 +156,7 @@ def _measured(case: str, row: Mapping[str, Json]) -> Measured | None:
     ways = frozenset(optional_list_of_strings(row, "ways")) if "ways" in row else _NO_WAYS
     again = _again(row, rate) if "again" in row else NOTHING
     variants = _variants(row["variants"]) if "variants" in row else {}
-    return Measured(case, Key(question, prompt, expectation), rate, ways, until, again, variants)
+    return Measurement(case, Key(question, prompt, expectation), rate, ways, until, again, variants)
 
 
 def _variants(data: Json) -> Mapping[str, Rate]:
@@ -215,7 +215,7 @@ def read_bookkeeping(path: Path) -> Bookkeeping:
         return Bookkeeping()
 
 
-def read_measurement(path: Path) -> Mapping[str, Measured]:
+def read_measurement(path: Path) -> Mapping[str, Measurement]:
     """Read what is measured, by case; nothing where there is no file. Raises OSError."""
     return read_bookkeeping(path).measured
 
@@ -248,7 +248,7 @@ def replace_changed_file(path: Path, content: bytes) -> None:
         replace_file(path, [content])
 
 
-def write_measurement(path: Path, measured: Iterable[Measured]) -> None:
+def write_measurement(path: Path, measured: Iterable[Measurement]) -> None:
     """Write what is measured, and leave what is kept of accepted answers as it is. Raises OSError."""
     write_bookkeeping(path, replace(read_bookkeeping(path), measured={each.case: each for each in measured}))
 

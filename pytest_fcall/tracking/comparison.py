@@ -16,7 +16,7 @@ from pytest_fcall.core.values import Json, path_text
 from pytest_fcall.core.verdict import Outcome, Rate, Verdict, reason_pairs
 from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.differences import call_differences, same_calls
-from pytest_fcall.tracking.measurement import Evidence, Key, Measured, failure_way
+from pytest_fcall.tracking.measurement import CaseEvidence, Key, Measurement, failure_way
 from pytest_fcall.tracking.question_digests import EXPECTATION, renamed_tools
 from pytest_fcall.tracking.stanza import Stanza
 
@@ -74,7 +74,7 @@ class ChanceTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CaseJudgement:
     """The verdict on a case in this run."""
 
     stanza: Stanza
@@ -89,13 +89,13 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class EarlierFacts:
     """The facts about a case before this run."""
 
     baseline: Stanza | None = None
     """The accepted answer."""
-    measured: Measured | None = None
-    evidence: Callable[[], Evidence | None] = lambda: None
+    measured: Measurement | None = None
+    evidence: Callable[[], CaseEvidence | None] = lambda: None
     """The measurement, and what later runs found; None where nothing is measured of the case as it is today.
 
     It is a function, since it reads the files of runs, and right answers do not need it."""
@@ -111,7 +111,7 @@ class _JudgedAgain:
 
 
 def compare_verdict(
-    now: Judged, known: Known, case: Case, judge: StanzaJudge, test: Callable[[], ChanceTest]
+    now: CaseJudgement, known: EarlierFacts, case: Case, judge: StanzaJudge, test: Callable[[], ChanceTest]
 ) -> Comparison:
     """Compare a verdict with the accepted stanza of the case, and with what is measured of it.
 
@@ -155,7 +155,7 @@ def _with_todays_names(baseline: Stanza, now: Stanza) -> Stanza:
     )
 
 
-def _is_edited(now: Stanza, known: Known, before: _JudgedAgain | None, case: Case) -> bool:
+def _is_edited(now: Stanza, known: EarlierFacts, before: _JudgedAgain | None, case: Case) -> bool:
     """Whether the case is not the one that was measured and accepted.
 
     An edited expectation by which the accepted answer is judged as before leaves the case the same.
@@ -193,7 +193,7 @@ def _compare_failures(
     return (Outcome.NEW if outcome is Outcome.REGRESSED else outcome), chance, is_open
 
 
-def _is_known_failure(now: Judged, baseline: Stanza, before: _JudgedAgain, ways: frozenset[str]) -> bool:
+def _is_known_failure(now: CaseJudgement, baseline: Stanza, before: _JudgedAgain, ways: frozenset[str]) -> bool:
     """Whether the case failed before in one of the ways in which it fails now.
 
     The accepted failure is the same if it has the same reasons today, and the same calls. Where a case is asked
@@ -224,7 +224,7 @@ def _same_answer(now: Stanza, baseline: Stanza) -> bool:
     return now.answer == baseline.answer and same_calls(baseline.calls, now.calls)
 
 
-def _judge_again(now: Judged, baseline: Stanza, case: Case, judge: StanzaJudge) -> _JudgedAgain:
+def _judge_again(now: CaseJudgement, baseline: Stanza, case: Case, judge: StanzaJudge) -> _JudgedAgain:
     if case.wire is None and case.spans is None and _same_answer(now.stanza, baseline):
         return _JudgedAgain(now.verdict.valid, reason_pairs(now.verdict), now.verdict)
     if baseline.calls is None:  # the reply could not be read: there are no calls to judge
@@ -233,7 +233,9 @@ def _judge_again(now: Judged, baseline: Stanza, case: Case, judge: StanzaJudge) 
     return _JudgedAgain(again.valid, reason_pairs(again), again)
 
 
-def _compare_right_answer(now: Judged, known: Known, before: _JudgedAgain | None, case: Case) -> Comparison:
+def _compare_right_answer(
+    now: CaseJudgement, known: EarlierFacts, before: _JudgedAgain | None, case: Case
+) -> Comparison:
     baseline, answers = known.baseline, now.stanza.rate
     rate = known.measured.rate if known.measured else _rate_before(baseline, before)
     if baseline is None or before is None:

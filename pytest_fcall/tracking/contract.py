@@ -40,7 +40,7 @@ class NumberedLine(NamedTuple):
     text: str
 
 
-class Answer(NamedTuple):
+class ContractAnswer(NamedTuple):
     """An answer to a case: the digest that its verdict bears, and its facts; None where a merge took some away."""
 
     digest: str
@@ -56,15 +56,15 @@ class CaseLines:
     facts: Facts
     """All facts, each once, in the order of the file."""
 
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self) -> tuple[ContractAnswer, ...]:
         """The answers of which each has a verdict, in the order of the file. A good file has one."""
         first, *others = self.facts
         verdicts = [fact for fact in others if is_verdict(fact)]
         if is_verdict(first):
             if not verdicts and is_whole(self.facts):
-                return (Answer(digest_of(first), self.facts),)
+                return (ContractAnswer(digest_of(first), self.facts),)
             verdicts.insert(0, first)
-        return tuple(Answer(digest_of(each), self._facts_with(each, n > 0)) for n, each in enumerate(verdicts))
+        return tuple(ContractAnswer(digest_of(each), self._facts_with(each, n > 0)) for n, each in enumerate(verdicts))
 
     def _facts_with(self, verdict: str, is_later: bool) -> Facts | None:
         """The facts that the digest of a verdict fits to. Those that follow it are tried first."""
@@ -92,7 +92,7 @@ class Contract:
     conflict: int = 0
     """The number of the line with the first mark of a merge conflict; 0 without any."""
 
-    def settled(self, kept: Bookkeeping) -> dict[str, tuple[Answer, ...]]:
+    def settled(self, kept: Bookkeeping) -> dict[str, tuple[ContractAnswer, ...]]:
         """The answers to each case, without those that are known to be replaced by another of them, or removed."""
         removed = kept.removed
         found = {
@@ -101,7 +101,9 @@ class Contract:
         return {case: answers for case, answers in found.items() if answers}
 
 
-def _latest(case: str, answers: tuple[Answer, ...], kept: Bookkeeping, *, is_removed: bool) -> tuple[Answer, ...]:
+def _latest(
+    case: str, answers: tuple[ContractAnswer, ...], kept: Bookkeeping, *, is_removed: bool
+) -> tuple[ContractAnswer, ...]:
     if len(answers) == 1 and not is_removed:
         return answers
     newer = [*(each.digest for each in answers), *([REMOVED] if is_removed else [])]

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from pytest_fcall.core.json_data import as_mapping, readable_json
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
-from pytest_fcall.tracking.stanza import Stanza, StanzaFields, WireRequest
+from pytest_fcall.tracking.stanza import Stanza, StanzaFields, StanzaRequest
 
 Facts: TypeAlias = tuple[str, ...]
 """The facts of a case, without the case. The first is the verdict."""
@@ -138,7 +138,7 @@ def _conversation_facts(calls: Sequence[Call], turns: Sequence[Sequence[int]]) -
                 yield f"{turn}.{step}.{number} {_call_text(call)}"
 
 
-def _wire_facts(wire: Sequence[WireRequest] | None) -> Iterator[str]:
+def _wire_facts(wire: Sequence[StanzaRequest] | None) -> Iterator[str]:
     if wire == ():
         yield "wire none"
     for number, request in enumerate(wire or (), start=1):
@@ -226,13 +226,13 @@ def _steps(calls: Sequence[tuple[tuple[int, ...], str]]) -> tuple[tuple[int, ...
     return tuple(tuple(steps.values()) for steps in turns.values()) or None
 
 
-def _wire(found: Sequence[tuple[tuple[int, ...], str]]) -> tuple[WireRequest, ...]:
-    requests: list[WireRequest] = []
+def _wire(found: Sequence[tuple[tuple[int, ...], str]]) -> tuple[StanzaRequest, ...]:
+    requests: list[StanzaRequest] = []
     for place, text in found:
         if len(place) == 1:
             model, rest = first_word(text)
-            requests.append(WireRequest(model, None if rest == "unreadable" else ()))
+            requests.append(StanzaRequest(model, None if rest == "unreadable" else ()))
         elif place:
             last = requests.pop()
-            requests.append(WireRequest(last.model, (*(last.calls or ()), _call(text))))
+            requests.append(StanzaRequest(last.model, (*(last.calls or ()), _call(text))))
     return tuple(requests)

@@ -10,7 +10,7 @@ from pytest_fcall.core.message_text import describe_changes, json_text, shorten
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import path_text
 from pytest_fcall.tracking.question_digests import PROMPT_CHANGED, question_changes
-from pytest_fcall.tracking.stanza import WireRequest, call_to_json, calls_to_json
+from pytest_fcall.tracking.stanza import StanzaRequest, call_to_json, calls_to_json
 
 T = TypeVar("T")
 
@@ -111,12 +111,12 @@ def _short_name(call: Call) -> str:
 class _RequestPair(NamedTuple):
     """A request that is on both sides. `number` is its position in the new list, from 1."""
 
-    old: WireRequest
-    new: WireRequest
+    old: StanzaRequest
+    new: StanzaRequest
     number: int
 
 
-def wire_differences(old: Sequence[WireRequest], new: Sequence[WireRequest]) -> list[str]:
+def wire_differences(old: Sequence[StanzaRequest], new: Sequence[StanzaRequest]) -> list[str]:
     """A line for each request that is new or gone, and for each difference in the others.
 
     The order does not count: parallel requests come in any order.
@@ -136,11 +136,11 @@ def wire_differences(old: Sequence[WireRequest], new: Sequence[WireRequest]) -> 
     ]
 
 
-def _request_key(request: WireRequest) -> str:
+def _request_key(request: StanzaRequest) -> str:
     return f"{_reply_key(request)} {json_text(request.digests)}"
 
 
-def _reply_key(request: WireRequest) -> str:
+def _reply_key(request: StanzaRequest) -> str:
     return f"{request.model} {json_text(calls_to_json(request.calls))}"
 
 
@@ -171,10 +171,10 @@ def _reply_differences(pair: _RequestPair) -> list[str]:
     return call_differences(pair.old.calls, pair.new.calls)
 
 
-def _request_title(request: WireRequest, number: int) -> str:
+def _request_title(request: StanzaRequest, number: int) -> str:
     return f"request {number} to {request.model}"
 
 
-def _calls_text(request: WireRequest) -> str:
+def _calls_text(request: StanzaRequest) -> str:
     calls = ", ".join(map(_short_call_text, request.calls or ()))
     return f": {calls}" if calls else ""

@@ -19,7 +19,7 @@ _LARGEST: Final = 600.0
 """Logarithm of the largest evidence: what is larger says no more, and sums of it must stay numbers."""
 
 
-class Change(NamedTuple):
+class OddsChange(NamedTuple):
     """A change that is bet on: in a share of the cases, the odds of a right answer are multiplied."""
 
     odds: float
@@ -27,24 +27,24 @@ class Change(NamedTuple):
 
 
 FALLS: Final = (
-    Change(0.7, 1.0),
-    Change(0.45, 1.0),
-    Change(0.2, 1.0),
-    Change(0.03, 0.4),
-    Change(0.02, 0.1),
-    Change(0.02, 0.02),
+    OddsChange(0.7, 1.0),
+    OddsChange(0.45, 1.0),
+    OddsChange(0.2, 1.0),
+    OddsChange(0.03, 0.4),
+    OddsChange(0.02, 0.1),
+    OddsChange(0.02, 0.02),
 )
 """The stake is split among these: a little that all cases lose, much that some lose, and single cases that are lost."""
-RISES: Final = tuple(Change(1 / odds, share) for odds, share in FALLS)
+RISES: Final = tuple(OddsChange(1 / odds, share) for odds, share in FALLS)
 
 
-def evidence_of(pairs: Iterable[RatePair], changes: Sequence[Change]) -> float:
+def evidence_of(pairs: Iterable[RatePair], changes: Sequence[OddsChange]) -> float:
     """The result of a stake of 1, split among bets on these changes; its mean is 1 if nothing has changed."""
     kinds = [pair for pair in pairs if 0 < pair.before.right + pair.now.right < pair.before.asked + pair.now.asked]
     return fsum(exp(min(_log_product(kinds, each), _LARGEST)) for each in changes) / len(changes)
 
 
-def _log_product(pairs: Sequence[RatePair], change: Change) -> float:
+def _log_product(pairs: Sequence[RatePair], change: OddsChange) -> float:
     if change.share == 1.0:
         return fsum(log_factor(*pair.before, *pair.now, change.odds) for pair in pairs)
     rest = 1 - change.share

@@ -84,7 +84,7 @@ class RunVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """The measurement of one case, up to the run `until`."""
 
     case: str
@@ -105,7 +105,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class CaseEvidence:
     """The facts about a case when a run judges it."""
 
     before: Rate
@@ -120,7 +120,7 @@ class Evidence:
     is right, and with them no test is exact that takes all orders of answers as equally likely."""
 
 
-def evidence_of(measured: Measured, verdicts: Iterable[RunVerdict], key: Key) -> Evidence:
+def evidence_of(measured: Measurement, verdicts: Iterable[RunVerdict], key: Key) -> CaseEvidence:
     """Count the answers of later runs, oldest first, for a case with this key.
 
     Answers that put a case in doubt count as its own once a later run finds it sound, so that nothing is left out of
@@ -142,12 +142,12 @@ def evidence_of(measured: Measured, verdicts: Iterable[RunVerdict], key: Key) ->
                 doubtful = doubtful.plus(each.rate) if each.standing == "undecided" else doubtful
         elif each.key == key:
             since = since.plus(each.rate)
-    return Evidence(before, since, frozenset(ways), first)
+    return CaseEvidence(before, since, frozenset(ways), first)
 
 
 def remeasured(
-    measured: Measured | None, verdicts: Iterable[RunVerdict], now: RunVerdict, *, accepted: bool, is_app: bool
-) -> Measured:
+    measured: Measurement | None, verdicts: Iterable[RunVerdict], now: RunVerdict, *, accepted: bool, is_app: bool
+) -> Measurement:
     """The measurement of a case after a run, whose own verdict is `now`, was accepted.
 
     Where a person does not accept the verdict, the measurement stays one of the accepted question, and what is in
@@ -165,8 +165,8 @@ def remeasured(
 
 
 def _remeasured(
-    measured: Measured | None, earlier: Sequence[RunVerdict], now: RunVerdict, *, accepted: bool, is_app: bool
-) -> Measured:
+    measured: Measurement | None, earlier: Sequence[RunVerdict], now: RunVerdict, *, accepted: bool, is_app: bool
+) -> Measurement:
     if measured is not None and measured.key == now.key and now.standing == "sound":
         found = evidence_of(measured, [*earlier, now], now.key)
         until = max(measured.until, now.run)
@@ -190,8 +190,8 @@ def _once(now: RunVerdict) -> Rate:
     return Rate(0 if now.way else 1, 1)
 
 
-def _measured(now: RunVerdict, rate: Rate, again: Rate, ways: frozenset[str]) -> Measured:
-    return Measured(now.case, now.key, rate, frozenset(sorted(ways)[:_MOST_WAYS]), now.run, again)
+def _measured(now: RunVerdict, rate: Rate, again: Rate, ways: frozenset[str]) -> Measurement:
+    return Measurement(now.case, now.key, rate, frozenset(sorted(ways)[:_MOST_WAYS]), now.run, again)
 
 
 def failure_way(stanza: Stanza) -> str:

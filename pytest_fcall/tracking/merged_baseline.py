@@ -12,9 +12,9 @@ from pytest_fcall.tracking.baseline_content import write_files
 from pytest_fcall.tracking.bookkeeping import REMOVED, AcceptedAnswer, Bookkeeping, measurement_path, read_bookkeeping
 from pytest_fcall.tracking.contract import (
     FIRST_LINE,
-    Answer,
     CaseLines,
     Contract,
+    ContractAnswer,
     NumberedLine,
     read_contract,
 )
@@ -83,7 +83,9 @@ def _read(text: str) -> Contract:
     return Contract(cases, tuple(NumberedLine(line.number - 1, line.text) for line in found.unreadable))
 
 
-def _choice(case: str, found: Sequence[Answer], side: Side, mended: Mended, *, is_meant: bool) -> Sequence[Answer]:
+def _choice(
+    case: str, found: Sequence[ContractAnswer], side: Side, mended: Mended, *, is_meant: bool
+) -> Sequence[ContractAnswer]:
     """The answers that are left of those that a case has."""
     if len(found) == 1:
         return found
@@ -98,7 +100,9 @@ def _choice(case: str, found: Sequence[Answer], side: Side, mended: Mended, *, i
     return [chosen]
 
 
-def _accepted(case: str, left: Sequence[Answer], lines: CaseLines, kept: Bookkeeping) -> dict[str, AcceptedAnswer]:
+def _accepted(
+    case: str, left: Sequence[ContractAnswer], lines: CaseLines, kept: Bookkeeping
+) -> dict[str, AcceptedAnswer]:
     """The bookkeeping of the answers that are left. One that is alone replaces the others."""
     if len(left) > 1:
         return {each.digest: kept.answer(case, each.digest) for each in left}

@@ -15,9 +15,9 @@ from pytest_fcall.schema.tool_names import ToolRename
 from pytest_fcall.tracking.acceptance import read_stanzas, remove_cases
 from pytest_fcall.tracking.baseline_content import write_baseline
 from pytest_fcall.tracking.bookkeeping import measurement_path, read_measurement, write_measurement
-from pytest_fcall.tracking.measurement import Key, Measured
+from pytest_fcall.tracking.measurement import Key, Measurement
 from pytest_fcall.tracking.question_digests import EXPECTATION, TOOL_PREFIX, had_parameters
-from pytest_fcall.tracking.stanza import Stanza, WireRequest
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest
 
 _ORDER = "tools"
 _MOST_TRIED: Final = 1_000
@@ -52,7 +52,7 @@ def change_stanzas(path: Path, change: Callable[[Stanza], Stanza]) -> int:
     return len(changed)
 
 
-def _following(measured: Measured, old: Stanza, new: Stanza) -> Measured:
+def _following(measured: Measurement, old: Stanza, new: Stanza) -> Measurement:
     """Measurements of the accepted question count for the renamed one."""
     return replace(measured, key=Key.of(new.digests)) if measured.key == Key.of(old.digests) else measured
 
@@ -97,7 +97,7 @@ def _renamed_call(call: Call, rename: ToolRename) -> Call:
     return replace(call, name=rename.name(call.name), arguments=rename.arguments(call.name, call.arguments))
 
 
-def _renamed_wire(request: WireRequest, rename: ToolRename) -> WireRequest:
+def _renamed_wire(request: StanzaRequest, rename: ToolRename) -> StanzaRequest:
     calls = None if request.calls is None else tuple(_renamed_call(call, rename) for call in request.calls)
     return replace(request, calls=calls, digests=_renamed_digests(request.digests, rename, {}))
 

@@ -17,7 +17,7 @@ from pytest_fcall.tracking.question_digests import (
     changed_parts,
     provenance_changes,
 )
-from pytest_fcall.tracking.stanza import Stanza, WireRequest, parse_stanza
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest, parse_stanza
 
 Side: TypeAlias = Literal["prompt", "tools", "model", "engine", "cases"]
 """The subject of a change: system prompts, tools, models, what serves them, or case files."""
@@ -110,7 +110,7 @@ def _question(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[
         yield _SIDES.get(part, "tools"), line
 
 
-def _inside(wire: Iterable[WireRequest]) -> dict[str, str]:
+def _inside(wire: Iterable[StanzaRequest]) -> dict[str, str]:
     """The digests of all requests of an app together, without prompts: these hold what models said before."""
     systems, found = set[str](), dict[str, str]()
     for request in wire:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class WireRequest:
+class StanzaRequest:
     """A request that an app sent to a model, and the calls of the reply."""
 
     model: str
@@ -52,7 +52,7 @@ class Stanza:
     that looks like that is `{"value": value}`."""
     answer: str | None = None
     """The text of the reply, stored only where the case expects something of it."""
-    wire: tuple[WireRequest, ...] | None = None
+    wire: tuple[StanzaRequest, ...] | None = None
     """The requests that an app sent to models, in order; None for a model, or where they are not known."""
     samples: tuple[int, int] | None = None
     """The number of right replies, and of all; None for a single reply."""
@@ -109,7 +109,7 @@ class StanzaFields(TypedDict, total=False):
     provenance: Mapping[str, Json]
 
 
-def wire_digests_to_json(wire: Iterable[WireRequest]) -> list[Json]:
+def wire_digests_to_json(wire: Iterable[StanzaRequest]) -> list[Json]:
     """The digests of requests as JSON; none where no request has any."""
     found: list[Json] = [
         {name: each[name] for name in ("digests", "tools") if name in each} for each in _requests_to_json(wire)
@@ -183,18 +183,18 @@ def _call(fields: Mapping[str, Json]) -> Call:
     return Call(required_field(fields, "name", str), required_field(fields, "arguments", dict))
 
 
-def wire_to_json(wire: Iterable[WireRequest]) -> list[Json]:
+def wire_to_json(wire: Iterable[StanzaRequest]) -> list[Json]:
     """Requests as JSON. Tools are written where they differ from those of the request before."""
     return list(_requests_to_json(wire))
 
 
-def wire_from_fields(fields: Mapping[str, Json]) -> tuple[WireRequest, ...] | None:
+def wire_from_fields(fields: Mapping[str, Json]) -> tuple[StanzaRequest, ...] | None:
     """Read the field `wire`; None where it is missing. Raises ValueError."""
     found: Sequence[Json] | None = optional_field(fields, "wire", list)
     return None if found is None else tuple(_requests_from_json(found))
 
 
-def _requests_to_json(wire: Iterable[WireRequest]) -> Iterator[dict[str, Json]]:
+def _requests_to_json(wire: Iterable[StanzaRequest]) -> Iterator[dict[str, Json]]:
     offered: Mapping[str, str] = {}
     for request in wire:
         digests = {name: short for name, short in request.digests.items() if not name.startswith(TOOL_PREFIX)}
@@ -205,7 +205,7 @@ def _requests_to_json(wire: Iterable[WireRequest]) -> Iterator[dict[str, Json]]:
         yield data
 
 
-def _requests_from_json(found: Sequence[Json]) -> Iterator[WireRequest]:
+def _requests_from_json(found: Sequence[Json]) -> Iterator[StanzaRequest]:
     offered: Mapping[str, str] = {}
     for data in found:
         fields = as_mapping(data, "a request of `wire`")
@@ -215,7 +215,7 @@ def _requests_from_json(found: Sequence[Json]) -> Iterator[WireRequest]:
             **(optional_strings(fields, "digests") or {}),
             **{f"{TOOL_PREFIX}{name}": short for name, short in offered.items()},
         }
-        yield WireRequest(required_field(fields, "model", str), calls_from_fields(fields), digests)
+        yield StanzaRequest(required_field(fields, "model", str), calls_from_fields(fields), digests)
 
 
 def _reasons(fields: Mapping[str, Json]) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("mcp")
 
 from pytest_fcall.conversation.environments.mcp_session import McpSession
-from pytest_fcall.conversation.execution.limits import Limits
+from pytest_fcall.conversation.execution.limits import CallLimits
 from pytest_fcall.core import CallResult, canonical
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.mcp_server import list_mcp_tools
@@ -55,7 +55,7 @@ def answered(folder: Path, results: Mapping[str, str], seconds: float) -> dict[s
 
     async def call_each() -> dict[str, CallResult]:
         spec = {"command": [sys.executable, str(SERVER), "results.json"]}
-        session = await McpSession.start(spec, folder, Limits(seconds=seconds))
+        session = await McpSession.start(spec, folder, CallLimits(seconds=seconds))
         try:
             return {name: await session.call(name, {}) for name in results}
         finally:

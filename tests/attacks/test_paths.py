@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases.case_file import CaseFile, read_case_file
+from pytest_fcall.cases.case_file import CaseFileContent, read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.preamble import tool_sources
@@ -38,7 +38,7 @@ KEYS = {
 """Every key that names a path."""
 
 
-def read(text: str, folder: Path, outside: tuple[Path, ...] = ()) -> CaseFile:
+def read(text: str, folder: Path, outside: tuple[Path, ...] = ()) -> CaseFileContent:
     path = folder / "shop.fc.yaml"
     path.write_text(text)
     return read_case_file(path, root=folder, outside=outside, extensions=NOTHING)

@@ -24,7 +24,7 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_fcall.conversation.execution.limits import EnvironmentSpec, Limits
+from pytest_fcall.conversation.execution.limits import CallLimits, EnvironmentSpec
 from pytest_fcall.conversation.execution.tool_process import ToolProcess
 from pytest_fcall.core.conversation import CallResult
 from tests.refused_calls import refuse
@@ -210,13 +210,13 @@ async def try_all(outside: Outside) -> dict[str, dict[str, str]]:
     from tests.attacks.escapes import ATTEMPTS
 
     spec = EnvironmentSpec(outside.project, functions={"attempt": f"{_ATTEMPTS}:attempt"})
-    process = await ToolProcess.start(spec, Limits(seconds=20))
+    process = await ToolProcess.start(spec, CallLimits(seconds=20))
     results: dict[str, dict[str, str]] = {}
     before = outside.state()
     for name in ATTEMPTS:
         if process.has_ended:
             await process.close()
-            process = await ToolProcess.start(spec, Limits(seconds=20))
+            process = await ToolProcess.start(spec, CallLimits(seconds=20))
         done = await process.call("attempt", {"name": name, "outside": outside.to_data()})
         after = outside.state()
         results[name] = _result(done, before, after)
@@ -233,7 +233,7 @@ async def call_ordinary_functions(folder: Path) -> dict[str, str | None]:
     without = [name for name in ORDINARY if name not in {WITH_NETWORK, WITH_PROGRAMS}]
     errors = {}
     for names in (without, [WITH_NETWORK], [WITH_PROGRAMS]):
-        limits = Limits(seconds=60, network=WITH_NETWORK in names, processes=WITH_PROGRAMS in names)
+        limits = CallLimits(seconds=60, network=WITH_NETWORK in names, processes=WITH_PROGRAMS in names)
         process = await ToolProcess.start(spec, limits)
         for name in names:
             done = await process.call("call", {"name": name})
@@ -253,7 +253,7 @@ def _result(done: CallResult, before: dict[str, object], after: dict[str, object
     return result
 
 
-async def call_and_wait(name: str, limits: Limits, folder: Path) -> None:
+async def call_and_wait(name: str, limits: CallLimits, folder: Path) -> None:
     """Begin a call that does not end, and say which processes are to end with this one."""
     process = await ToolProcess.start(
         EnvironmentSpec(folder, functions={name: f"{_ATTEMPTS}_that_last:{name}"}), limits
@@ -289,7 +289,9 @@ def main() -> None:
         elif task == "ordinary":
             sys.stdout.write(json.dumps(asyncio.run(call_ordinary_functions(folder))))
         else:
-            given = Limits(**{name: json.loads(value) for name, _, value in (each.partition("=") for each in limits)})
+            given = CallLimits(
+                **{name: json.loads(value) for name, _, value in (each.partition("=") for each in limits)}
+            )
             asyncio.run(call_and_wait(task, given, folder))
 
 

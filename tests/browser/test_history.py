@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from pytest_fcall.reporting.history import Change, KeptRun, RunHistory
+from pytest_fcall.reporting.history import HistoryChange, KeptRun, RunHistory
 from pytest_fcall.reporting.reports.history.page import write
 from pytest_fcall.reporting.results import Result
 from tests.browser.conftest import Looking
@@ -32,7 +32,7 @@ def three() -> RunHistory:
             for n in range(8)
         ]
 
-    changes = [Change("prompt", "the system prompt changed", 8), Change("engine", "vllm: '1' → '2'", 8)]
+    changes = [HistoryChange("prompt", "the system prompt changed", 8), HistoryChange("engine", "vllm: '1' → '2'", 8)]
     runs = [
         run(1, *cases(5), provenance={"commit": "a" * 40, "branch": "main"}),
         run(2, *cases(7), changes=changes, report="report.html"),
@@ -133,7 +133,7 @@ def test_hostile_text_stays_text(look: Look, opened: bool) -> None:
     made = run(
         1,
         wrong,
-        changes=[Change("tools", HOSTILE, 1)],
+        changes=[HistoryChange("tools", HOSTILE, 1)],
         provenance={HOSTILE: HOSTILE, "commit": HOSTILE, "branch": HOSTILE},
         origin=HOSTILE,
         path=HOSTILE,

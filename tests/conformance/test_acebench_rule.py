@@ -10,8 +10,8 @@ import pytest
 
 from pytest_fcall.core import Case
 from pytest_fcall.core.extension import Figure
-from pytest_fcall.suites.acebench.categories import ASKED, CATEGORIES, LANGUAGES, PARTS, Category
-from pytest_fcall.suites.acebench.files import Question
+from pytest_fcall.suites.acebench.categories import ASKED, CATEGORIES, LANGUAGES, PARTS, QuestionCategory
+from pytest_fcall.suites.acebench.files import AceBenchQuestion
 from pytest_fcall.suites.acebench.rule import judge_answer, judge_task, task_progress
 from pytest_fcall.suites.acebench.scores import column_shares
 from pytest_fcall.suites.acebench.suite import SETTINGS, AceBenchSuite
@@ -34,7 +34,7 @@ def original() -> Iterator[AceProcess]:
         yield process
 
 
-def answers(category: Category, question: Question) -> Iterator[Any]:
+def answers(category: QuestionCategory, question: AceBenchQuestion) -> Iterator[Any]:
     chance = Random(question.id)  # noqa: S311
     if category.kind == "problem":
         return problem_answers(question.truth, chance)
@@ -65,7 +65,7 @@ def test_requests_are_the_originals(language: str, original: AceProcess, held: H
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("category", ASKED, ids=lambda each: each.name)
 def test_both_judges_say_the_same(
-    category: Category, language: str, original: AceProcess, every: int, held: Held
+    category: QuestionCategory, language: str, original: AceProcess, every: int, held: Held
 ) -> None:
     differing, number = [], 0
     for question in all_questions(language, category)[::every]:
@@ -123,7 +123,9 @@ def test_scores_are_the_originals_to_the_last_digit(seed: int, language: str, or
     held("ACEBench", "columns of the table of a model, but for two titles", "the original evaluator", len(table))
 
 
-def _some_result(category: Category, question: Question, chance: Random) -> tuple[Any, list[str], list[float]]:
+def _some_result(
+    category: QuestionCategory, question: AceBenchQuestion, chance: Random
+) -> tuple[Any, list[str], list[float]]:
     """A result on which the original does not end, and what it adds to scores."""
     while True:
         if category.kind == "agent":

@@ -18,7 +18,7 @@ from pytest_fcall.core import Json, Location
 from pytest_fcall.matching.bfcl import OfficialCase, check_answer
 from pytest_fcall.matching.bfcl.official_case import official_case
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
-from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.answers import BfclAnswer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.bfcl.disguise import disguised
 from pytest_fcall.suites.bfcl.judge import score_answer
@@ -107,7 +107,7 @@ def test_a_right_answer_to_every_case_is_right_under_strict(cases: Sequence[Bfcl
     refused = {
         case.case.id: [reason.message for reason in verdict.reasons]
         for case in asked
-        if not (verdict := score_answer(case, Answer("decoded", right_answer(case))).strict.verdict).valid
+        if not (verdict := score_answer(case, BfclAnswer("decoded", right_answer(case))).strict.verdict).valid
     }
     assert len(asked) > 2_000
     assert refused == {}
@@ -120,12 +120,12 @@ def test_a_question_in_disguise_has_the_right_answers_of_the_published_one_by_ot
         if any(kind in str(row["category"]) for kind in ("java", "relevance")):
             continue
         published, hidden = (case_of(each, Location(CASES.name)) for each in (row, disguised(row)))
-        answers = Answer("decoded", right_answer(published)), Answer("decoded", right_answer(hidden))
+        answers = BfclAnswer("decoded", right_answer(published)), BfclAnswer("decoded", right_answer(hidden))
         assert is_right(hidden, answers[1]) == is_right(published, answers[0]), row["id"]
         assert not is_right(hidden, answers[0]), row["id"]
 
 
-def is_right(case: BfclCase, answer: Answer) -> bool:
+def is_right(case: BfclCase, answer: BfclAnswer) -> bool:
     return score_answer(case, answer).official.ruling.valid
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Case
-from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.answers import BfclAnswer
 from pytest_fcall.suites.bfcl.executable import ExecutedJudge
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.conformance.conftest import Held
@@ -33,7 +33,7 @@ def test_the_right_calls_are_right_in_any_order(executed: dict[str, ExecutedJudg
     for id_, judge in executed.items():
         sources = judge.row["sources"]
         assert isinstance(sources, list)
-        assert judge.verdict(Answer("decoded", sources[::-1])).valid, id_
+        assert judge.verdict(BfclAnswer("decoded", sources[::-1])).valid, id_
     held("BFCL", "right calls of the executed sets are right", "the results in the data", len(executed))
 
 
@@ -41,4 +41,4 @@ def test_one_call_too_few_is_never_right(executed: dict[str, ExecutedJudge]) -> 
     for id_, judge in executed.items():
         sources = judge.row["sources"]
         assert isinstance(sources, list)
-        assert not judge.verdict(Answer("decoded", sources[1:])).valid, id_
+        assert not judge.verdict(BfclAnswer("decoded", sources[1:])).valid, id_

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_fcall.conversation.environments.context import EnvironmentContext
 from pytest_fcall.conversation.environments.environment import open_environment
-from pytest_fcall.conversation.execution.limits import Limits
+from pytest_fcall.conversation.execution.limits import CallLimits
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool
 from pytest_fcall.suites.bfcl.function_docs import DOCUMENT_FILES
 from tests.conformance.official.client import PYTHON, ROOT
@@ -23,7 +23,7 @@ from tests.conformance.official.client import PYTHON, ROOT
 PACKAGES = next((ROOT / ".venv-official").glob("lib/python3*/site-packages"), Path())
 DATA = PACKAGES / "bfcl_eval" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="`make conformance` makes the official environment")
-GROUND = EnvironmentContext(ROOT, ROOT, Limits(result=1 << 24))
+GROUND = EnvironmentContext(ROOT, ROOT, CallLimits(result=1 << 24))
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.cli.score.nestful import NestfulJudge
+from pytest_fcall.cli.score.nestful import NestfulRowJudge
 from pytest_fcall.core.case import Location
-from pytest_fcall.suites.nestful.files import Prompt, Question
+from pytest_fcall.suites.nestful.files import NestfulPrompt, NestfulQuestion
 from pytest_fcall.suites.nestful.rule import score_answer
 from tests.conformance.conftest import Held
 
@@ -168,7 +168,7 @@ def test_both_say_the_same_of_each_answer_and_of_all(
 
 def table(given: Sequence[Mapping[str, Any]], decoder: str) -> list[str]:
     """What `fcall score --totals` prints."""
-    judge, sums = NestfulJudge(decoder, True), dict[tuple[str, ...], list[float]]()
+    judge, sums = NestfulRowJudge(decoder, True), dict[tuple[str, ...], list[float]]()
     for row in given:
         for group, numbers in judge.judge(row).group_sums:
             sums[group] = [one + other for one, other in zip(sums.get(group, [0] * len(numbers)), numbers, strict=True)]
@@ -185,8 +185,8 @@ def test_what_the_original_ends_on_is_unreadable(said: str, ask: Callable[..., A
 
 
 def test_prompts_are_the_originals_for_chat_models(ask: Callable[..., Any], held: Held) -> None:
-    prompt, own = Prompt(CHECKOUT), examples()
+    prompt, own = NestfulPrompt(CHECKOUT), examples()
     for row in own:
-        question = Question("x", Location("x"), row["input"], row["tools"], row["output"])
+        question = NestfulQuestion("x", Location("x"), row["input"], row["tools"], row["output"])
         assert [*prompt.messages(question)] == ask(prompt=row)
     held("NESTFUL", "messages", "the original's preparation for DeepSeek, of its examples", len(own))

@@ -18,10 +18,10 @@ import pytest
 from pytest_fcall.backends.budget import Budget, MeteredBackend
 from pytest_fcall.backends.costs import OwnPrice
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
-from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Limits
+from pytest_fcall.backends.dispatch.job import AnsweredJob, DispatchLimits, Job
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.store import NewReply, ReplyStore, StoreError
-from pytest_fcall.backends.store.address import ServerAddress
+from pytest_fcall.backends.store.address import StoreAddress
 from pytest_fcall.backends.store.postgres import connection, database
 from pytest_fcall.backends.store.request_claim import RequestClaim
 from pytest_fcall.core import Json, Reply, Request, request_digest
@@ -33,12 +33,12 @@ REQUEST = Request(({"role": "user", "content": "Weather in Oslo?"},))
 
 
 @pytest.fixture
-def address(server_of_store: Postgres, tmp_path: Path) -> ServerAddress:
+def address(server_of_store: Postgres, tmp_path: Path) -> StoreAddress:
     return server_of_store.address(PROJECT, tmp_path, connect_timeout="2")
 
 
 @pytest.fixture
-def store(address: ServerAddress) -> Iterator[ReplyStore]:
+def store(address: StoreAddress) -> Iterator[ReplyStore]:
     with closing(ReplyStore(address)) as store:
         yield store
 
@@ -52,7 +52,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_was_written_outlives_a_server_that_is_killed(
-    store: ReplyStore, address: ServerAddress, server_of_store: Postgres
+    store: ReplyStore, address: StoreAddress, server_of_store: Postgres
 ) -> None:
     for number in range(40):
         store.put(MODEL, FILE, entry(number))
@@ -64,7 +64,7 @@ def test_what_was_written_outlives_a_server_that_is_killed(
 
 
 def test_a_server_that_does_not_answer_is_given_up(
-    quick: None, store: ReplyStore, address: ServerAddress, server_of_store: Postgres
+    quick: None, store: ReplyStore, address: StoreAddress, server_of_store: Postgres
 ) -> None:
     store.put(MODEL, FILE, entry("a"))
     server_of_store.pause()
@@ -77,7 +77,7 @@ def test_a_server_that_does_not_answer_is_given_up(
 
 
 def test_the_claims_of_a_host_that_says_nothing_any_more_lapse(
-    store: ReplyStore, address: ServerAddress, server_of_store: Postgres
+    store: ReplyStore, address: StoreAddress, server_of_store: Postgres
 ) -> None:
     silent = ReplyStore(address)
     assert silent.claim("digest", "gw0")
@@ -112,7 +112,7 @@ def test_a_host_at_work_says_that_it_is_alive(
 
 
 def test_what_the_server_did_not_take_is_taken_in_by_the_next_run(
-    quick: None, address: ServerAddress, server_of_store: Postgres
+    quick: None, address: StoreAddress, server_of_store: Postgres
 ) -> None:
     server_of_store.stop()
     with closing(ReplyStore(address)) as store:
@@ -127,7 +127,7 @@ def test_what_the_server_did_not_take_is_taken_in_by_the_next_run(
     assert not rescued.exists()
 
 
-def test_a_file_that_the_server_refuses_stops_nobody_and_is_told(address: ServerAddress) -> None:
+def test_a_file_that_the_server_refuses_stops_nobody_and_is_told(address: StoreAddress) -> None:
     with closing(ReplyStore(address)) as store:
         rescued = store.rescue([NewReply(MODEL, FILE, entry("a"))])
     catalogue, reply = rescued.read_text().splitlines()
@@ -143,7 +143,7 @@ def test_a_file_that_the_server_refuses_stops_nobody_and_is_told(address: Server
 
 
 def test_tools_that_are_pruned_while_a_reply_with_them_is_written_are_written_again(
-    store: ReplyStore, address: ServerAddress
+    store: ReplyStore, address: StoreAddress
 ) -> None:
     store.put(MODEL, FILE, entry("a"))
     with closing(ReplyStore(address)) as other:
@@ -206,7 +206,9 @@ def test_no_event_loop_waits_for_the_server(store: ReplyStore, server_of_store: 
             for job, reply in arrivals
         )
 
-    with closing(Dispatcher(Limits(rpm=100, tpm=100_000, shared=ledger), keep, remote_replies=True)) as dispatcher:
+    with closing(
+        Dispatcher(DispatchLimits(rpm=100, tpm=100_000, shared=ledger), keep, remote_replies=True)
+    ) as dispatcher:
         server_of_store.pause()
         reply = dispatcher.submit(job)
         for _ in range(3):  # the claim is waited for

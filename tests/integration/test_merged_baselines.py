@@ -14,7 +14,7 @@ from pytest_fcall.tracking.acceptance import Acceptance, accept, remove_cases
 from pytest_fcall.tracking.baseline_content import Baseline
 from pytest_fcall.tracking.baseline_file import read_baseline
 from pytest_fcall.tracking.bookkeeping import measurement_path, write_measurement
-from pytest_fcall.tracking.measurement import Key, Measured
+from pytest_fcall.tracking.measurement import Key, Measurement
 from pytest_fcall.tracking.stanza import Stanza
 from tests.integration.command import fcall
 from tests.integration.merge_histories import MODELS, PLAIN, Branch, commit, git, main, mend, merged_history
@@ -196,7 +196,7 @@ def test_answers_of_neighbours_merge_by_themselves(project: Project) -> None:
 
 def test_of_a_question_that_one_branch_changed_the_newer_is_known(project: Project) -> None:
     def measure(until: str) -> None:
-        lines = [Measured(case, Key("q", case, "e"), Rate(1, 1), until=until) for case in ("lima", "oslo", "rome")]
+        lines = [Measurement(case, Key("q", case, "e"), Rate(1, 1), until=until) for case in ("lima", "oslo", "rome")]
         write_measurement(measurement_path(project.path), lines)
 
     def change_the_prompt() -> None:

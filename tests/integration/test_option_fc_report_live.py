@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.dispatch.job import Progress
+from pytest_fcall.backends.dispatch.job import DispatchProgress
 from pytest_fcall.plugin import live_page, progress
 from pytest_fcall.plugin.live_page import LivePage
 from tests.integration.command import run_pytest
@@ -258,7 +258,7 @@ def test_a_page_is_written_while_a_test_waits_for_a_reply(
             future.set_result(7)
 
     config.pluginmanager.register(Page(), progress.LIVE_PAGE)
-    assert progress.LiveLine(config, Progress, 1).wait(future) == 7
+    assert progress.LiveLine(config, DispatchProgress, 1).wait(future) == 7
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_fcall.backends.local.answerer import Answerer, Generated, Prompt
+from pytest_fcall.backends.local.answerer import Answerer, Generated, ModelPrompt
 from pytest_fcall.backends.local.static_engine import StaticEngine
 from pytest_fcall.core import Json, Request, Tool
 
@@ -45,10 +45,10 @@ def ask(model: Answerer, asked: Sequence[Request]) -> Sequence[Generated]:
 
 def say(model: Answerer, *texts: str, **settings: Json) -> Sequence[Generated]:
     """Go on with these texts."""
-    return generate(model, [Prompt(text) for text in texts], settings)
+    return generate(model, [ModelPrompt(text) for text in texts], settings)
 
 
-def generate(model: Answerer, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+def generate(model: Answerer, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
     """One batch."""
     engine = model.engine
     assert isinstance(engine, StaticEngine)

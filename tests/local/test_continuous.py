@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Answerer, Generated, Prompt
+from pytest_fcall.backends.local.answerer import Answerer, Generated, ModelPrompt
 from pytest_fcall.backends.local.continuous_engine import ContinuousFeeder
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Request
 from tests.local.asking import ALARM, WEATHER, ask, requests
@@ -44,7 +44,7 @@ def stream(continuous: Answerer) -> Iterator[ContinuousFeeder]:
         yield stream
 
 
-def answers(stream: ContinuousFeeder, prompts: Sequence[Prompt]) -> list[Answer]:
+def answers(stream: ContinuousFeeder, prompts: Sequence[ModelPrompt]) -> list[Answer]:
     async def all_at_once() -> list[Answer]:
         return await asyncio.gather(*map(stream.generate, prompts), return_exceptions=True)
 
@@ -84,7 +84,9 @@ def test_a_reply_tells_how_it_was_batched(continuous: Answerer, stream: Continuo
 def test_a_case_that_asks_for_more_than_the_likeliest_token_is_refused_by_name(
     continuous: Answerer, stream: ContinuousFeeder, name: str, value: Json
 ) -> None:
-    [refused, answered] = answers(stream, [Prompt("Hi", (), {name: value}), Prompt("Hi", (), {"max_tokens": 1})])
+    [refused, answered] = answers(
+        stream, [ModelPrompt("Hi", (), {name: value}), ModelPrompt("Hi", (), {"max_tokens": 1})]
+    )
     assert isinstance(answered, Generated)
     assert isinstance(refused, CaseRefused)
     assert str(refused) == f"continuous batching does not support `{name}`; remove engine=continuous"
@@ -93,22 +95,22 @@ def test_a_case_that_asks_for_more_than_the_likeliest_token_is_refused_by_name(
 def test_a_prompt_is_refused_where_it_cannot_be_read_or_remembered(
     continuous: Answerer, stream: ContinuousFeeder
 ) -> None:
-    [unread] = answers(stream, [Prompt("rain " * READS)])
+    [unread] = answers(stream, [ModelPrompt("rain " * READS)])
     assert f"the model can read {READS}" in str(unread)
     small = ContinuousFeeder(stream._manager, stream._rows, 64)
-    [large] = answers(small, [Prompt("Hi", (), {"max_tokens": 100})])
+    [large] = answers(small, [ModelPrompt("Hi", (), {"max_tokens": 100})])
     assert isinstance(large, CaseRefused)
     assert "there is memory for 64; a larger `batch` provides more" in str(large)
 
 
 def test_one_who_no_longer_waits_is_forgotten(continuous: Answerer, stream: ContinuousFeeder) -> None:
     async def impatient() -> Generated:
-        waiting = asyncio.create_task(stream.generate(Prompt("Hi", (), {"max_tokens": 400})))
+        waiting = asyncio.create_task(stream.generate(ModelPrompt("Hi", (), {"max_tokens": 400})))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        return await stream.generate(Prompt("Hi", (), {"max_tokens": 2}))
+        return await stream.generate(ModelPrompt("Hi", (), {"max_tokens": 2}))
 
     assert asyncio.run(impatient()).output_tokens == 2
 

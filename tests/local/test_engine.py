@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Answerer, Prompt
+from pytest_fcall.backends.local.answerer import Answerer, ModelPrompt
 from pytest_fcall.backends.local.static_engine import StaticEngine
 from pytest_fcall.core import CaseRefused, Json
 from tests.local.asking import ALARM, QUESTIONS, WEATHER, ask, requests, say
@@ -76,7 +76,7 @@ def test_an_answer_ends_where_the_model_ends_it_or_its_tokens_do(model: Answerer
 
 def test_special_tokens_stay_in_the_text(model: Answerer) -> None:
     engine: Any = model.engine
-    row = engine._rows.row(Prompt("<tool_call>"), 9)
+    row = engine._rows.row(ModelPrompt("<tool_call>"), 9)
     assert engine._rows.generated(row, [*row.tokens, *engine._rows.end_tokens], 0.0).text == "<tool_call>"
 
 

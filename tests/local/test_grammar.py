@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Answerer, Prompt
+from pytest_fcall.backends.local.answerer import Answerer, ModelPrompt
 from pytest_fcall.backends.local.grammar import ANSWER_FORMS
 from pytest_fcall.core import Call, CaseRefused, Json, ModelUnavailable, Reply, Tool
 from pytest_fcall.decoding import decode
@@ -209,7 +209,7 @@ def test_prompts_with_and_without_tools_share_a_batch(model: Answerer) -> None:
     together = [generated.text for generated in ask(model, asked)]
     assert together == [ask(model, [request])[0].text for request in asked]
     assert together[0].startswith("[")
-    assert together[1] == generate(model, [Prompt(model.prompt(asked[1]).text)], {"max_tokens": 12})[0].text
+    assert together[1] == generate(model, [ModelPrompt(model.prompt(asked[1]).text)], {"max_tokens": 12})[0].text
 
 
 def test_a_reply_names_the_grammar_it_was_held_to(model: Answerer) -> None:

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
-from pytest_fcall.backends.store.address import ServerAddress, server_address
+from pytest_fcall.backends.store.address import StoreAddress, server_address
 
 PASSWORD = "s3cret-of-the-Tests/@:%1"  # noqa: S105  of a server that lives for a few seconds
 CERTIFICATE = Path(__file__).with_name("loopback.pem")
@@ -150,7 +150,7 @@ class Postgres:
             rows: list[tuple[Any, ...]] = cursor.fetchall() if cursor.description else []
         return rows
 
-    def address(self, project: str, root: Path, **parameters: str) -> ServerAddress:
+    def address(self, project: str, root: Path, **parameters: str) -> StoreAddress:
         """The address of a project whose root folder this is."""
         return server_address(self.url(project, **parameters), root)
 

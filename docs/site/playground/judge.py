@@ -17,7 +17,7 @@ from unavailable import Unavailable
 
 from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError
-from pytest_fcall.cases.case_file import CaseFile, read_case_text
+from pytest_fcall.cases.case_file import CaseFileContent, read_case_text
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, FaultyCase, Reply, Tool
@@ -75,7 +75,7 @@ def judged_cases(cases: str, reply: str, form: str = "") -> Iterator[Judged]:
     yield from _judged_file(file, reply, form)
 
 
-def _judged_file(file: CaseFile, reply: str, form: str) -> Iterator[Judged]:
+def _judged_file(file: CaseFileContent, reply: str, form: str) -> Iterator[Judged]:
     for entry in file.entries[:_MOST_CASES]:
         try:
             if isinstance(entry, FaultyCase):

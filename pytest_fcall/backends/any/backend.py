@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from httpx import AsyncClient
     from pydantic import ValidationError
 
-    from pytest_fcall.backends.any.http_client import Exchange, OfflineClient
+    from pytest_fcall.backends.any.http_client import OfflineClient, UnsentExchange
     from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
 
 _OPENAI_ONLY = ("api", "serve", "serve_timeout")
@@ -105,11 +105,11 @@ class AnyBackend:
 
     async def offline_reply(self, request: Request, status: int, body: bytes) -> Reply:
         """The reply in the provider's answer to `offline_body`. Raises as `complete` does."""
-        from pytest_fcall.backends.any.http_client import Exchange
+        from pytest_fcall.backends.any.http_client import UnsentExchange
 
         settings, wire = self._prepare(request)
         provider, client = self._offline_client()
-        client.expect(Exchange(answer=(status, body)))
+        client.expect(UnsentExchange(answer=(status, body)))
         answer = await _complete(client.client, self._arguments(wire, settings, provider), settings.timeout)
         return self._reply(answer, settings, wire, provider)
 
@@ -149,13 +149,13 @@ class AnyBackend:
         sent = secrets_of_request(provider.url or "", settings.headers, [settings.sampling, settings.extra_body])
         return Redactor(self._model.id, long_secrets([provider.key() or "", *sent]), provider.key_variable)
 
-    async def _exchange(self, request: Request) -> Exchange:
+    async def _exchange(self, request: Request) -> UnsentExchange:
         """The request that the library would send. Raises CaseRefused where it sends none, and ModelUnavailable."""
-        from pytest_fcall.backends.any.http_client import Exchange
+        from pytest_fcall.backends.any.http_client import UnsentExchange
 
         settings, wire = self._prepare(request)
         provider, client = self._offline_client()
-        exchange = Exchange()
+        exchange = UnsentExchange()
         client.expect(exchange)
         answer = await _complete(client.client, self._arguments(wire, settings, provider), settings.timeout)
         if exchange.body:

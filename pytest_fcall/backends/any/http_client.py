@@ -87,7 +87,7 @@ _OF_THE_LIBRARY: Final = ("x-stainless-", "x-goog-api-client", "x-server-timeout
 
 
 @dataclass(slots=True)
-class Exchange:
+class UnsentExchange:
     """A request that is not sent, and the answer that the library gets instead; None where it gets none."""
 
     answer: tuple[int, bytes] | None = None
@@ -117,7 +117,7 @@ class OfflineClient:
                 f'batches; pip install "any-llm-sdk[{provider.name}]"'
             ) from None
 
-    def expect(self, exchange: Exchange) -> None:
+    def expect(self, exchange: UnsentExchange) -> None:
         """Have the next request of this task be this exchange."""
         self._transport.current.set(exchange)
 
@@ -126,7 +126,7 @@ class _Transport(AsyncBaseTransport):
     """Hands each request to the exchange of the task that makes it."""
 
     def __init__(self) -> None:
-        self.current: ContextVar[Exchange] = ContextVar("current")
+        self.current: ContextVar[UnsentExchange] = ContextVar("current")
 
     async def handle_async_request(self, request: Request) -> Response:
         """Note the request, and answer it if there is an answer. Raises NothingSent."""

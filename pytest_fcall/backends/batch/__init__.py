@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 def batch_service(server: BatchServer) -> BatchService:
     """The batches of a server, by its interface, for one event loop."""
     from pytest_fcall.backends.batch.anthropic import AnthropicBatches
-    from pytest_fcall.backends.batch.client import Client
+    from pytest_fcall.backends.batch.client import BatchClient
     from pytest_fcall.backends.batch.gemini import GeminiBatches
     from pytest_fcall.backends.batch.openai import OpenAIBatches
 
-    client = Client(server)
+    client = BatchClient(server)
     match server.interface:
         case "openai":
             return OpenAIBatches(client, server.url)

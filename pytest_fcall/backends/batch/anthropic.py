@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.backends.batch.client import Body, Client, Unclear, id_in
+from pytest_fcall.backends.batch.client import BatchClient, StreamedBody, Unclear, id_in
 from pytest_fcall.backends.batch.service import BatchState, Frame, ResultRow
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
 from pytest_fcall.core.values import Json
@@ -42,7 +42,7 @@ class AnthropicBatches:
     takes_files = False
     names_batches = False
 
-    def __init__(self, client: Client, url: str) -> None:
+    def __init__(self, client: BatchClient, url: str) -> None:
         self.client = client
         self._url = f"{url}/v1/messages/batches"
 
@@ -61,7 +61,7 @@ class AnthropicBatches:
     async def submit(self, _portion: Portion, file: Path) -> str:
         """Send all requests at once."""
         task = "submit a batch"
-        body = Body.of_file(file, "application/json")
+        body = StreamedBody.of_file(file, "application/json")
         return id_in((await self.client.ask(task, "POST", self._url, body=body)).data(task), task)
 
     async def mark(self) -> str:

@@ -68,7 +68,7 @@ class Throttled(Refused):
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class StreamedBody:
     """A body that is too long to be in memory. `pieces` begins anew with each call."""
 
     length: int
@@ -76,7 +76,7 @@ class Body:
     content_type: str = "application/json"
 
     @classmethod
-    def of_file(cls, path: Path, content_type: str, before: bytes = b"", after: bytes = b"") -> Body:
+    def of_file(cls, path: Path, content_type: str, before: bytes = b"", after: bytes = b"") -> StreamedBody:
         """The body that is a file between two texts."""
 
         async def pieces() -> AsyncIterator[bytes]:
@@ -91,7 +91,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class HttpAnswer:
+class BatchHttpAnswer:
     """A good answer of a server."""
 
     content: bytes
@@ -108,7 +108,7 @@ class HttpAnswer:
         return data
 
 
-class Client:
+class BatchClient:
     """Requests of one event loop to one server, also where that redirects, and to no other one."""
 
     def __init__(self, server: BatchServer) -> None:
@@ -123,17 +123,17 @@ class Client:
         address: str,
         *,
         query: Mapping[str, str] | None = None,
-        body: bytes | Body | None = None,
+        body: bytes | StreamedBody | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> HttpAnswer:
+    ) -> BatchHttpAnswer:
         """The answer to a request; `task` says in words what it is for. Raises ServerError."""
-        content_type = body.content_type if isinstance(body, Body) else "application/json"
+        content_type = body.content_type if isinstance(body, StreamedBody) else "application/json"
         given = {**(headers or {}), **({"content-type": content_type} if body is not None else {})}
-        seconds = _TRANSFER_SECONDS if isinstance(body, Body) else _REQUEST_SECONDS
+        seconds = _TRANSFER_SECONDS if isinstance(body, StreamedBody) else _REQUEST_SECONDS
 
         url = self._address(address, query)
         async with self._answer(task, method, url, given, body, seconds) as response:
-            return HttpAnswer(await whole_body(response), _plain(response.headers))
+            return BatchHttpAnswer(await whole_body(response), _plain(response.headers))
 
     async def download(self, task: str, addresses: Sequence[str], target: Path, longest: int) -> Sequence[str]:
         """Write what lies at these addresses to a private file, and return those where nothing is any more.
@@ -175,7 +175,13 @@ class Client:
 
     @asynccontextmanager
     async def _answer(
-        self, task: str, method: str, url: URL, headers: Mapping[str, str], body: bytes | Body | None, seconds: float
+        self,
+        task: str,
+        method: str,
+        url: URL,
+        headers: Mapping[str, str],
+        body: bytes | StreamedBody | None,
+        seconds: float,
     ) -> AsyncIterator[ClientResponse]:
         """The good answer to a request. Raises ServerError."""
         try:
@@ -199,13 +205,13 @@ class Client:
         method: str,
         url: URL,
         headers: Mapping[str, str],
-        body: bytes | Body | None,
+        body: bytes | StreamedBody | None,
     ) -> ClientResponse:
         """The good answer, at the end of all redirects. Raises Refused and the like, and RedirectError."""
         known = joined_headers({"Accept-Encoding": ACCEPTED_ENCODINGS}, self._server.headers, headers)
         for _ in range(MOST_REDIRECTS + 1):
-            sent = body.pieces() if isinstance(body, Body) else body
-            length = {"content-length": str(body.length)} if isinstance(body, Body) else {}
+            sent = body.pieces() if isinstance(body, StreamedBody) else body
+            length = {"content-length": str(body.length)} if isinstance(body, StreamedBody) else {}
             exchange = self._connections.exchange(method, url, joined_headers(known, length), sent)
             response = await stack.enter_async_context(exchange)
             if response.status in REDIRECTS and (location := response.headers.get("location")):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from yarl import URL
 
-from pytest_fcall.backends.batch.client import Body, Client, Refused, Unclear, id_in
+from pytest_fcall.backends.batch.client import BatchClient, Refused, StreamedBody, Unclear, id_in
 from pytest_fcall.backends.batch.service import BatchState, Frame, Outcome, ResultRow
 from pytest_fcall.backends.http_answers import RedirectError, redirect_target
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
@@ -38,7 +38,7 @@ class GeminiBatches:
     takes_files = True
     names_batches = True
 
-    def __init__(self, client: Client, url: str) -> None:
+    def __init__(self, client: BatchClient, url: str) -> None:
         self.client = client
         self._url = url
         before, _, self._version = url.rpartition("/")
@@ -64,7 +64,7 @@ class GeminiBatches:
         except RedirectError as error:
             raise Refused(self.client.message(task, str(error))) from None
         headers = {"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
-        body = Body.of_file(file, "application/jsonl")
+        body = StreamedBody.of_file(file, "application/jsonl")
         data = (await self.client.ask(task, "POST", str(address), body=body, headers=headers)).data(task)
         return id_in(as_mapping(data.get("file"), "`file`"), task, "name", "files/")
 

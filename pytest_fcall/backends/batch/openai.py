@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_fcall.backends.batch.client import Body, Client, Unclear, id_in
+from pytest_fcall.backends.batch.client import BatchClient, StreamedBody, Unclear, id_in
 from pytest_fcall.backends.batch.service import BatchState, Frame, Outcome, ResultRow
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
 from pytest_fcall.core.values import Json
@@ -37,7 +37,7 @@ class OpenAIBatches:
     takes_files = True
     names_batches = True
 
-    def __init__(self, client: Client, url: str) -> None:
+    def __init__(self, client: BatchClient, url: str) -> None:
         self.client = client
         resource, found, self._deployment = url.partition(_AZURE_DEPLOYMENTS)
         self._url = f"{resource}/openai" if found else url
@@ -56,7 +56,7 @@ class OpenAIBatches:
             "Content-Type: application/jsonl\r\n\r\n"
         )
         form = f"multipart/form-data; boundary={edge}"
-        body = Body.of_file(file, form, f"{purpose}{head}".encode(), f"\r\n--{edge}--\r\n".encode())
+        body = StreamedBody.of_file(file, form, f"{purpose}{head}".encode(), f"\r\n--{edge}--\r\n".encode())
         task = "upload requests"
         return id_in((await self.client.ask(task, "POST", f"{self._url}/files", body=body)).data(task), task)
 

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from pytest_fcall.backends.batch.client import Gone, NotReached, Refused, ServerError, Throttled, Unclear
 from pytest_fcall.backends.batch.portion import Portion, PortionFolder
-from pytest_fcall.backends.batch.results import Keep, Results, ids_in, take_results
+from pytest_fcall.backends.batch.results import Keep, PortionResults, ids_in, take_results
 from pytest_fcall.backends.batch.service import BatchService
 from pytest_fcall.backends.http_answers import LONGEST_BODY
 from pytest_fcall.core.json_data import DamagedData
@@ -24,7 +24,7 @@ SETTLE_SECONDS: Final = 60.0
 _LONGEST_RESULTS: Final = 2**33
 
 
-class Progress:
+class BatchProgress:
     """Takes portions further at one server."""
 
     def __init__(
@@ -216,7 +216,7 @@ class Visit:
     """Portions that wait for the provider, with its words."""
     left: list[tuple[Portion, str]] = field(default_factory=list)
     """Portions that could not be looked at or submitted, with the reasons."""
-    taken: list[tuple[Portion, Results]] = field(default_factory=list)
+    taken: list[tuple[Portion, PortionResults]] = field(default_factory=list)
     """Portions that have ended, with their results."""
     wait: float | None = None
     """The longest wait that a server asked for."""
@@ -270,7 +270,7 @@ class BatchWork:
 
     async def _visit(self, portion: Portion, of_others: set[str], visit: Visit) -> None:
         service = await self._service_of(portion)
-        progress = Progress(self._folder, service, of_others, self._clock)
+        progress = BatchProgress(self._folder, service, of_others, self._clock)
         portion = await progress.advance(portion)
         visit.note_wait(progress.wait)
         if portion.stage != "ended":

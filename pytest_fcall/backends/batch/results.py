@@ -21,7 +21,7 @@ NOT_ASKED: Final = "no case asks this any more"
 
 
 @dataclass(slots=True)
-class Results:
+class PortionResults:
     """The results of a portion."""
 
     answered: int = 0
@@ -33,9 +33,9 @@ class Results:
     """The faults of the file of results."""
 
 
-async def take_results(portion: Portion, service: BatchService, path: Path, keep: Keep) -> Results:
+async def take_results(portion: Portion, service: BatchService, path: Path, keep: Keep) -> PortionResults:
     """Keep all answers of a portion that has ended."""
-    results = Results()
+    results = PortionResults()
     reader = _Reader(portion, results)
     for row in _rows(path, service, results.notes) if path.exists() else ():
         if reader.counts(row):
@@ -56,7 +56,7 @@ def ids_in(path: Path, service: BatchService, digests: Collection[str]) -> bool:
 class _Reader:
     """Tells which lines count: the first answer to each request of the portion."""
 
-    def __init__(self, portion: Portion, results: Results) -> None:
+    def __init__(self, portion: Portion, results: PortionResults) -> None:
         self._wanted = frozenset(portion.digests)
         self._results = results
         self._unknown = 0
@@ -83,7 +83,7 @@ class _Reader:
             self._results.notes.append(f"{_lines(self._repeated)} of requests that had a result before")
 
 
-async def _take(row: ResultRow, keep: Keep, results: Results) -> None:
+async def _take(row: ResultRow, keep: Keep, results: PortionResults) -> None:
     results.failed.pop(row.custom_id, None)
     if row.status is None:
         results.failed[row.custom_id] = row.reason

@@ -14,7 +14,7 @@ from pytest_fcall.core.backend import Model
 from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.batch.client import Client
+    from pytest_fcall.backends.batch.client import BatchClient
     from pytest_fcall.backends.batch.portion import Portion
     from pytest_fcall.core.backend import OfflineBody
 
@@ -100,7 +100,7 @@ class ResultRow(NamedTuple):
 class BatchService(Protocol):
     """The batches of one server. All methods raise ServerError."""
 
-    client: Client
+    client: BatchClient
     frame: Frame
     takes_files: bool
     """Whether requests are uploaded first, and submitted as the id of a file."""

@@ -13,9 +13,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
 from pytest_fcall.backends.budget import MeteredBackend
-from pytest_fcall.backends.cluster.coordinator import GROUPS, CoordinatorClient, Gate, SharedLimitsBackend, groups_of
+from pytest_fcall.backends.cluster.coordinator import (
+    GROUPS,
+    CoordinatorClient,
+    SharedLimitsBackend,
+    WaitingRequests,
+    groups_of,
+)
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
-from pytest_fcall.backends.dispatch.job import Job, Limits
+from pytest_fcall.backends.dispatch.job import DispatchLimits, Job
 from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.backends.recordings.line import tool_of
 from pytest_fcall.backends.redaction import without_secrets
@@ -45,7 +51,7 @@ class UnfitNode(Exception):
     """This machine cannot answer. The text says why, and what to do."""
 
 
-class Answerer:
+class RowAnswerer:
     """Answers the rows of a table: Ray calls it, from a few threads at a time."""
 
     def __init__(self, assignment: Any, coordinator: Any) -> None:
@@ -57,7 +63,7 @@ class Answerer:
         self._folder = Folder(self._assignment.checkpoint)
         self._coordinator = CoordinatorClient(coordinator)
         self._secrets = Secrets(self._assignment.secrets)
-        limits = Limits(concurrency=self._assignment.concurrency)
+        limits = DispatchLimits(concurrency=self._assignment.concurrency)
         self._dispatcher = Dispatcher(limits, lambda _: None)
         self._backends: dict[str, Backend] = {}
         self._lock = Lock()
@@ -113,7 +119,7 @@ class Answerer:
         asked, backend = self._assignment.models[model], self._assignment.backend(model)
         if asked.metered:
             backend = MeteredBackend(backend, model, asked.price, self._coordinator)
-        gate = Gate(model, self._coordinator, counts_tokens=self._assignment.counts_tokens)
+        gate = WaitingRequests(model, self._coordinator, counts_tokens=self._assignment.counts_tokens)
         return SharedLimitsBackend(backend, gate)
 
     def _part_row(self, digest: str, future: Future[Reply]) -> PartRow:

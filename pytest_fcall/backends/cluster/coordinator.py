@@ -248,7 +248,7 @@ class LimitCounter(Protocol):
         ...
 
 
-class Gate:
+class WaitingRequests:
     """The requests of one process to one model that wait until they may be sent. Belongs to the event loop."""
 
     def __init__(self, model: str, counter: LimitCounter, *, counts_tokens: bool) -> None:
@@ -291,7 +291,7 @@ class Gate:
 class SharedLimitsBackend(BackendWrapper):
     """Sends a request when the whole cluster may send one more."""
 
-    gate: Gate
+    gate: WaitingRequests
 
     async def complete(self, request: Request) -> Reply:
         """Answer `request` within the limits, and tell the others of a pause that the server demands."""

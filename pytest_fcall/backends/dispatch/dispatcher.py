@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from pytest_fcall.backends.dispatch.group_writer import GroupWriter
-from pytest_fcall.backends.dispatch.job import AnsweredJob, Clock, Job, Limits, Progress, SystemClock
+from pytest_fcall.backends.dispatch.job import AnsweredJob, Clock, DispatchLimits, DispatchProgress, Job, SystemClock
 from pytest_fcall.backends.dispatch.sender import Sender
 from pytest_fcall.backends.wrapper import innermost
 from pytest_fcall.core.backend import Backend
@@ -36,7 +36,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        limits: Limits,
+        limits: DispatchLimits,
         on_replies: Callable[[Sequence[AnsweredJob]], object],
         *,
         remote_replies: bool = False,
@@ -46,7 +46,7 @@ class Dispatcher:
     ) -> None:
         self._writer: GroupWriter[AnsweredJob] = GroupWriter(on_replies, remote=remote_replies)
         self._sender = Sender(limits, clock or SystemClock(), jitter or random.SystemRandom().random, on_unpriced)
-        self._progress = Progress()
+        self._progress = DispatchProgress()
         self._lock = threading.Lock()
         self._open: dict[str, Future[Reply]] = {}
         self._replies: dict[str, Reply] = {}
@@ -90,7 +90,7 @@ class Dispatcher:
                 raise
             return asyncio.run_coroutine_threadsafe(work, thread.loop)
 
-    def progress(self) -> Progress:
+    def progress(self) -> DispatchProgress:
         """The numbers at this moment."""
         sender = self._sender
         return replace(

@@ -45,7 +45,7 @@ AnsweredJob: TypeAlias = tuple[Job, Reply]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DispatchLimits:
     """The limits of a dispatcher. Raises ValueError for values that make no sense."""
 
     concurrency: int = 64
@@ -74,7 +74,7 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Progress:
+class DispatchProgress:
     """Numbers of jobs, retries and tokens so far."""
 
     submitted: int = 0

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self, TypeVar
 
-from pytest_fcall.backends.dispatch.job import Clock, Limits
+from pytest_fcall.backends.dispatch.job import Clock, DispatchLimits
 from pytest_fcall.backends.processes.ledger import Ledger, LedgerError, OwnLedger, RemoteLedger, text_change
 
 WINDOW_SECONDS = 62.0
@@ -97,7 +97,7 @@ class RateLimits:
     If the ledger cannot be used, the limits apply to this process alone, and `warning` says so.
     """
 
-    def __init__(self, limits: Limits, clock: Clock) -> None:
+    def __init__(self, limits: DispatchLimits, clock: Clock) -> None:
         self.warning = ""
         self._limits = limits
         self._limited = limits.rpm is not None or limits.tpm is not None

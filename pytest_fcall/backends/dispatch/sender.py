@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from pytest_fcall.backends.dispatch.job import Clock, Job, Limits
+from pytest_fcall.backends.dispatch.job import Clock, DispatchLimits, Job
 from pytest_fcall.backends.dispatch.queues import ModelQueue, RequestQueues
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 from pytest_fcall.core.backend import CaseRefused, ModelUnavailable, Unanswered
@@ -20,7 +20,7 @@ LONGEST_WAIT = 60.0
 class Retries:
     """The retries of one request, from its first attempt on."""
 
-    def __init__(self, limits: Limits, now: float, answers: int, jitter: Callable[[], float]) -> None:
+    def __init__(self, limits: DispatchLimits, now: float, answers: int, jitter: Callable[[], float]) -> None:
         self._retries = limits.retries
         self._deadline = now + limits.retry_seconds
         self._answers = answers
@@ -59,7 +59,7 @@ class Sender:
     """Answers jobs. Belongs to the event loop."""
 
     def __init__(
-        self, limits: Limits, clock: Clock, jitter: Callable[[], float], on_unpriced: Callable[[Job], object]
+        self, limits: DispatchLimits, clock: Clock, jitter: Callable[[], float], on_unpriced: Callable[[Job], object]
     ) -> None:
         self.rate_limits = RateLimits(limits, clock)
         self.queues = RequestQueues(limits.concurrency, self.rate_limits, clock)

@@ -18,7 +18,7 @@ from pytest_fcall.core.values import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class ModelPrompt:
     """One request as the model reads it."""
 
     text: str
@@ -41,7 +41,7 @@ class Generated:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class WorkFigures:
     """The work of one process since its start."""
 
     loading_seconds: float
@@ -71,10 +71,10 @@ class Figures:
         return ", ".join([*parts, *filter(None, [self.note])])
 
 
-def figures_from_data(data: Json) -> Figures:
+def figures_from_data(data: Json) -> WorkFigures:
     """Read what `to_data` wrote. Raises DamagedData."""
     fields = as_mapping(data, "the figures")
-    return Figures(
+    return WorkFigures(
         loading_seconds=required_field(fields, "loading_seconds", float),
         batch_size=required_field(fields, "batch_size", int),
         busy_seconds=required_field(fields, "busy_seconds", float),
@@ -86,7 +86,7 @@ def figures_from_data(data: Json) -> Figures:
     )
 
 
-class Tally:
+class WorkTally:
     """Counts the work of a feeder."""
 
     def __init__(self) -> None:
@@ -102,9 +102,9 @@ class Tally:
         self._prompts += len(generated)
         self._tokens += sum(each.output_tokens for each in generated)
 
-    def figures(self, loading_seconds: float, batch_size: int, note: str) -> Figures:
+    def figures(self, loading_seconds: float, batch_size: int, note: str) -> WorkFigures:
         """The counts so far."""
-        return Figures(
+        return WorkFigures(
             loading_seconds,
             batch_size,
             self._busy_seconds,
@@ -120,16 +120,16 @@ class Feeder(Protocol):
     """Takes prompts one by one and has the engine work on many at a time. Lives in the event loop."""
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> WorkTally:
         """Counts of the work so far."""
         ...
 
-    async def generate(self, prompt: Prompt) -> Generated:
+    async def generate(self, prompt: ModelPrompt) -> Generated:
         """Continue a prompt. Raises CaseRefused if that is impossible, ModelUnavailable if all prompts fail."""
         ...
 
 
-class Engine(Protocol):
+class ModelEngine(Protocol):
     """A model in memory."""
 
     @property
@@ -145,7 +145,7 @@ class Engine(Protocol):
         ...
 
 
-class Prompts(Protocol):
+class PromptWriter(Protocol):
     """Writes requests in the form that a model was trained on."""
 
     @property
@@ -167,16 +167,16 @@ class Prompts(Protocol):
 class Answerer:
     """The engine and the prompts of a model, in the process that holds it."""
 
-    engine: Engine
-    prompts: Prompts
+    engine: ModelEngine
+    prompts: PromptWriter
 
-    def prompt(self, request: Request) -> Prompt:
+    def prompt(self, request: Request) -> ModelPrompt:
         """Write the prompt. Where tokens are drawn at random, each sample has a seed of its own."""
         settings = dict(request.settings)
         seed = settings.get("seed")
         if isinstance(seed, int) and draws_tokens(settings):
             settings["seed"] = seed + request.sample
-        return Prompt(self.prompts.prompt_text(request), request.tools, settings)
+        return ModelPrompt(self.prompts.prompt_text(request), request.tools, settings)
 
     def reply(self, request: Request, generated: Generated) -> Reply:
         """Make a reply of what the model wrote. A request without tools has no decoder."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from pytest_fcall.backends.local.answerer import Figures, figures_from_data
+from pytest_fcall.backends.local.answerer import WorkFigures, figures_from_data
 from pytest_fcall.backends.local.process_data import ProcessSpec, request_to_data, written_request
 from pytest_fcall.backends.local.settings import ignored_settings
 from pytest_fcall.backends.processes.launcher import Launcher, users_folder
@@ -108,7 +108,7 @@ class Connection:
     def __init__(
         self, model: str, launcher: Launcher, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        self.figures: Figures | None = None
+        self.figures: WorkFigures | None = None
         """The work of the process, as of the last reply."""
         self._model = model
         self._launcher = launcher

@@ -223,12 +223,12 @@ class Grammars:
         """The library and its version, which are stored with a reply."""
         return f"tools, xgrammar {version('xgrammar')}"
 
-    def constraint(self, offered: Sequence[Sequence[Tool]]) -> Constraint:
+    def constraint(self, offered: Sequence[Sequence[Tool]]) -> GrammarConstraint:
         """The constraint of one batch, from the tools of each prompt. Prompts without tools are not constrained.
 
         Raises ModelUnavailable without xgrammar, and CaseRefused where there is no grammar.
         """
-        return Constraint([self._grammar(tools) if tools else None for tools in offered])
+        return GrammarConstraint([self._grammar(tools) if tools else None for tools in offered])
 
     def _grammar(self, tools: Sequence[Tool]) -> Any:
         key = canonical([[tool.name, tool.parameters] for tool in tools])
@@ -256,7 +256,7 @@ class Grammars:
             raise CaseRefused(f"no grammar can be made for the tools: {one_line(error)}") from None
 
 
-class Constraint:
+class GrammarConstraint:
     """Excludes the tokens with which no answer of the grammar could continue, for one batch."""
 
     def __init__(self, grammars: Sequence[Any]) -> None:

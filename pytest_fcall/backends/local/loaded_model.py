@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fcall.backends.local.answerer import Generated, Prompt
+from pytest_fcall.backends.local.answerer import Generated, ModelPrompt
 from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.memory import check_memory, free_bytes, is_out_of_memory
 from pytest_fcall.backends.local.weights import Weights
@@ -223,7 +223,7 @@ class TokenRows:
         """The number of tokens that the model can read, if it is known."""
         self._tokenizer = loaded.tokenizer
 
-    def row(self, prompt: Prompt, max_new_tokens: int) -> TokenRow:
+    def row(self, prompt: ModelPrompt, max_new_tokens: int) -> TokenRow:
         """Make a row. Raises CaseRefused for a prompt that is too long for the model."""
         tokens = self._tokenizer(prompt.text, add_special_tokens=False)["input_ids"]
         limit = self.max_tokens or len(tokens) + max_new_tokens

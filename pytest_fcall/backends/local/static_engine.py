@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Protocol, TypeVar
 
-from pytest_fcall.backends.local.answerer import Generated, Prompt, Tally
+from pytest_fcall.backends.local.answerer import Generated, ModelPrompt, WorkTally
 from pytest_fcall.backends.local.grammar import Grammars
 from pytest_fcall.backends.local.libraries import import_library
 from pytest_fcall.backends.local.loaded_model import LoadedModel, TokenRow, TokenRows
@@ -52,7 +52,7 @@ class StaticEngine:
         """A feeder that collects prompts into batches of up to `size`."""
         return Batcher(self, size, thread)
 
-    def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
         """Continue each prompt. A batch that is too large for memory is halved."""
         sampling = read_sampling(settings)
         rows = [self._rows.row(prompt, sampling.max_tokens) for prompt in prompts]
@@ -258,10 +258,10 @@ _QUIET_SHARE = 0.03
 """The quiet time in relation to a batch's time: half a batch takes as long as a whole one, so waiting is worth it."""
 
 
-class BatchEngine(Protocol):
+class BatchGenerator(Protocol):
     """Continues many prompts side by side."""
 
-    def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
         """Continue each prompt, all in one batch and with the same settings.
 
         Raises CaseRefused if a prompt can never be continued, ModelUnavailable if none can.
@@ -273,7 +273,7 @@ class BatchEngine(Protocol):
 class _Job:
     """A prompt, and the future of its result."""
 
-    prompt: Prompt
+    prompt: ModelPrompt
     settings: str
     """As JSON, where 1 is not true."""
     tool_names: Sequence[str]
@@ -287,8 +287,8 @@ class Batcher:
     Each batch is made around the prompt that has waited longest, so no prompt waits for ever. `tally` counts them.
     """
 
-    def __init__(self, engine: BatchEngine, size: int, thread: Executor) -> None:
-        self.tally = Tally()
+    def __init__(self, engine: BatchGenerator, size: int, thread: Executor) -> None:
+        self.tally = WorkTally()
         self._engine = engine
         self._size = size
         self._thread = thread
@@ -296,7 +296,7 @@ class Batcher:
         self._task: asyncio.Task[None] | None = None
         self._quiet_seconds = _MIN_QUIET_SECONDS
 
-    async def generate(self, prompt: Prompt) -> Generated:
+    async def generate(self, prompt: ModelPrompt) -> Generated:
         """Continue a prompt, together with others. Raises what the engine raises for this prompt alone."""
         loop = asyncio.get_running_loop()
         settings = json.dumps(dict(prompt.settings), sort_keys=True)

@@ -24,7 +24,7 @@ from pytest_fcall.core.values import Json
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.batch_server import BatchServer
-    from pytest_fcall.backends.openai.client import Client
+    from pytest_fcall.backends.openai.client import ServerClient
     from pytest_fcall.backends.openai.server_answer import ServerAnswer
     from pytest_fcall.backends.servers.command import Command
     from pytest_fcall.backends.servers.shared_server import SharedServer
@@ -41,7 +41,7 @@ class OpenAIBackend:
         self._model = model
         self._entry = entry
         self._server = server_of(entry.settings)
-        self._client: Client | None = None
+        self._client: ServerClient | None = None
         self._shared_server: SharedServer | None = None
         if command is not None:
             from pytest_fcall.backends.servers.shared_server import SharedServer
@@ -140,12 +140,12 @@ class OpenAIBackend:
         self._server = replace(self._server, url=address.url)
         return address.about
 
-    def _client_of_loop(self) -> Client:
-        from pytest_fcall.backends.openai.client import Client  # which is slow, and no part of a reply's time
+    def _client_of_loop(self) -> ServerClient:
+        from pytest_fcall.backends.openai.client import ServerClient  # which is slow, and no part of a reply's time
 
         if self._client is None:
             key, headers = self._key_and_headers()
-            self._client = Client(self._server.url, key, headers)
+            self._client = ServerClient(self._server.url, key, headers)
         self._client.open()
         return self._client
 

@@ -55,7 +55,7 @@ _LARGE = 2**20
 """Bytes above which a body is sent in pieces, so that other requests do not wait."""
 
 
-class Client:
+class ServerClient:
     """Sends requests to one server, with an HttpSender for each event loop."""
 
     def __init__(self, url: str, key: str, headers: Mapping[str, str]) -> None:

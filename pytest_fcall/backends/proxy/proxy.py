@@ -140,7 +140,7 @@ class Proxy:
         except VolatileError as too_slow:
             run.not_keyed.append(str(too_slow))
             return error_answer(str(too_slow))
-        exchange = Exchange(request, run, numbered, session, self._writer, why_nobody)
+        exchange = ProxyExchange(request, run, numbered, session, self._writer, why_nobody)
         return await exchange.answer(provider, address.at_provider(provider), content)
 
     async def _take_spans(self, inbox: SpanInbox, request: web.BaseRequest, token: str) -> web.StreamResponse:
@@ -183,7 +183,7 @@ def _path_with_query(path: str, query: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ProxyExchange:
     """One request of an app, and its answer."""
 
     request: web.BaseRequest

@@ -23,7 +23,7 @@ _SECRET_PARAMETERS: Final = ("password", "sslpassword", "oauth_client_secret")
 
 
 @dataclass(frozen=True, slots=True)
-class ServerAddress:
+class StoreAddress:
     """A database server, and the project whose replies are meant."""
 
     url: str = field(repr=False)
@@ -35,11 +35,11 @@ class ServerAddress:
     """Where replies are kept for a while that the server does not take."""
 
 
-StorePlace: TypeAlias = Path | ServerAddress
+StorePlace: TypeAlias = Path | StoreAddress
 """A file of this host, or a server."""
 
 
-def server_address(written: str, root: Path, environment: Mapping[str, str] = os.environ) -> ServerAddress:
+def server_address(written: str, root: Path, environment: Mapping[str, str] = os.environ) -> StoreAddress:
     """Read the setting `fc_store`. Raises ValueError, with a text that holds nothing of a password."""
     url = _expanded(written.strip(), environment)
     scheme, separator, _ = url.partition("://")
@@ -62,7 +62,7 @@ def server_address(written: str, root: Path, environment: Mapping[str, str] = os
         )
     others = "&".join(each for each in query.split("&") if not each.startswith("project="))
     place = hosts or unquote(dict(parameters).get("host", "localhost"))
-    return ServerAddress(
+    return StoreAddress(
         f"{before}?{others}" if others else before,
         projects[0],
         f"postgresql://{place}{path} (project {projects[0]})",

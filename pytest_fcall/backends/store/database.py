@@ -11,13 +11,13 @@ from types import UnionType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from pytest_fcall.backends.processes.ledger import Ledger
-from pytest_fcall.backends.store.rows import Row, Tools
+from pytest_fcall.backends.store.rows import RecordingRow, Tools
 
 _Columns: TypeAlias = tuple[type | UnionType, ...]
 _REPLY: _Columns = (str, str, str, int, float | int, str, bytes, int)
 
 
-class Selection(Enum):
+class RowSelection(Enum):
     """Rows that the store reads, each kind of database by SQL of its own."""
 
     LOAD = "load", _REPLY
@@ -61,7 +61,7 @@ class CaseOfFile(NamedTuple):
 class NewRows:
     """Rows to be written together."""
 
-    replies: Sequence[Row] = ()
+    replies: Sequence[RecordingRow] = ()
     catalogues: Mapping[str, Tools] = field(default_factory=dict)
     """The tools of the replies, by their digests."""
     uses: Sequence[Use] = ()
@@ -75,7 +75,7 @@ class Claimed(NamedTuple):
     ours: bool
     """Whether the request may be sent, by this process and nobody else."""
     replies: Sequence[tuple[Any, ...]]
-    """The reply that was there by then, as a row of `Selection.FIND`; it says nothing where the claim is not ours."""
+    """The reply that was there by then, as a row of `RowSelection.FIND`; meaningless where the claim is not ours."""
 
 
 class Database(Protocol):
@@ -108,7 +108,7 @@ class Database(Protocol):
         """The time that all who share the database have, in seconds since 1970."""
         ...
 
-    def select(self, selection: Selection, *values: object) -> list[tuple[Any, ...]]:
+    def select(self, selection: RowSelection, *values: object) -> list[tuple[Any, ...]]:
         """The rows of a selection, for these values."""
         ...
 

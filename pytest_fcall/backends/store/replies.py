@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_fcall.backends.recordings.entry import Recording, UnreadRecording
-from pytest_fcall.backends.store.database import CaseOfFile, Database, NewRows, Selection, StoreError, Use
-from pytest_fcall.backends.store.rows import Row, Tools, from_row, rescue, storable, to_row
+from pytest_fcall.backends.store.database import CaseOfFile, Database, NewRows, RowSelection, StoreError, Use
+from pytest_fcall.backends.store.rows import RecordingRow, Tools, from_row, rescue, storable, to_row
 from pytest_fcall.core.case import Fault, Location
 from pytest_fcall.core.files import PRIVATE_FOLDER, make_private_folder
 from pytest_fcall.core.json_data import DamagedData
@@ -72,7 +72,7 @@ class ReplyStore:
         self._secrets = Secrets() if secrets is None else secrets
         self._place = place
         self._database = _database(place, self._add_fault)
-        self._loaded: dict[str, Row] = {}
+        self._loaded: dict[str, RecordingRow] = {}
         self._uses: deque[tuple[str, str, str, str]] = deque()
         self._faults: dict[str, Fault] = {}
 
@@ -120,7 +120,7 @@ class ReplyStore:
 
     def load(self, digests: Iterable[str]) -> set[str]:
         """Read all replies to these digests at once, for the calls of `find` that follow; return those with a reply."""
-        self._loaded = {row[0]: Row(*row) for row in self._rows(Selection.LOAD, [*digests])}
+        self._loaded = {row[0]: RecordingRow(*row) for row in self._rows(RowSelection.LOAD, [*digests])}
         return {*self._loaded}
 
     def find(self, digest: str, since: float = -inf, request: Request | None = None) -> Recording | None:
@@ -130,7 +130,7 @@ class ReplyStore:
         """
         row = self._loaded.get(digest)
         if row is None or row.recorded < since:  # another process may have stored a newer one
-            row = next((Row(*values) for values in self._rows(Selection.FIND, digest, since)), None)
+            row = next((RecordingRow(*values) for values in self._rows(RowSelection.FIND, digest, since)), None)
         return None if row is None else self._recording(row, request)
 
     def put(self, model: str, file: str, entry: Recording) -> None:
@@ -184,22 +184,22 @@ class ReplyStore:
 
     def nearest(self, model: str, case_file: str, case: str, sample: int = 0) -> Recording | None:
         """Return a reply to another request of this case, preferably of the same sample."""
-        rows = self._rows(Selection.NEAREST, storable(model), storable(case_file), storable(case), sample)
-        entry = self._recording(Row(*rows[0])) if rows else None
+        rows = self._rows(RowSelection.NEAREST, storable(model), storable(case_file), storable(case), sample)
+        entry = self._recording(RecordingRow(*rows[0])) if rows else None
         return replace(entry, case=case) if entry else None
 
     def files(self, model: str | None = None, file: str | None = None) -> list[tuple[str, str]]:
         """The pairs of model and file that have replies, sorted."""
-        return self._rows(Selection.FILES, model and storable(model), file and storable(file))
+        return self._rows(RowSelection.FILES, model and storable(model), file and storable(file))
 
     def replies(self, model: str | None = None, file: str | None = None) -> Iterator[StoredReply]:
         """The replies of each case, sorted; of one model, of one file, or all."""
         for row_model, row_file in self.files(model, file):
             last = before = "", ""
-            while rows := self._rows(Selection.REPLIES_OF_FILE, row_model, row_file, *last):
+            while rows := self._rows(RowSelection.REPLIES_OF_FILE, row_model, row_file, *last):
                 for case, digest, *values in rows:
                     last = case, digest
-                    if entry := self._recording(Row(*values)):
+                    if entry := self._recording(RecordingRow(*values)):
                         yield StoredReply(row_model, row_file, replace(entry, case=case))
                 if last <= before:  # a damaged index is in no order
                     break
@@ -207,13 +207,13 @@ class ReplyStore:
 
     def cases(self) -> list[CaseOfFile]:
         """All that have replies. Raises StoreError."""
-        rows = self._database.select(Selection.CASES)
-        return [CaseOfFile(*row) for row in self._whole(Selection.CASES, rows)]
+        rows = self._database.select(RowSelection.CASES)
+        return [CaseOfFile(*row) for row in self._whole(RowSelection.CASES, rows)]
 
     def last_uses(self, model: str, file: str) -> dict[str, set[str]]:
         """The digests that the last run of each case used, for the cases that ran with this store."""
         digests: dict[str, set[str]] = {}
-        for case, digest in self._rows(Selection.LAST_USES, storable(model), storable(file)):
+        for case, digest in self._rows(RowSelection.LAST_USES, storable(model), storable(file)):
             digests.setdefault(case, set()).add(digest)
         return digests
 
@@ -252,7 +252,7 @@ class ReplyStore:
 
     def stats(self) -> list[ModelStats]:
         """The numbers of each model."""
-        return [ModelStats(*row) for row in self._rows(Selection.STATS)]
+        return [ModelStats(*row) for row in self._rows(RowSelection.STATS)]
 
     def claim(self, digest: str, owner: str) -> bool:
         """Claim the request for `owner`; False if another living process holds the claim.
@@ -280,8 +280,8 @@ class ReplyStore:
         except StoreError as error:
             self._add_fault(str(error))
             return True, None
-        rows = self._whole(Selection.FIND, claimed.replies) if claimed.ours else []
-        return claimed.ours, self._reply(Row(*rows[0])) if rows else None
+        rows = self._whole(RowSelection.FIND, claimed.replies) if claimed.ours else []
+        return claimed.ours, self._reply(RecordingRow(*rows[0])) if rows else None
 
     def release(self, digest: str, owner: str) -> None:
         """Release a claim without a reply; `put` ends it itself. Raises StoreError.
@@ -319,7 +319,7 @@ class ReplyStore:
         """The number of this run, in whose order runs are known: microseconds."""
         return int(self.now() * 1e6)
 
-    def _rows(self, selection: Selection, *values: object) -> list[Any]:
+    def _rows(self, selection: RowSelection, *values: object) -> list[Any]:
         """Select rows. An error is reported in `faults` and gives none: then the request is sent again."""
         try:
             rows = self._database.select(selection, *values)
@@ -328,14 +328,14 @@ class ReplyStore:
             return []
         return self._whole(selection, rows)
 
-    def _whole(self, selection: Selection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def _whole(self, selection: RowSelection, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
         """The rows that are as we write them; a fault if others are among them."""
         whole = [row for row in rows if selection.is_whole(row)]
         if len(whole) < len(rows):
             self._add_fault(f"recorded replies in {self.place}: a row was changed on the disk, and is passed over")
         return whole
 
-    def _row(self, model: str, file: str, entry: Recording | UnreadRecording) -> Row | None:
+    def _row(self, model: str, file: str, entry: Recording | UnreadRecording) -> RecordingRow | None:
         """The recording as a row; None, and a fault, if it is not valid JSON data or cannot be freed of a secret."""
         try:
             if isinstance(entry, UnreadRecording) and self._secrets:
@@ -350,7 +350,7 @@ class ReplyStore:
             self._add_fault(str(error))
             return None
 
-    def _recording(self, row: Row, request: Request | None = None) -> Recording | None:
+    def _recording(self, row: RecordingRow, request: Request | None = None) -> Recording | None:
         """The recording in a row; None, and a fault, if the row is damaged."""
         try:
             return from_row(row, () if request is not None else self._tools(row.catalogue), request)
@@ -358,7 +358,7 @@ class ReplyStore:
             self._add_fault(f"recorded replies in {self.place}: {damaged}; the request will be sent again")
             return None
 
-    def _reply(self, row: Row) -> Reply | None:
+    def _reply(self, row: RecordingRow) -> Reply | None:
         """The reply in a row, whatever the request was."""
         found = self._recording(row, Request(()))
         return found.reply if found else None

@@ -38,7 +38,7 @@ _LARGEST_INTEGER = 2**63 - 1
 Tools: TypeAlias = tuple[Tool, ...]
 
 
-class Row(NamedTuple):
+class RecordingRow(NamedTuple):
     """A row of the table `replies`, column by column."""
 
     digest: str
@@ -54,17 +54,17 @@ class Row(NamedTuple):
     """Detects a row that was changed on the disk, which SQLite does not notice."""
 
 
-def to_row(model: str, file: str, entry: Recording | UnreadRecording, secrets: Secrets) -> Row:
+def to_row(model: str, file: str, entry: Recording | UnreadRecording, secrets: Secrets) -> RecordingRow:
     """The recording as a row, without secrets. Raises ValueError if the reply is not valid JSON data."""
     request = entry.request
     catalogue = catalogue_digest(request.tools)
     line = secrets.redacted(recording_line(entry, catalogue)).encode()
     sample = max(-_LARGEST_INTEGER, min(request.sample, _LARGEST_INTEGER))
     names = storable(entry.digest), storable(model), storable(file), sample, entry.timestamp, catalogue
-    return Row(*names, line, _checksum(names, line))
+    return RecordingRow(*names, line, _checksum(names, line))
 
 
-def from_row(row: Row, tools: Tools, request: Request | None = None) -> Recording:
+def from_row(row: RecordingRow, tools: Tools, request: Request | None = None) -> Recording:
     """The recording in a row; only its reply is read if the `request` is given. Raises DamagedData."""
     *names, line, checksum = row
     if checksum != _checksum(names, line):
@@ -106,7 +106,7 @@ class CatalogueRow(NamedTuple):
 class SoundReply(NamedTuple):
     """A row of the table `replies`, and the case whose request was answered."""
 
-    row: Row
+    row: RecordingRow
     case: str
 
 
@@ -129,14 +129,14 @@ def sound_rows(records: Iterable[Sequence[Value]]) -> Iterator[CatalogueRow | So
                 int() as checksum,
             ):
                 with suppress(DamagedData, OverflowError):
-                    row = Row(digest, model, file, sample, float(recorded), catalogue, line, checksum)
+                    row = RecordingRow(digest, model, file, sample, float(recorded), catalogue, line, checksum)
                     yield SoundReply(row, storable(from_row(row, ()).case))
 
 
 _WORD = "rescued"
 
 
-def rescue(path: Path, rows: Iterable[Row], catalogues: Mapping[str, Tools]) -> Path:
+def rescue(path: Path, rows: Iterable[RecordingRow], catalogues: Mapping[str, Tools]) -> Path:
     """Write rows into a file named after `path` and beside it, or else among temporary files. Raises OSError."""
     content = "".join(f"{json.dumps(line)}\n" for line in _lines(rows, catalogues)).encode()
     names = (path.with_name(f"{path.stem}.{_WORD}-{os.getpid()}-{number}.jsonl") for number in count(1))
@@ -177,7 +177,7 @@ def _among_temporary_files(path: Path, content: bytes) -> Path:
     return Path(name)
 
 
-def _lines(rows: Iterable[Row], catalogues: Mapping[str, Tools]) -> Iterator[list[object]]:
+def _lines(rows: Iterable[RecordingRow], catalogues: Mapping[str, Tools]) -> Iterator[list[object]]:
     """Records as those of the tables; bytes are in Base64, in a list of their own."""
     for digest, tools in catalogues.items():
         yield [digest, _written(catalogue_line(digest, tools).encode())]

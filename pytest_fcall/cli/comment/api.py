@@ -54,7 +54,7 @@ class Unavailable(ApiError):
         """The seconds after which the server wants to be asked again, where it says so."""
 
 
-class Api:
+class HostApi:
     """The API of a host."""
 
     def __init__(self, session: ClientSession, host: str) -> None:
@@ -104,7 +104,7 @@ class Api:
 
 
 @asynccontextmanager
-async def open_api(host: str, headers: Mapping[str, str]) -> AsyncIterator[Api]:
+async def open_api(host: str, headers: Mapping[str, str]) -> AsyncIterator[HostApi]:
     """The API of a host; `headers` hold the token.
 
     The proxies of the environment are used, and its passwords for servers (`.netrc`) are not: they would take the place
@@ -114,7 +114,7 @@ async def open_api(host: str, headers: Mapping[str, str]) -> AsyncIterator[Api]:
 
     own = {"User-Agent": "pytest-fcall", "Accept-Encoding": ACCEPTED_ENCODINGS, **headers}
     async with ClientSession(headers=own, cookie_jar=DummyCookieJar(), auto_decompress=False) as session:
-        yield Api(session, host)
+        yield HostApi(session, host)
 
 
 def api_address(text: str, variable: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_fcall.backends.http_answers import parse_body
-from pytest_fcall.cli.comment.api import Api, UnusableEnvironment, api_address
+from pytest_fcall.cli.comment.api import HostApi, UnusableEnvironment, api_address
 from pytest_fcall.cli.comment.thread import NoThread, Thread, field_of
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.values import Json
@@ -48,7 +48,7 @@ def github_thread(environment: Mapping[str, str], token: str, number: int | None
     )
 
 
-async def _login(address: str, api: Api) -> Json:
+async def _login(address: str, api: HostApi) -> Json:
     """Whose token it is. That of a job belongs to an app, whose name nothing but GraphQL tells."""
     answer = await api.ask("say whose token it is", "POST", address, {"query": "query { viewer { login } }"})
     return field_of(answer, "data", "viewer", "login")
@@ -112,7 +112,7 @@ def gitlab_thread(environment: Mapping[str, str], token: str, number: int | None
     )
 
 
-async def _username(address: str, api: Api) -> Json:
+async def _username(address: str, api: HostApi) -> Json:
     return field_of(await api.ask("say whose token it is", "GET", address), "username")
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from pytest_fcall.cli.comment.api import LONGEST_WAIT, Api, ApiError, Unavailable, open_api
+from pytest_fcall.cli.comment.api import LONGEST_WAIT, ApiError, HostApi, Unavailable, open_api
 from pytest_fcall.core.values import Json
 
 WAITS: tuple[float, ...] = (1.0, 4.0)
@@ -41,7 +41,7 @@ class Thread:
     """The method by which a comment is replaced."""
     author: tuple[str, str]
     """The fields of a comment with the name of its author."""
-    own_name: Callable[[Api], Awaitable[Json]]
+    own_name: Callable[[HostApi], Awaitable[Json]]
     """Asks for the name that the token's comments bear."""
     page: Callable[[Mapping[str, Json]], str]
     """The page of a comment that was written."""
@@ -58,7 +58,7 @@ async def write_comment(thread: Thread, body: str) -> str:
         raise ApiError(f"{thread.host} has taken more than {_MOST_SECONDS:g} s") from None
 
 
-async def _attempts(api: Api, thread: Thread, body: str) -> str:
+async def _attempts(api: HostApi, thread: Thread, body: str) -> str:
     """Each attempt looks for the comment anew: a server that failed may have written it all the same."""
     for wait in WAITS:
         try:
@@ -71,7 +71,7 @@ async def _attempts(api: Api, thread: Thread, body: str) -> str:
     return await _write(api, thread, body)
 
 
-async def _write(api: Api, thread: Thread, body: str) -> str:
+async def _write(api: HostApi, thread: Thread, body: str) -> str:
     own = [number async for number in _own_comments(api, thread, body.partition("\n")[0])]
     if own:
         task, method, address = f"replace the comment on {thread.name}", thread.update, f"{thread.comment}{own[0]}"
@@ -83,7 +83,7 @@ async def _write(api: Api, thread: Thread, body: str) -> str:
     return thread.page(written) if isinstance(written, Mapping) else ""
 
 
-async def _own_comments(api: Api, thread: Thread, marker: str) -> AsyncIterator[int]:
+async def _own_comments(api: HostApi, thread: Thread, marker: str) -> AsyncIterator[int]:
     """The numbers of the comments that begin with the marker and are ours, oldest first.
 
     What another person has written is never taken for ours, whatever it says: its author could change it afterwards.

@@ -15,7 +15,7 @@ from typing import Final
 
 from pytest_fcall.backends.batch.client import ServerError
 from pytest_fcall.backends.batch.portion import BatchRequest, Division, Portion, PortionFolder, Selection, TooLarge
-from pytest_fcall.backends.batch.progress import BatchWork, NotHere, Progress, Visit
+from pytest_fcall.backends.batch.progress import BatchProgress, BatchWork, NotHere, Visit
 from pytest_fcall.backends.batch.results import NOT_ASKED
 from pytest_fcall.cli.record.batch_quote import BatchPrices, Quote, agreed, over_limit
 from pytest_fcall.cli.record.batch_servers import Servers, batch_backend
@@ -317,7 +317,7 @@ class BatchEngine:
         try:
             for portion in portions:
                 try:
-                    progress = Progress(self._folder, await servers.service_of(portion), self._others(portion))
+                    progress = BatchProgress(self._folder, await servers.service_of(portion), self._others(portion))
                     why = "" if await progress.cancel(portion) else "it is not certain which batch of the server it is"
                 except (NotHere, ServerError) as error:
                     why = str(error)

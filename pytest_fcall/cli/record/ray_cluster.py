@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_fcall.backends.cluster.answerer import Answerer
+from pytest_fcall.backends.cluster.answerer import RowAnswerer
 from pytest_fcall.backends.cluster.coordinator import Coordinator, CoordinatorClient
 from pytest_fcall.backends.local.vllm import RequestsToTokens, TokensToReplies, from_engine, to_engine
 from pytest_fcall.cli.ray_library import ClusterError, cluster_of, is_elsewhere, ray_errors
@@ -74,7 +74,7 @@ class Cluster:
             enable_true_multi_threading=True,
         )
         done = self._portions(plan, requests).map_batches(
-            Answerer,
+            RowAnswerer,
             fn_constructor_args=([ray.put(assignment)], self.coordinator),
             batch_size=None,
             batch_format="pyarrow",

@@ -23,7 +23,7 @@ from pytest_fcall.cli.score.rows import (
     judge_batch,
     row_files,
 )
-from pytest_fcall.cli.score.summary import SuiteSummary, Summary, add_csv_option, check_writable, write_tables
+from pytest_fcall.cli.score.summary import RowSummary, SuiteSummary, add_csv_option, check_writable, write_tables
 from pytest_fcall.cli.score.workers import WorkFailed, map_in_order
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_width
@@ -88,7 +88,7 @@ def run(arguments: Sequence[str]) -> int:
         check_writable(parser, options.csv)
     with _open_differences(parser, vars(options).get("differences")) as differences:
         if formats is _OWN_FORMATS:
-            summary: Summary = module.summary_of(judge, options)
+            summary: RowSummary = module.summary_of(judge, options)
         else:
             summary = SuiteSummary(judge, options.compare, shows_differences=differences is not None)
         if problem := _score_rows(options, judge, summary, differences):
@@ -207,7 +207,7 @@ def _judged_batches(options: Namespace, judge: RowJudge) -> Iterator[Sequence[Ju
     return map_in_order(partial(judge_batch, judge), batches, options.processes)
 
 
-def _score_rows(options: Namespace, judge: RowJudge, summary: Summary, differences: TextIO | None) -> str:
+def _score_rows(options: Namespace, judge: RowJudge, summary: RowSummary, differences: TextIO | None) -> str:
     """Write verdicts as they come, and count them. Return what ended it early; empty where nothing did."""
     progress = _Progress(sys.stderr)
     try:

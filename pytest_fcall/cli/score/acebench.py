@@ -18,8 +18,8 @@ from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.schema.errors import SchemaError
-from pytest_fcall.suites.acebench.categories import CATEGORIES, LANGUAGES, CaseId, Category, read_id
-from pytest_fcall.suites.acebench.files import Question, find_questions, read_questions
+from pytest_fcall.suites.acebench.categories import CATEGORIES, LANGUAGES, CaseId, QuestionCategory, read_id
+from pytest_fcall.suites.acebench.files import AceBenchQuestion, find_questions, read_questions
 from pytest_fcall.suites.acebench.rule import judge_answer, judge_task, task_progress
 from pytest_fcall.suites.acebench.scores import column_shares
 from pytest_fcall.suites.acebench.suite import case_of
@@ -71,7 +71,7 @@ class AceBenchJudge(RowJudge):
         verdict: dict[str, Json] = {"id": id_, "valid": ruling.valid, "error_type": ruling.error_type, **own}
         return RowVerdict(verdict, group_sums=[group] if self.totals else ())
 
-    def _question(self, id_: str) -> tuple[CaseId, Question]:
+    def _question(self, id_: str) -> tuple[CaseId, AceBenchQuestion]:
         """The parts of an id, and its question. Raises BrokenRow."""
         named = read_id(id_)
         if named is None:
@@ -109,7 +109,7 @@ def _rows(groups: Mapping[tuple[str, str], Sequence[float]]) -> Iterator[tuple[s
         yield column, f"{size:,}" if size else "", "-" if share is None else f"{share:.3f}"
 
 
-def _progress(question: Question, row: Mapping[str, Json]) -> float:
+def _progress(question: AceBenchQuestion, row: Mapping[str, Json]) -> float:
     """The share of milestones in `process`. Raises BrokenRow."""
     process = row.get("process")
     if not is_strings(process):
@@ -117,7 +117,7 @@ def _progress(question: Question, row: Mapping[str, Json]) -> float:
     return task_progress(question.milestones, process)
 
 
-def _is_strictly_right(category: Category, question: Question, result: Json) -> bool:
+def _is_strictly_right(category: QuestionCategory, question: AceBenchQuestion, result: Json) -> bool:
     if not isinstance(result, str):
         return False
     try:
@@ -130,7 +130,7 @@ def _is_strictly_right(category: Category, question: Question, result: Json) -> 
 
 
 @cache
-def _questions(language: str, category: Category, folder: Path) -> Mapping[str, Question | FaultyCase]:
+def _questions(language: str, category: QuestionCategory, folder: Path) -> Mapping[str, AceBenchQuestion | FaultyCase]:
     try:
         return {each.id: each for each in read_questions(language, category, folder)}
     except (ValueError, OSError) as error:

@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias, get_args
 
 from pytest_fcall.cli.score.rows import GroupFacts, RowJudge, RowVerdict
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.apibench.apis import Api, Change, entry_call, read_apis
+from pytest_fcall.suites.apibench.apis import ApiChange, ApiEntry, entry_call, read_apis
 from pytest_fcall.suites.apibench.constraints import NO_CONSTRAINTS, Constraints, read_constraints
 from pytest_fcall.suites.apibench.files import HUBS, question_without_document
 from pytest_fcall.suites.apibench.grades import Grade, GradedAnswer
@@ -133,17 +133,17 @@ def _constraints_of(row: Mapping[str, Json]) -> Constraints:
     return read_constraints(question_without_document(question)) if isinstance(question, str) else NO_CONSTRAINTS
 
 
-def _change_of(row: Mapping[str, Json], domain: str, right: str) -> Change | None:
+def _change_of(row: Mapping[str, Json], domain: str, right: str) -> ApiChange | None:
     """The change of the document that the model was given; None if the row names no former call."""
     former = row.get("former_api_call")
     if former is None:
         return None
     if not isinstance(former, str) or entry_call(former) is None or entry_call(right) is None:
         raise BrokenRow("`former_api_call` and `gold_api_call` must be calls as text")
-    return Change(Api(domain, former, {}), Api(domain, right, {}))
+    return ApiChange(ApiEntry(domain, former, {}), ApiEntry(domain, right, {}))
 
 
-def _graded_after_change(rule: StrictRule, answer: str, change: Change) -> GradedAnswer:
+def _graded_after_change(rule: StrictRule, answer: str, change: ApiChange) -> GradedAnswer:
     try:
         rule.refuse_empty(change)
     except ValueError as error:
@@ -152,7 +152,7 @@ def _graded_after_change(rule: StrictRule, answer: str, change: Change) -> Grade
 
 
 @lru_cache(maxsize=8)
-def _read_hub(folder: Path, hub: str) -> tuple[Api, ...] | None:
+def _read_hub(folder: Path, hub: str) -> tuple[ApiEntry, ...] | None:
     """The APIs of a hub; None where the folder has no database of it."""
     path = find_file(folder, f"{HUBS[hub].apis}.jsonl") if hub in HUBS else None
     return None if path is None else read_apis(path)

@@ -15,7 +15,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.suites.bfcl.answers import (
     ANSWER_DECODERS,
     UNKNOWN_HANDLER,
-    Answer,
+    BfclAnswer,
     Handler,
     Source,
     as_answer_row,
@@ -86,11 +86,11 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--differences", metavar="FILE", help="write the rows that the two profiles judge differently")
 
 
-def judge_of(parser: ArgumentParser, options: Namespace) -> BfclJudge:
+def judge_of(parser: ArgumentParser, options: Namespace) -> BfclRowJudge:
     """The judge of the command line. A file that cannot be read ends the program through `parser`."""
     underscored = None if options.names is None else options.names == "underscores"
     handler = Handler(underscored=underscored, decoder=options.decoder)
-    judge = BfclJudge(options.cases, options.source, handler, totals=options.totals, model=options.model or "")
+    judge = BfclRowJudge(options.cases, options.source, handler, totals=options.totals, model=options.model or "")
     try:
         _case_index(judge.cases)
     except OSError as error:
@@ -99,7 +99,7 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> BfclJudge:
 
 
 @dataclass(frozen=True, slots=True)
-class BfclJudge(RowJudge):
+class BfclRowJudge(RowJudge):
     """Judges rows by the cases in a file, which each process reads for itself."""
 
     row_fields: ClassVar = ("category", "id")
@@ -116,7 +116,7 @@ class BfclJudge(RowJudge):
     """Whose answers these are; empty where rows and files say it."""
     file: str = ""
 
-    def of_file(self, name: str) -> BfclJudge:
+    def of_file(self, name: str) -> BfclRowJudge:
         """Return the judge of the answers in a file."""
         return replace(self, file=name)
 
@@ -139,7 +139,7 @@ class BfclJudge(RowJudge):
     def _with_current_id(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         return with_current_id(row, category_of_file(self.file))
 
-    def with_habits(self, habits: Handler) -> BfclJudge:
+    def with_habits(self, habits: Handler) -> BfclRowJudge:
         """Return the judge of the answers of a handler."""
         return replace(self, handler=habits)
 
@@ -187,7 +187,7 @@ class BfclJudge(RowJudge):
         difference = None if why is None else (why, {"why": why, **verdict})
         return RowVerdict(verdict, difference, caution=self._caution(written, answer, index))
 
-    def _caution(self, row: Mapping[str, Json], answer: Answer, index: CaseIndex) -> str:
+    def _caution(self, row: Mapping[str, Json], answer: BfclAnswer, index: CaseIndex) -> str:
         """The evidence against the findings about the handler."""
         if answer.form in ("fc", "text") and "underscore_to_dot" not in row and self.asked.underscored is None:
             other = "dots" if answer.underscored else "underscores"

@@ -32,13 +32,13 @@ def add_options(parser: ArgumentParser) -> None:
     )
 
 
-def judge_of(_: ArgumentParser, options: Namespace) -> MannheimJudge:
+def judge_of(_: ArgumentParser, options: Namespace) -> MannheimRowJudge:
     """The judge of the command line."""
-    return MannheimJudge(options.totals, options.errors)
+    return MannheimRowJudge(options.totals, options.errors)
 
 
 @dataclass(frozen=True, slots=True)
-class MannheimJudge(RowJudge):
+class MannheimRowJudge(RowJudge):
     """Judges rows by what they hold."""
 
     row_fields: ClassVar = ("case",)

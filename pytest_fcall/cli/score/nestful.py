@@ -31,13 +31,13 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--totals", action="store_true", help="print the original's scores at the end")
 
 
-def judge_of(_: ArgumentParser, options: Namespace) -> NestfulJudge:
+def judge_of(_: ArgumentParser, options: Namespace) -> NestfulRowJudge:
     """The judge of the command line."""
-    return NestfulJudge(options.decoder, options.totals)
+    return NestfulRowJudge(options.decoder, options.totals)
 
 
 @dataclass(frozen=True, slots=True)
-class NestfulJudge(RowJudge):
+class NestfulRowJudge(RowJudge):
     """Judges rows by what they hold."""
 
     row_fields: ClassVar = ("sample_id",)

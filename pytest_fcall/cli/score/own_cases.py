@@ -11,7 +11,7 @@ from platform import node
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from pytest_fcall.cli.project import existing_paths
-from pytest_fcall.cli.score.own_summary import Finding, OwnSummary
+from pytest_fcall.cli.score.own_summary import OwnSummary, RowResult
 from pytest_fcall.cli.score.rows import RowJudge, RowVerdict
 from pytest_fcall.cli.score.stored_answers import answer_key, case_names, rows_of_other_file, stored_answer
 from pytest_fcall.core.values import Json
@@ -108,18 +108,20 @@ class OwnCaseJudge(RowJudge):
             files = " and ".join(case.file for case in owners)
             reason = f"cases of {files} have this id: write FILE::ID" if files else "no case has this id"
             name = answer.names[0]
-            return _not_judged({"key": answer.key, "id": name}, Finding("", "open", answer.key, reason, f"{name:.200}"))
+            return _not_judged(
+                {"key": answer.key, "id": name}, RowResult("", "open", answer.key, reason, f"{name:.200}")
+            )
         case = owners[0]
         identity = _identity(answer.key, case)
         if case.fault:
             raise BrokenRow(case.fault)
         if case.skip:
             return RowVerdict(
-                {**identity, "skipped": case.skip}, finding=Finding(case.name, "skipped", answer.key, case.skip)
+                {**identity, "skipped": case.skip}, finding=RowResult(case.name, "skipped", answer.key, case.skip)
             )
         if case.undecided:
-            return _not_judged(identity, Finding(case.name, "open", answer.key, case.undecided))
-        return _judged(identity, Finding(case.name, "right", answer.key), case, answer.replies)
+            return _not_judged(identity, RowResult(case.name, "open", answer.key, case.undecided))
+        return _judged(identity, RowResult(case.name, "right", answer.key), case, answer.replies)
 
     def verdict_of_broken(self, row: Mapping[str, Json]) -> RowVerdict:
         """The key and the case of a row, as far as they are known."""
@@ -132,7 +134,7 @@ class OwnCaseJudge(RowJudge):
         else:
             identity, name = {"key": key, "id": names[0] if names else ""}, ""
         known = {field: value for field, value in identity.items() if value}
-        return RowVerdict(known, finding=Finding(name, "error", key))
+        return RowVerdict(known, finding=RowResult(name, "error", key))
 
     def recorded_verdict(self, row: Mapping[str, Json]) -> Mapping[str, Json]:
         """An earlier verdict of ours."""
@@ -147,17 +149,17 @@ def _identity(key: str, case: OwnCase) -> dict[str, Json]:
     return {"key": key, "id": case.id, "file": case.file}
 
 
-def _not_judged(identity: Mapping[str, Json], finding: Finding) -> RowVerdict:
+def _not_judged(identity: Mapping[str, Json], finding: RowResult) -> RowVerdict:
     return RowVerdict({**identity, "not_judged": finding.why}, finding=finding)
 
 
-def _judged(identity: Mapping[str, Json], finding: Finding, case: OwnCase, replies: tuple[object, ...]) -> RowVerdict:
+def _judged(identity: Mapping[str, Json], finding: RowResult, case: OwnCase, replies: tuple[object, ...]) -> RowVerdict:
     from pytest_fcall.backends.apps.answers.errors import AnswerError
-    from pytest_fcall.session.judge.given_answers import Undecided
+    from pytest_fcall.session.judge.given_answers import UndecidedAnswer
 
     try:
         verdict = case.answers.verdict(replies)
-    except Undecided as reason:
+    except UndecidedAnswer as reason:
         return _not_judged(identity, finding._replace(outcome="open", why=str(reason)))
     except (AnswerError, CaseEnded) as problem:
         raise BrokenRow(str(problem)) from None

@@ -28,7 +28,7 @@ _MOST_CASES: Final = 20
 _TITLES: Final = ("case", "answers", "right", "rate", "95 % interval", "not judged")
 
 
-class Finding(NamedTuple):
+class RowResult(NamedTuple):
     """The result of a case in one row."""
 
     case: str
@@ -123,7 +123,7 @@ class OwnSummary:
     def add(self, row: JudgedRow) -> None:
         """Count one row."""
         self._agreement.add(row)
-        found = cast("Finding", row.finding)
+        found = cast("RowResult", row.finding)
         if found.case:
             self._add_to_case(self._tallies.setdefault(found.case, _Tally()), found)
         if found.outcome == "wrong":
@@ -136,7 +136,7 @@ class OwnSummary:
             reasons.setdefault(found.why, _Named()).add(found.case or found.name)
 
     @staticmethod
-    def _add_to_case(tally: _Tally, found: Finding) -> None:
+    def _add_to_case(tally: _Tally, found: RowResult) -> None:
         tally.right += found.outcome == "right"
         tally.wrong += found.outcome == "wrong"
         tally.forbidden += "forbidden_call" in found.kinds

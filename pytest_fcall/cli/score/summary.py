@@ -23,7 +23,7 @@ from pytest_fcall.reporting.score_tables import own_table_lines
 _MOST_DISAGREEMENTS: Final = 10
 
 
-class Summary(Protocol):
+class RowSummary(Protocol):
     """Counts rows one by one, and says at the end what they came to. It does not grow with the rows."""
 
     def add(self, row: JudgedRow) -> None:

@@ -33,7 +33,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--totals", action="store_true", help="print the scores of each task at the end")
 
 
-def judge_of(parser: ArgumentParser, options: Namespace) -> ToolBenchJudge:
+def judge_of(parser: ArgumentParser, options: Namespace) -> ToolBenchRowJudge:
     """The judge of the command line. A file that cannot be read ends the program through `parser`."""
     try:
         _read_actions(options.objects)
@@ -41,11 +41,11 @@ def judge_of(parser: ArgumentParser, options: Namespace) -> ToolBenchJudge:
         parser.error(f"cannot read {options.objects}: {error.strerror or error}")
     except (ValueError, RecursionError) as error:
         parser.error(f"cannot read {options.objects}: {error}")
-    return ToolBenchJudge(options.objects, options.totals)
+    return ToolBenchRowJudge(options.objects, options.totals)
 
 
 @dataclass(frozen=True, slots=True)
-class ToolBenchJudge(RowJudge):
+class ToolBenchRowJudge(RowJudge):
     """Judges rows by what they hold, and by the objects in a file, which each process reads for itself."""
 
     row_fields: ClassVar = ("task", "case")

@@ -16,7 +16,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.result.exit_status import FAILED, INCONCLUSIVE, PASSED
 
 if TYPE_CHECKING:
-    from pytest_fcall.strength.figures import Figure, SuiteStrength
+    from pytest_fcall.strength.figures import StrengthFigure, SuiteStrength
 
 _USAGE: Final = 2
 _MOST_NAMED: Final = 5
@@ -111,18 +111,18 @@ def _print_text(suite: SuiteStrength, root: object, *, everything: bool) -> None
 
 def _status(suite: SuiteStrength, least: float | None, least_case: float | None) -> int:
     """1 where a figure is too low whatever a run would decide, 10 where nothing is measured or a run must decide."""
-    from pytest_fcall.strength.figures import Figure
+    from pytest_fcall.strength.figures import StrengthFigure
 
     if any(each.strength.contradiction for each in suite.cases):
         return FAILED
     if not suite.mutated:
         return INCONCLUSIVE
-    found = [_held(Figure.of(suite.tally), least)]
-    found += [_held(Figure.of(each.strength.tally), least_case) for each in suite.mutated]
+    found = [_held(StrengthFigure.of(suite.tally), least)]
+    found += [_held(StrengthFigure.of(each.strength.tally), least_case) for each in suite.mutated]
     return max(found, key=_gravity)
 
 
-def _held(figure: Figure, least: float | None) -> int:
+def _held(figure: StrengthFigure, least: float | None) -> int:
     if least is None or figure.low >= least - 1e-9:
         return PASSED
     return FAILED if figure.high < least - 1e-9 else INCONCLUSIVE

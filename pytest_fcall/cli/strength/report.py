@@ -15,7 +15,7 @@ from pytest_fcall.reporting.faults import file_path_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import table_lines
 from pytest_fcall.strength.case_strength import Tally
-from pytest_fcall.strength.figures import Figure, FileCase, Gap, SuiteStrength, mean_tally
+from pytest_fcall.strength.figures import FileCase, Gap, StrengthFigure, SuiteStrength, mean_tally
 from pytest_fcall.strength.mistakes.kinds import MISTAKES, weight
 from pytest_fcall.strength.mutants import Mutant
 from pytest_fcall.strength.readings import Looseness
@@ -86,18 +86,18 @@ def _tables(suite: SuiteStrength, root: Path, width: int, *, everything: bool) -
     ]
     yield from table_lines(titles, rows, 1, width)
     yield ""
-    tools = sorted(suite.by_tool().items(), key=lambda item: (Figure.of(item[1]).low, item[0]))
+    tools = sorted(suite.by_tool().items(), key=lambda item: (StrengthFigure.of(item[1]).low, item[0]))
     weak_tools = [
-        [tool or "(no tool)", _figure_text(Figure.of(tally))]
+        [tool or "(no tool)", _figure_text(StrengthFigure.of(tally))]
         for tool, tally in tools
-        if everything or Figure.of(tally).low < _WHOLE
+        if everything or StrengthFigure.of(tally).low < _WHOLE
     ]
     yield from _weakest(["tool", "strength"], weak_tools, width, everything=everything)
-    cases = sorted(suite.mutated, key=lambda each: Figure.of(each.strength.tally).low)
+    cases = sorted(suite.mutated, key=lambda each: StrengthFigure.of(each.strength.tally).low)
     weak_cases = [
         [each.strength.case.id, *_row(each.strength.counts, each.strength.tally)]
         for each in cases
-        if everything or Figure.of(each.strength.tally).low < _WHOLE
+        if everything or StrengthFigure.of(each.strength.tally).low < _WHOLE
     ]
     yield from _weakest(["case", "mistakes", "noticed", "strength"], weak_cases, width, everything=everything)
 
@@ -114,7 +114,7 @@ def _weakest(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int, *
 
 
 def _row(counts: Tally, tally: Tally) -> list[str]:
-    return [f"{counts.whole:,.0f}", f"{counts.caught:,.0f}", _figure_text(Figure.of(tally))]
+    return [f"{counts.whole:,.0f}", f"{counts.caught:,.0f}", _figure_text(StrengthFigure.of(tally))]
 
 
 def _counted(cases: Sequence[FileCase]) -> Tally:
@@ -155,7 +155,7 @@ def last_line(suite: SuiteStrength) -> str:
     unmeasured = len(suite.cases) - len(suite.mutated)
     parts += [f"{plural_text(unmeasured, 'case')} not measured"] if unmeasured else []
     where = plural_text(len(suite.mutated), "case")
-    return f"strength {_figure_text(Figure.of(suite.tally))} of {where}: {', '.join(parts)}"
+    return f"strength {_figure_text(StrengthFigure.of(suite.tally))} of {where}: {', '.join(parts)}"
 
 
 def report_json(suite: SuiteStrength, root: Path) -> dict[str, Json]:
@@ -176,7 +176,7 @@ def report_json(suite: SuiteStrength, root: Path) -> dict[str, Json]:
 
 
 def _figure_data(tally: Tally) -> dict[str, Json]:
-    figure = Figure.of(tally)
+    figure = StrengthFigure.of(tally)
     if figure.value is None:
         return {"strength": None}
     return {"strength": round(figure.value, 6), "low": round(figure.low, 6), "high": round(figure.high, 6)}
@@ -241,7 +241,7 @@ def _trail(cause: Looseness) -> ExpectationTrail:
     return ExpectationTrail(at.part, at.turn, at.alternative, at.call, path)
 
 
-def _figure_text(figure: Figure) -> str:
+def _figure_text(figure: StrengthFigure) -> str:
     """A figure, with its range where something is undecided."""
     if figure.value is None:
         return "-"

@@ -15,7 +15,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from pytest_fcall.backends.known_secrets import secrets_of_variables
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.case_file import CaseFile, read_case_file, read_case_text
+from pytest_fcall.cases.case_file import CaseFileContent, read_case_file, read_case_text
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cases.preamble import LockedSource, catalogue_sources, tool_sources
@@ -67,7 +67,7 @@ class ProblemList:
             print(message, file=sys.stderr)
 
 
-def readable_case_files(project: Project, problems: ProblemList) -> Iterator[CaseFile]:
+def readable_case_files(project: Project, problems: ProblemList) -> Iterator[CaseFileContent]:
     """The case files that can be read. Their faults are added to the problems."""
     for _, file in _read_each(project, problems, _read_cases):
         for fault in file.faults:
@@ -75,7 +75,7 @@ def readable_case_files(project: Project, problems: ProblemList) -> Iterator[Cas
         yield file
 
 
-def _read_cases(path: Path, *, root: Path) -> CaseFile:
+def _read_cases(path: Path, *, root: Path) -> CaseFileContent:
     return read_case_file(path, root=root, outside=anywhere(path))
 
 

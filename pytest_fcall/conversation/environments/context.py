@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, Limits
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, CallLimits
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.digests import digest
 from pytest_fcall.core.request import Tool
@@ -189,7 +189,7 @@ class EnvironmentContext:
     """pytest's root folder, which is importable."""
     folder: Path
     """The folder of the case file."""
-    limits: Limits = DEFAULT_LIMITS
+    limits: CallLimits = DEFAULT_LIMITS
     hosts: Hosts = field(default_factory=Hosts)
     """The hosts that may be asked over HTTP; none by default."""
     result_store: ResultStore | None = None

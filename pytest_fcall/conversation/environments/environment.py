@@ -46,16 +46,16 @@ async def open_environment(
         case "mcp":
             from pytest_fcall.conversation.environments.mcp import open_mcp
 
-            return OfferedTools(names, await open_mcp(called, context))
+            return OfferedToolsEnvironment(names, await open_mcp(called, context))
         case "http":
             from pytest_fcall.conversation.environments.http import open_http
 
-            return OfferedTools(names, open_http(settings, called, context))
+            return OfferedToolsEnvironment(names, open_http(settings, called, context))
         case environment:
             names = {tool.name: source_name(tool) for tool in called}
             spec = EnvironmentSpec(context.root, environment, settings.setup)
     start = partial(_start_process, settings.needs or EnvironmentNeeds(), spec, context)
-    return OfferedTools(names, await _recorded(settings, start, context.result_store))
+    return OfferedToolsEnvironment(names, await _recorded(settings, start, context.result_store))
 
 
 async def _recorded(
@@ -119,7 +119,7 @@ class EnvironmentWrapper:
         await self._environment.close()
 
 
-class OfferedTools(EnvironmentWrapper):
+class OfferedToolsEnvironment(EnvironmentWrapper):
     """Only offered tools can be called; `names` maps their names to those within the environment."""
 
     def __init__(self, names: Mapping[str, str], environment: Environment) -> None:

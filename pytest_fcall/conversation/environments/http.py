@@ -18,7 +18,7 @@ from pytest_fcall.core.values import Json, mapping_or_empty
 from pytest_fcall.schema.errors import SchemaError
 
 if TYPE_CHECKING:
-    from pytest_fcall.conversation.environments.http_sender import HttpSender
+    from pytest_fcall.conversation.environments.http_sender import ConversationSender
 
 QueryPairs: TypeAlias = list[tuple[str, str]]
 ParameterStyle: TypeAlias = Mapping[str, Json]
@@ -35,7 +35,7 @@ class HttpEnvironment:
         self._server = server
         self._context = context
         self._recorder = ResultRecorder(context.result_store, reuse=True)
-        self._sender: HttpSender | None = None
+        self._sender: ConversationSender | None = None
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> CallResult:
         """Send a request, or look up its recorded answer. Raises ResultNotRecorded and core.Unanswered."""
@@ -62,9 +62,9 @@ class HttpEnvironment:
 
     async def _send(self, request: HttpRequest) -> CallResult:
         if self._sender is None:
-            from pytest_fcall.conversation.environments.http_sender import HttpSender
+            from pytest_fcall.conversation.environments.http_sender import ConversationSender
 
-            self._sender = HttpSender(self._context.hosts, self._context.limits)
+            self._sender = ConversationSender(self._context.hosts, self._context.limits)
         return await self._sender.send(request)
 
 

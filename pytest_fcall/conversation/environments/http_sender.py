@@ -9,7 +9,7 @@ from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, D
 from yarl import URL
 
 from pytest_fcall.conversation.environments.context import HostRefused, Hosts
-from pytest_fcall.conversation.execution.limits import Limits
+from pytest_fcall.conversation.execution.limits import CallLimits
 from pytest_fcall.core.backend import Unanswered
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.json_data import read_json, refuse_constant
@@ -26,10 +26,10 @@ _SHOWN: Final = 2_000
 """Characters shown of an answer with an error status."""
 
 
-class HttpSender:
+class ConversationSender:
     """Sends the requests of one conversation, without cookies and without the proxies of the environment."""
 
-    def __init__(self, hosts: Hosts, limits: Limits) -> None:
+    def __init__(self, hosts: Hosts, limits: CallLimits) -> None:
         self._hosts = hosts
         self._limits = limits
         self._session = ClientSession(

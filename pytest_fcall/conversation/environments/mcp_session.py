@@ -15,7 +15,7 @@ from mcp import Client, MCPError
 from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT, CallToolResult, TextContent
 from pydantic import ValidationError
 
-from pytest_fcall.conversation.execution.limits import EnvironmentFailed, Limits
+from pytest_fcall.conversation.execution.limits import CallLimits, EnvironmentFailed
 from pytest_fcall.core.backend import Unanswered
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.values import Json
@@ -37,7 +37,7 @@ class McpSession:
     The connection runs in a task of its own, so that its failure does not cancel the conversation.
     """
 
-    def __init__(self, spec: Mapping[str, Json], folder: Path, limits: Limits) -> None:
+    def __init__(self, spec: Mapping[str, Json], folder: Path, limits: CallLimits) -> None:
         self._limits = limits
         self._calls: asyncio.Queue[_QueuedCall | None] = asyncio.Queue()
         self._ready: asyncio.Future[frozenset[str]] = asyncio.get_running_loop().create_future()
@@ -45,7 +45,7 @@ class McpSession:
         self._task = asyncio.create_task(self._run(spec, folder))
 
     @classmethod
-    async def start(cls, spec: Mapping[str, Json], folder: Path, limits: Limits) -> McpSession:
+    async def start(cls, spec: Mapping[str, Json], folder: Path, limits: CallLimits) -> McpSession:
         """Connect to the server and list its tools. Raises EnvironmentFailed."""
         session = cls(spec, folder, limits)
         try:

@@ -35,7 +35,7 @@ class EnvironmentSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CallLimits:
     """Limits of called functions."""
 
     seconds: float = 10.0
@@ -62,4 +62,4 @@ class Limits:
     """Environment variables that are passed on, besides those without secrets."""
 
 
-DEFAULT_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = CallLimits()

@@ -19,7 +19,7 @@ from tempfile import mkdtemp
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Self
 
-from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentFailed, EnvironmentSpec, Limits
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, CallLimits, EnvironmentFailed, EnvironmentSpec
 from pytest_fcall.conversation.execution.sandbox import SandboxRules, weakness
 from pytest_fcall.core.conversation import CallResult
 
@@ -63,7 +63,7 @@ class ToolProcess:
     ones give an error that says so. `close` ends the process and all that it started, and removes its files.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process, folder: Path, limits: Limits) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, folder: Path, limits: CallLimits) -> None:
         self._process = process
         self._folder = folder
         self._limits = limits
@@ -78,7 +78,7 @@ class ToolProcess:
         """
 
     @classmethod
-    async def start(cls, spec: EnvironmentSpec, limits: Limits = DEFAULT_LIMITS) -> Self:
+    async def start(cls, spec: EnvironmentSpec, limits: CallLimits = DEFAULT_LIMITS) -> Self:
         """Start a process and make the environment in it. Raises EnvironmentFailed."""
         folder = _make_folder()
         try:
@@ -221,7 +221,7 @@ def _read_answer(line: bytes, number: int) -> CallResult:
     raise ValueError
 
 
-async def _start_process(spec: EnvironmentSpec, limits: Limits, folder: Path) -> asyncio.subprocess.Process:
+async def _start_process(spec: EnvironmentSpec, limits: CallLimits, folder: Path) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-B", "-X", "utf8", "-c", _START, json.dumps([str(spec.root), *sys.path])),
         stdin=subprocess.PIPE,
@@ -242,7 +242,7 @@ def _harmless_variables(variables: Mapping[str, str], folder: str) -> dict[str, 
     return {**passed, **_SINGLE_THREADED, **dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"), folder)}
 
 
-def _process_spec(spec: EnvironmentSpec, limits: Limits, folder: Path) -> dict[str, Json]:
+def _process_spec(spec: EnvironmentSpec, limits: CallLimits, folder: Path) -> dict[str, Json]:
     """The first line sent to the process."""
     rules = SandboxRules(
         readable=_readable_paths(tuple(sys.path), spec.root, limits.folders),

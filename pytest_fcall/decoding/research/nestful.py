@@ -28,7 +28,7 @@ def decode(text: str, _tools: Sequence[Tool] = ()) -> Calls:
         return Calls(malformed=f"The text is not JSON: {error}." if _KEY.search(split_thinking(text)[1]) else None)
     items = value if isinstance(value, list) else [value]
     labels = [item.get("label") if isinstance(item, Mapping) else None for item in items]
-    references = References(
+    references = LabelReferences(
         {label.strip("$"): str(number) for number, label in enumerate(labels, 1) if isinstance(label, str)}
     )
     for item in items:
@@ -36,7 +36,7 @@ def decode(text: str, _tools: Sequence[Tool] = ()) -> Calls:
     return collector.result()
 
 
-def _read(item: Json, references: References) -> ReadCall:
+def _read(item: Json, references: LabelReferences) -> ReadCall:
     if not isinstance(item, Mapping) or not isinstance(name := item.get("name"), str) or not name:
         raise NotJson("it is not an object with `name` and `arguments`")
     if unknown := [key for key in item if key not in _KEYS]:
@@ -48,7 +48,7 @@ def _read(item: Json, references: References) -> ReadCall:
     return Call(name, {key: references.named(value) for key, value in arguments.items()}), ()
 
 
-class References:
+class LabelReferences:
     """Puts names in place of the labels of calls."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:

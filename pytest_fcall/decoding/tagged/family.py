@@ -28,7 +28,7 @@ Attempt: TypeAlias = Callable[[], ReadCall]
 """Reads one call that the model attempted, or raises Unreadable."""
 
 
-class Body(Protocol):
+class BodyReader(Protocol):
     """Reads the text between the opening and the closing of calls."""
 
     @property
@@ -51,7 +51,7 @@ class Form:
 
     opening: str
     closing: str
-    body: Body
+    body: BodyReader
     lookahead: str = ""
     """A pattern of the text after the opening."""
     closing_optional: bool = False

@@ -27,7 +27,7 @@ _ANNOTATIONS = frozenset(
 _Schema = dict[str, Json]
 
 
-class References:
+class DocumentReferences:
     """The references of one tool to other parts of its document.
 
     Their targets are copied to where they are used, which models read most easily. A target that refers to itself
@@ -194,7 +194,7 @@ def _checked(document: Json) -> Mapping[str, Json]:
 def _operations(document: Mapping[str, Json]) -> Iterator[_Operation]:
     paths = document.get("paths")
     for route, item in paths.items() if isinstance(paths, Mapping) else ():
-        node, _ = References(document).follow(item, ("paths", route))
+        node, _ = DocumentReferences(document).follow(item, ("paths", route))
         for method in _METHODS:
             if isinstance(operation := node.get(method), Mapping):
                 yield _Operation(method, str(route), operation, node)
@@ -211,7 +211,7 @@ def _selected(name: str, offered: Sequence[_Operation]) -> _Operation:
 
 
 def _tool(document: Mapping[str, Json], operation: _Operation, base: str) -> Tool:
-    references = References(document)
+    references = DocumentReferences(document)
     arguments = [*_parameters(references, operation)]
     rest: _Schema = {}
     if "requestBody" in operation.node:
@@ -239,7 +239,7 @@ def _sending(
     document: Mapping[str, Json],
     operation: _Operation,
     properties: Mapping[str, _Argument],
-    references: References,
+    references: DocumentReferences,
     base: str,
 ) -> _Schema:
     """The rules by which the arguments of the tool become a request."""
@@ -274,7 +274,7 @@ def _description(node: Mapping[str, Json]) -> str:
     return "\n\n".join(dict.fromkeys(filter(None, words)))
 
 
-def _parameters(references: References, operation: _Operation) -> Iterator[_Argument]:
+def _parameters(references: DocumentReferences, operation: _Operation) -> Iterator[_Argument]:
     found: dict[tuple[str, str], _Argument] = {}
     shared = ("paths", operation.route, "parameters")
     for items, path in (
@@ -288,7 +288,7 @@ def _parameters(references: References, operation: _Operation) -> Iterator[_Argu
     yield from found.values()
 
 
-def _parameter(references: References, item: Json, path: Path) -> _Argument:
+def _parameter(references: DocumentReferences, item: Json, path: Path) -> _Argument:
     node, path = references.follow(item, path)
     name, place = node.get("name"), node.get("in")
     if not isinstance(name, str) or not isinstance(place, str):
@@ -323,7 +323,7 @@ def _rank(media_type: str) -> int:
     return 1 if kind in _FORMS else 2
 
 
-def _body(references: References, operation: _Operation) -> tuple[list[_Argument], _Schema]:
+def _body(references: DocumentReferences, operation: _Operation) -> tuple[list[_Argument], _Schema]:
     """The properties of the body as arguments, and the keywords for further ones; else one argument, `body`."""
     node, path = references.follow(operation.node["requestBody"], (*operation.path, "requestBody"))
     needed = node.get("required") is True

@@ -15,7 +15,7 @@ from pytest_fcall.core.request import Request
 from pytest_fcall.session.ask.active_run import ActiveRun
 from pytest_fcall.session.ask.no_reply import AppOverBudget, NotRecorded, WentAround
 from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
-from pytest_fcall.session.ask.recordings import CaseRecordings
+from pytest_fcall.session.ask.recordings import RecordedAppRequests
 from pytest_fcall.session.ask.types import Asker, Question, Source
 from pytest_fcall.session.ask.volatile import volatile_of
 from pytest_fcall.session.endings import CaseError
@@ -286,7 +286,7 @@ class AppProxy:
         self._asked.add(question.source.id)
         file = self._recordings.file_name(question)
         origin = RequestOrigin(inside.source.id, file, question.asker.case, question.request.sample)
-        recordings = CaseRecordings(self._recordings, inside, live)
+        recordings = RecordedAppRequests(self._recordings, inside, live)
         volatile, strays = volatile_of(question.asker.volatile, question.model), self._endpoint.runs.strays
         return AppRun(
             origin,

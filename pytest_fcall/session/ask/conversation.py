@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pytest_fcall.session.settings import EnvironmentSettings
 
 
-class EarlierResult(NamedTuple):
+class EarlierState(NamedTuple):
     """The state that earlier conversations have left, and the replies in them if they were held for this test."""
 
     state: CarriedState
@@ -78,7 +78,7 @@ class EarlierConversations:
 
     async def of(
         self, earlier: EarlierCases, question: Question, hold: Callable[[], Awaitable[CarriedState]]
-    ) -> EarlierResult:
+    ) -> EarlierState:
         """The result of earlier conversations, for this question. `hold` holds them if no test has started them."""
         key = _key(earlier, question.model, question.request)
         with self._lock:
@@ -87,14 +87,14 @@ class EarlierConversations:
             if not known:
                 started.state.set_running_or_notify_cancel()  # so that a cancelled test does not cancel it for others
         if known:
-            return EarlierResult(await self._awaited(known, question))
+            return EarlierState(await self._awaited(known, question))
         try:
             state = await hold()
         except BaseException as error:  # CaseEnded is one, and the others wait for any end
             started.state.set_exception(error)
             raise
         started.state.set_result(state)
-        return EarlierResult(state, [step.reply for transcript in state.transcripts for step in transcript.steps])
+        return EarlierState(state, [step.reply for transcript in state.transcripts for step in transcript.steps])
 
     async def _awaited(self, started: _Started, question: Question) -> CarriedState:
         try:
@@ -194,7 +194,7 @@ class ConversationRunner:
         except EnvironmentFailed as error:
             raise CaseError(f"{case}{error}") from None
 
-    async def _before(self, earlier: EarlierCases, conversation: Conversation) -> EarlierResult:
+    async def _before(self, earlier: EarlierCases, conversation: Conversation) -> EarlierState:
         """The result of the conversations before it, which are held for the first test that needs them."""
         from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment
 

@@ -15,7 +15,7 @@ from pytest_fcall.core.reply import Usage
 if TYPE_CHECKING:
     from pytest_fcall.backends.budget import Bill, Budget
     from pytest_fcall.backends.costs import Price
-    from pytest_fcall.backends.dispatch.job import Limits
+    from pytest_fcall.backends.dispatch.job import DispatchLimits
     from pytest_fcall.backends.processes.ledger import Ledger
     from pytest_fcall.backends.proxy.forwarded_request import ForwardedRequest
     from pytest_fcall.session.ask.recordings import SessionRecordings
@@ -141,11 +141,11 @@ def _price(model: Model, root: Path) -> Price | None:
         raise ModelUnavailable(str(error)) from None
 
 
-def request_limits(settings: Settings, recordings: SessionRecordings) -> Limits:
+def request_limits(settings: Settings, recordings: SessionRecordings) -> DispatchLimits:
     """The limits of this process; requests and tokens per minute are counted in a ledger that all workers share."""
-    from pytest_fcall.backends.dispatch.job import Limits
+    from pytest_fcall.backends.dispatch.job import DispatchLimits
 
-    return Limits(
+    return DispatchLimits(
         concurrency=share_of_concurrency(settings),
         rpm=settings.requests_per_minute,
         tpm=settings.tokens_per_minute,

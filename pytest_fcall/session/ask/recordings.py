@@ -290,7 +290,7 @@ class SessionRecordings:
         return self._file_names[file]
 
 
-class CaseRecordings(NamedTuple):
+class RecordedAppRequests(NamedTuple):
     """The requests of an app that are recorded for one case."""
 
     recordings: SessionRecordings

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
 
-    from pytest_fcall.backends.dispatch.job import Progress
+    from pytest_fcall.backends.dispatch.job import DispatchProgress
     from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.core.backend import Backend
     from pytest_fcall.core.extension import Decoder
@@ -263,7 +263,7 @@ class Replies:
         """The parts left out of the keys of requests of a test and of its app."""
         return tuple(dict.fromkeys((*self._volatile.left_out(nodeid), *self._transport.left_out(nodeid))))
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> DispatchProgress | None:
         """The progress of this process's requests; None where none was sent."""
         return self._transport.progress()
 

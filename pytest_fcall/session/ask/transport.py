@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
-    from pytest_fcall.backends.dispatch.job import AnsweredJob, Claim, Job, Progress
+    from pytest_fcall.backends.dispatch.job import AnsweredJob, Claim, DispatchProgress, Job
     from pytest_fcall.backends.recordings.volatile import LeftOut
     from pytest_fcall.session.ask.active_run import ActiveRun
     from pytest_fcall.session.ask.recordings import SessionRecordings
@@ -49,7 +49,7 @@ class ProgressDisplay(Protocol):
 
 
 AppCall: TypeAlias = "Callable[[Request], Reply | Coroutine[object, None, Reply]]"
-ProgressDisplayFactory: TypeAlias = "Callable[[Callable[[], Progress], int], ProgressDisplay]"
+ProgressDisplayFactory: TypeAlias = "Callable[[Callable[[], DispatchProgress], int], ProgressDisplay]"
 
 
 class ReceivedReply(NamedTuple):
@@ -99,7 +99,7 @@ class Transport:
         self.expected = 0
         """Number of requests to come, as far as that is known."""
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> DispatchProgress | None:
         """The progress of the dispatcher's requests; None where there is none."""
         return self._dispatcher.progress() if self._dispatcher else None
 

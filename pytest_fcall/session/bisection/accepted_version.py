@@ -49,7 +49,7 @@ def accepted_question(stanza: Stanza | None, model: str) -> Mapping[str, str]:
     return digests
 
 
-class RightAnswers:
+class KeptAnswers:
     """The newest right answers that runs have kept. The files are read once, when the first answer is wanted."""
 
     def __init__(self, root: Path) -> None:

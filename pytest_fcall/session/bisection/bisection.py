@@ -12,7 +12,7 @@ from pytest_fcall.bisection.edit import Edit, EditKey
 from pytest_fcall.bisection.patch import question_diff, undoing_patch
 from pytest_fcall.bisection.search import Cause, Causes, ErrorBudget, Fails, Trial, fewest_trials, find_causes
 from pytest_fcall.core.files import read_regular
-from pytest_fcall.reporting.bisected import BisectedCase, BisectStatus, Cell, FoundCause, FoundEdit, Plan
+from pytest_fcall.reporting.bisected import BisectedCase, BisectStatus, Cell, FoundCause, FoundEdit, SearchPlan
 from pytest_fcall.session.bisection.suspect import Allowance, Suspect, why_not_asked
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ class Bisection:
         """Whether an edit is to be asked alone, and was not."""
         return self.each_alone and not {"harmless", "unknown"}.isdisjoint(case.cells.values())
 
-    def plan(self, most: int, cost_of: Callable[[str, Request], float | None], found: Sequence[BisectedCase]) -> Plan:
+    def plan(
+        self, most: int, cost_of: Callable[[str, Request], float | None], found: Sequence[BisectedCase]
+    ) -> SearchPlan:
         """The requests that will be sent for the cases that recordings leave open, and the most that they may cost.
 
         `cost_of` gives the most that a request to a model may cost.
@@ -76,7 +78,7 @@ class Bisection:
         versions = [each for suspect in left for each in (suspect.difference.version(frozenset()), suspect.today)]
         costs = [cost_of(each.model, each.request) for each in versions]
         dearest = None if None in costs else max((cost for cost in costs if cost is not None), default=None)
-        return Plan(len(left), max(min(usual, most), 1), most, None if dearest is None else dearest * most)
+        return SearchPlan(len(left), max(min(usual, most), 1), most, None if dearest is None else dearest * most)
 
     def _trials(self) -> Iterator[int]:
         """The questions of each case, if one edit is guilty of all."""

@@ -25,12 +25,12 @@ from pytest_fcall.tracking.question_digests import (
     question_digests,
     system_prompt,
 )
-from pytest_fcall.tracking.stanza import Stanza, WireRequest, call_counts_of, call_results_of, stanza_to_json
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest, call_counts_of, call_results_of, stanza_to_json
 
 if TYPE_CHECKING:
     from pytest_fcall.session.judge.samples import JudgedAnswer
     from pytest_fcall.session.settings import BaselineSettings
-    from pytest_fcall.tracking.comparison import ChanceTest, Comparison, Judged, Known, StanzaJudge
+    from pytest_fcall.tracking.comparison import CaseJudgement, ChanceTest, Comparison, EarlierFacts, StanzaJudge
 
 _INCOMPLETE = frozenset({"malformed", "truncated", "refused"})
 """Kinds of reasons after which there may have been more calls than were read."""
@@ -156,7 +156,7 @@ class BaselineComparison(NamedTuple):
             return None
 
 
-def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[WireRequest, ...] | None) -> Stanza:
+def stanza_of(case: Case, request: Request, judged: JudgedAnswer, wire: tuple[StanzaRequest, ...] | None) -> Stanza:
     """The stanza that a baseline would keep of a verdict, and of the requests that an app sent meanwhile."""
     reply, verdict, transcript = judged.reply, judged.verdict, judged.answer.transcript
     calls, engine = _whole_calls(judged), dict(reply.engine)
@@ -205,8 +205,8 @@ def failure_way_of_answer(judged: JudgedAnswer) -> str:
 
 
 def compare_with_baseline(
-    now: Judged,
-    known: Known,
+    now: CaseJudgement,
+    known: EarlierFacts,
     case: Case,
     judge: StanzaJudge,
     test: Callable[[], ChanceTest],

@@ -19,7 +19,7 @@ from pytest_fcall.decoding import decode
 from pytest_fcall.matching.app import judge_app_exchanges
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.tracking.question_digests import question_digests
-from pytest_fcall.tracking.stanza import WireRequest, wire_to_json
+from pytest_fcall.tracking.stanza import StanzaRequest, wire_to_json
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator, Decoder
@@ -39,7 +39,7 @@ _ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": Tru
 
 def wire_of(
     inside: Sequence[AppExchange] | None, decoders: Mapping[str, Decoder], decoder: str | None = None
-) -> tuple[WireRequest, ...] | None:
+) -> tuple[StanzaRequest, ...] | None:
     """The part that is kept of the requests that a model answered; None where the requests are unknown."""
     if inside is None:
         return None
@@ -88,8 +88,8 @@ def wire_reasons(
     )
 
 
-def _kept_request(inner: AppExchange, decoders: Mapping[str, Decoder]) -> WireRequest:
-    return WireRequest(inner.model, _calls(inner, decoders), question_digests(_stable_request(inner.request)))
+def _kept_request(inner: AppExchange, decoders: Mapping[str, Decoder]) -> StanzaRequest:
+    return StanzaRequest(inner.model, _calls(inner, decoders), question_digests(_stable_request(inner.request)))
 
 
 def _calls(inner: AppExchange, decoders: Mapping[str, Decoder]) -> tuple[Call, ...] | None:
@@ -121,7 +121,7 @@ def _offered(inside: Sequence[AppExchange] | None) -> Iterator[Tool]:
     return (tool for each in inside or () for tool in each.request.tools)
 
 
-def _request(kept: WireRequest, known: Mapping[str, Tool]) -> Request:
+def _request(kept: StanzaRequest, known: Mapping[str, Tool]) -> Request:
     return Request((), tuple(known.get(name) or Tool(name, parameters=_ANY) for name in kept.tools))
 
 

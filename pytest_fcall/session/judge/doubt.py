@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_fcall.tracking.case_rates import CaseRates
     from pytest_fcall.tracking.comparison import ChanceTest
     from pytest_fcall.tracking.history import History
-    from pytest_fcall.tracking.measurement import Evidence, Key, RunVerdict
+    from pytest_fcall.tracking.measurement import CaseEvidence, Key, RunVerdict
 
 FALSE_ALARMS: Final = 0.005
 """The largest probability that a run of unchanged cases of one model finds one that regressed."""
@@ -45,7 +45,7 @@ class Doubt:
             self._left = max(budget * sum(cases.values()), LEAST_BUDGET if budget else 0)
             self._left /= worker.count if worker else 1
 
-    def evidence(self, case_file: Path, model: str, case: str, key: Key) -> Evidence | None:
+    def evidence(self, case_file: Path, model: str, case: str, key: Key) -> CaseEvidence | None:
         """The measurement of a case; None where there is none, as for one that was edited."""
         from pytest_fcall.tracking.measurement import evidence_of
 

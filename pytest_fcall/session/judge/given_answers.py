@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class Undecided(Exception):
+class UndecidedAnswer(Exception):
     """An answer does not decide about its case, though nothing in it is wrong. The text says why."""
 
 
@@ -83,7 +83,7 @@ class GivenAnswers:
             answer = Answer(_next_reply(given, self._request), asked=False)
         verdict = self._judge.judge([answer])[0].verdict
         if verdict.valid and any(True for _ in given):
-            raise Undecided("the case ended before the last stored reply")
+            raise UndecidedAnswer("the case ended before the last stored reply")
         return verdict
 
     async def _held(self, given: Iterator[object]) -> Transcript:
@@ -109,7 +109,7 @@ class GivenAnswers:
 def _next_reply(given: Iterator[object], request: Request) -> Reply:
     for reply in given:
         return reply_of(reply, request.messages)
-    raise Undecided(
+    raise UndecidedAnswer(
         "the case goes on behind what is stored: store all messages as its `reply`, or all its replies in order as "
         "`replies`"
     )

@@ -179,7 +179,7 @@ _NO_VERDICT: Final = frozenset({"error", "not_judged", "skipped"})
 """Fields that say why a row has no verdict."""
 
 
-class Judged(NamedTuple):
+class BoardRow(NamedTuple):
     """The facts in a row: the case, and whether the answer is right."""
 
     suite: str
@@ -227,36 +227,36 @@ def read_verdicts(path: Path, model: str) -> VerdictFile:
     return VerdictFile(results, broken, sum(asked - 1 for _, asked in cases.values()))
 
 
-def _judged_line(line: bytes) -> Judged | None:
+def _judged_line(line: bytes) -> BoardRow | None:
     try:
         return judged_row(parse_record(line))
     except BrokenRow:
         return None
 
 
-def judged_row(row: Mapping[str, Json]) -> Judged | None:
+def judged_row(row: Mapping[str, Json]) -> BoardRow | None:
     """The verdict in a row of `fcall score`, whatever its format; None where it is none, or has no verdict."""
     match row:
         case {"category": str(category), "id": str(id_), "valid": bool(valid)}:
-            return Judged("bfcl", category, id_, valid)
+            return BoardRow("bfcl", category, id_, valid)
         case {"file": str(file), "id": str(id_), "valid": bool(valid)}:
-            return Judged("", file, id_, valid)
+            return BoardRow("", file, id_, valid)
         case {"case": str(case), "valid": bool(valid)}:
-            return Judged("api_blend", case.rpartition("_")[0], case, valid)
+            return BoardRow("api_blend", case.rpartition("_")[0], case, valid)
         case {"hub": str(hub), "setting": str(setting), "question_id": int(number), "verdict": str(verdict)}:
-            return Judged("apibench", f"{hub} {setting}", f"{hub}_{setting}_{number}", verdict == "correct")
+            return BoardRow("apibench", f"{hub} {setting}", f"{hub}_{setting}_{number}", verdict == "correct")
         case {"case": str(case), "function": str(), "argument": str(), "answer": str(answer)}:
-            return Judged("mannheim", "answer", case, answer == "Correct")
+            return BoardRow("mannheim", "answer", case, answer == "Correct")
         case {"task": str(task), "case": str(case), "crashed": bool(crashed), "success": success, "lcs_score": steps}:
             right = success if isinstance(success, bool) else not crashed and steps == 1
-            return Judged("toolbench", task, f"{task}_{case}", right)
+            return BoardRow("toolbench", task, f"{task}_{case}", right)
         case {"sample_id": str(id_), "valid": bool(valid)}:
-            return Judged("nestful", "nestful", id_, valid)
+            return BoardRow("nestful", "nestful", id_, valid)
         case {"id": str(id_), "valid": bool(valid), "progress": _} if named := read_id(id_):
             category = "_".join(filter(None, (named.language, named.category.name)))
-            return Judged("acebench", category, id_, valid)
+            return BoardRow("acebench", category, id_, valid)
         case {"id": str(id_), "valid": bool(valid)}:
-            return Judged("", id_.rpartition("_")[0], id_, valid)
+            return BoardRow("", id_.rpartition("_")[0], id_, valid)
     return None
 
 

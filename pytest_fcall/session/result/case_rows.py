@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.account_text import brief_answer
-from pytest_fcall.reporting.case_table import CaseRow, Cell, case_table
+from pytest_fcall.reporting.case_table import CaseCell, CaseRow, case_table
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import Marks
@@ -52,15 +52,15 @@ def _by_case(results: Iterable[Result]) -> list[list[Result]]:
     return [*found.values()]
 
 
-def _row(results: Sequence[Result], cell: Callable[[Result], Cell]) -> CaseRow:
+def _row(results: Sequence[Result], cell: Callable[[Result], CaseCell]) -> CaseRow:
     return CaseRow(safe_line(results[0].case), {safe_line(result.model): cell(result) for result in results})
 
 
-def _cell(result: Result) -> Cell:
-    return Cell(result.right, _answer_text(result)) if result.answered else Cell(None, result.status)
+def _cell(result: Result) -> CaseCell:
+    return CaseCell(result.right, _answer_text(result)) if result.answered else CaseCell(None, result.status)
 
 
-def _cell_with_outcome(result: Result) -> Cell:
+def _cell_with_outcome(result: Result) -> CaseCell:
     plain = _cell(result)
     return plain if result.outcome in (None, Outcome.OK) else plain._replace(text=f"{result.outcome}: {plain.text}")
 

@@ -16,7 +16,7 @@ from pytest_fcall.core.json_data import read_json
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.answer_lines import is_asked, origin_text
-from pytest_fcall.reporting.history import Change, KeptRun, RunHistory, key_of
+from pytest_fcall.reporting.history import HistoryChange, KeptRun, RunHistory, key_of
 from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.reporting.results import Results
 from pytest_fcall.tracking.run_changes import RunChanges
@@ -124,7 +124,7 @@ def _kept(run: Run, changes: RunChanges, page: Path) -> KeptRun:
         results,
         origin_text(run.results),
         is_asked(run.results),
-        [Change(*each) for each in found],
+        [HistoryChange(*each) for each in found],
         file.provenance,
         str(run.path),
         _report_beside(run.path, page),

@@ -14,7 +14,7 @@ from pytest_fcall.core.backend import Model
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.reply import known_sum
 from pytest_fcall.core.verdict import Rate
-from pytest_fcall.reporting.plan import Measured, Option, Plan, Sight
+from pytest_fcall.reporting.plan import Plan, PlanOption, Sight, SuiteFigures
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.result.detection import Design, Detection, KnownCase, Loss
 from pytest_fcall.session.result.kept_runs import Run
@@ -22,8 +22,7 @@ from pytest_fcall.tracking.baseline_file import baseline_path
 from pytest_fcall.tracking.bookkeeping import measurement_path, read_measurement
 from pytest_fcall.tracking.gates import GateError, parse_gates
 from pytest_fcall.tracking.history import MOST_RUNS, CaseName, verdicts_of
-from pytest_fcall.tracking.measurement import Measured as MeasuredCase
-from pytest_fcall.tracking.measurement import RunVerdict, evidence_of
+from pytest_fcall.tracking.measurement import Measurement, RunVerdict, evidence_of
 
 _SAMPLES: Final = (1, 2, 3, 5, 10)
 _FACTORS: Final = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
@@ -43,7 +42,7 @@ _SMALLEST: Final = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
+class MeasuredSuite:
     """The cases of a model as the newest run has them, and what is known of them."""
 
     model: str
@@ -59,7 +58,7 @@ class Suite:
     """The level of a gate `significant` of the run."""
 
 
-def suites_of(runs: Sequence[Run], root: Path) -> list[Suite]:
+def suites_of(runs: Sequence[Run], root: Path) -> list[MeasuredSuite]:
     """The suites of all models in the newest runs, as far as a run has judged them. Runs are given oldest first."""
     verdicts: dict[CaseName, list[RunVerdict]] = {}
     newest: dict[str, Run] = {}
@@ -72,13 +71,13 @@ def suites_of(runs: Sequence[Run], root: Path) -> list[Suite]:
 
 def _suite(
     model: str, newest: Run, runs: Sequence[Run], verdicts: Mapping[CaseName, Sequence[RunVerdict]], root: Path
-) -> Suite:
+) -> MeasuredSuite:
     names = dict.fromkeys(name for name, _ in verdicts_of(newest.file) if name[1] == model)
     measured = {file: _measured(root, file, model) for file in dict.fromkeys(file for file, _, _ in names)}
     known = [_known(verdicts[name], measured[name[0]].get(name[2])) for name in names]
     cases = tuple(each for each in known if each.first.asked)
     answered = [each for run in runs[-MOST_RUNS:] for each in run.results.results if each.model == model]
-    return Suite(
+    return MeasuredSuite(
         model,
         cases,
         sum(name[2] in measured[name[0]] for name, each in zip(names, known, strict=True) if each.first.asked),
@@ -89,7 +88,7 @@ def _suite(
     )
 
 
-def _measured(root: Path, file: str, model: str) -> Mapping[str, MeasuredCase]:
+def _measured(root: Path, file: str, model: str) -> Mapping[str, Measurement]:
     """The measurements that were accepted; none where they cannot be read."""
     try:
         path = baseline_path(root / file, Model.by_id(model))
@@ -98,7 +97,7 @@ def _measured(root: Path, file: str, model: str) -> Mapping[str, MeasuredCase]:
         return {}
 
 
-def _known(verdicts: Sequence[RunVerdict], measured: MeasuredCase | None) -> KnownCase:
+def _known(verdicts: Sequence[RunVerdict], measured: Measurement | None) -> KnownCase:
     """The answers to a case as the newest run has it. Where nothing is accepted of it, they are those of all runs."""
     key = verdicts[-1].key
     if measured is not None and key.is_same_case(measured.key):
@@ -140,7 +139,13 @@ def _level_of(gates: Sequence[str]) -> float | None:
 
 
 def plan_of(
-    suite: Suite, drop: float, power: float, *, cases: int | None = None, samples: int = 1, level: float | None = None
+    suite: MeasuredSuite,
+    drop: float,
+    power: float,
+    *,
+    cases: int | None = None,
+    samples: int = 1,
+    level: float | None = None,
 ) -> Plan:
     """The plan for a suite, or for so many cases like those of the suite. One without cases is assumed to be usual."""
     is_assumed = not suite.cases
@@ -154,7 +159,7 @@ def plan_of(
         drop,
         power,
         base.level,
-        Measured(
+        SuiteFigures(
             len(suite.cases),
             sum(each.first.asked for each in suite.cases),
             sum(each.first.asked > 1 for each in suite.cases),
@@ -193,7 +198,7 @@ class _Search:
     base: Design
     drop: float
     power: float
-    suite: Suite
+    suite: MeasuredSuite
 
     def sights(self) -> list[Sight]:
         found = [
@@ -235,9 +240,9 @@ class _Search:
             low, high = (low, middle) if seen else (middle, high)
         return high * _SMALLEST
 
-    def options(self) -> list[Option]:
+    def options(self) -> list[PlanOption]:
         """For each number of samples the smallest suite that sees the drop, as far as one that was tried does."""
-        found: list[Option] = []
+        found: list[PlanOption] = []
         for samples in _SAMPLES:
             most = min((each.answers for each in found), default=0) * _DEAR
             if option := self._smallest(samples, most):
@@ -248,7 +253,7 @@ class _Search:
         cheapest = next((each for each in found if each.answers == least), None)
         return [replace(each, is_cheapest=each is cheapest) for each in found]
 
-    def _smallest(self, samples: int, most: int) -> Option | None:
+    def _smallest(self, samples: int, most: int) -> PlanOption | None:
         """The smallest suite with so many samples that sees the drop, and asks for no more than `most` answers."""
         counts = [round(factor * len(self.base.cases)) for factor in _FACTORS]
         counts = [count for count in counts if count <= MOST_CASES and count * samples <= (most or count * samples)]
@@ -257,7 +262,7 @@ class _Search:
             return None
         count = counts[bisect_left(counts[:-1], True, key=sees)]
         answers, cost, seconds = count * samples, self.suite.cost, self.suite.seconds
-        return Option(
+        return PlanOption(
             count,
             samples,
             self._seen(self._like(count, samples), "each", self.drop),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from pytest_fcall.conversation.evidence import Evidence, evidence_of, subjects_of
+from pytest_fcall.conversation.evidence import ConversationEvidence, evidence_of, subjects_of
 from pytest_fcall.conversation.named_scores import SCORES, ScoreNumbers, score_value
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.conversation import Step, Transcript, TranscriptTurn
@@ -92,7 +92,7 @@ def _values_of_runs(score: str, counted: Sequence[CaseScore]) -> list[float]:
     return [value for value in values if value is not None] if None not in values else []
 
 
-def _evidence(case: Case, asked: CaseAnswers, judged: JudgedAnswer) -> Evidence:
+def _evidence(case: Case, asked: CaseAnswers, judged: JudgedAnswer) -> ConversationEvidence:
     """A single reply is a conversation of one step."""
     transcript = judged.answer.transcript or Transcript(
         (TranscriptTurn((Step(asked.request, judged.reply, judged.calls),), "answered"),)
@@ -103,7 +103,7 @@ def _evidence(case: Case, asked: CaseAnswers, judged: JudgedAnswer) -> Evidence:
 class _ScoredAnswer(NamedTuple):
     """The parts of an answer to score, and the scores of its own judge."""
 
-    evidence: Evidence
+    evidence: ConversationEvidence
     judged: Mapping[str, ScoreNumbers]
 
     def numbers(self, score: str) -> ScoreNumbers | None:

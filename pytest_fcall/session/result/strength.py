@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.strength.case_strength import strength_of
-from pytest_fcall.strength.judgeable import NOTHING_ACCEPTED, AcceptedAnswer
+from pytest_fcall.strength.judgeable import NOTHING_ACCEPTED, AcceptedValues
 from pytest_fcall.tracking.stanza import transcript_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def case_strength(
-    case: Case, comparators: Mapping[str, Comparator], contexts: MatchContexts, accepted: AcceptedAnswer
+    case: Case, comparators: Mapping[str, Comparator], contexts: MatchContexts, accepted: AcceptedValues
 ) -> tuple[float, float, float] | None:
     """The weights of the mistakes that are noticed, that pass, and of which only a run decides; None without any."""
     found = strength_of(case, comparators, contexts, accepted)
@@ -31,7 +31,7 @@ def case_strength(
     return found.tally.caught, found.tally.survived, found.tally.undecided
 
 
-def accepted_answer(stanza: Stanza | None) -> AcceptedAnswer:
+def accepted_answer(stanza: Stanza | None) -> AcceptedValues:
     """The answer that a stanza keeps; an empty one where it was wrong."""
     if stanza is None or not stanza.valid:
         return NOTHING_ACCEPTED
@@ -43,7 +43,7 @@ def accepted_answer(stanza: Stanza | None) -> AcceptedAnswer:
                 values.setdefault((call.name, path), []).append(value)
             if result is not None:
                 results.setdefault(call.name, result)
-    return AcceptedAnswer(values, results)
+    return AcceptedValues(values, results)
 
 
 def _values(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:

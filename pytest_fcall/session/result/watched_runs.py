@@ -25,7 +25,7 @@ _SIDES: Final[Mapping[str, str]] = {"commit": "commit", "pytest_fcall": "pytest-
 """Fields of provenance that are compared from night to night, and what they are called."""
 
 
-class Nights(NamedTuple):
+class WatchedRuns(NamedTuple):
     """The nights of each model, and runs that are none."""
 
     by_model: Mapping[str, Sequence[Night]]
@@ -35,7 +35,7 @@ class Nights(NamedTuple):
     """Other runs, in sentences."""
 
 
-def nights_of(runs: Sequence[Run]) -> Nights:
+def nights_of(runs: Sequence[Run]) -> WatchedRuns:
     """The nights in these runs. Only first answers that a model gave in the run count, by what is kept of them."""
     by_model: dict[str, list[Night]] = {}
     unjudged, nameless, many = [], 0, 0
@@ -54,7 +54,7 @@ def nights_of(runs: Sequence[Run]) -> Nights:
             unjudged.append(run.file.id)
     told = [f"{plural_text(nameless, 'run')} left out: their ids are no moments"] if nameless else []
     told += [f"{plural_text(many, 'result')} of over {_MOST_ANSWERS:,} answers each left out"] if many else []
-    return Nights(by_model, unjudged, told)
+    return WatchedRuns(by_model, unjudged, told)
 
 
 def _version(key: Key) -> tuple[str, str]:

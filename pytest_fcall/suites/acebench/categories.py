@@ -13,7 +13,7 @@ LANGUAGES: Final[Mapping[str, str]] = MappingProxyType({"en": "English", "zh": "
 
 
 @dataclass(frozen=True, slots=True)
-class Category:
+class QuestionCategory:
     """A category of questions, in both languages."""
 
     name: str
@@ -24,29 +24,29 @@ class Category:
 
 
 _EVERY: Final = (
-    Category("normal_atom_bool", "bool"),
-    Category("normal_atom_enum", "enum"),
-    Category("normal_atom_number", "number"),
-    Category("normal_atom_list", "list"),
-    Category("normal_atom_object_short", "object_short"),
-    Category("normal_atom_object_deep", "object_deep"),
-    Category("normal_single_turn_single_function", "single_turn_singal_function"),
-    Category("normal_single_turn_parallel_function", "single_turn_parallel_function"),
-    Category("normal_multi_turn_user_switch", "multiple_turn_switch", "dialogue"),
-    Category("normal_multi_turn_user_adjust", "multiple_turn_adjust", "dialogue"),
-    Category("normal_similar_api", "similar_api"),
-    Category("normal_preference", "profile"),
-    Category("special_incomplete", "incomplete", "problem"),
-    Category("special_error_param", "error", "problem"),
-    Category("special_irrelevant", "irrelevant", "problem"),
-    Category("agent_multi_turn", "agent_multi_turn", "agent"),
-    Category("agent_multi_step", "agent_multi_step", "agent"),
+    QuestionCategory("normal_atom_bool", "bool"),
+    QuestionCategory("normal_atom_enum", "enum"),
+    QuestionCategory("normal_atom_number", "number"),
+    QuestionCategory("normal_atom_list", "list"),
+    QuestionCategory("normal_atom_object_short", "object_short"),
+    QuestionCategory("normal_atom_object_deep", "object_deep"),
+    QuestionCategory("normal_single_turn_single_function", "single_turn_singal_function"),
+    QuestionCategory("normal_single_turn_parallel_function", "single_turn_parallel_function"),
+    QuestionCategory("normal_multi_turn_user_switch", "multiple_turn_switch", "dialogue"),
+    QuestionCategory("normal_multi_turn_user_adjust", "multiple_turn_adjust", "dialogue"),
+    QuestionCategory("normal_similar_api", "similar_api"),
+    QuestionCategory("normal_preference", "profile"),
+    QuestionCategory("special_incomplete", "incomplete", "problem"),
+    QuestionCategory("special_error_param", "error", "problem"),
+    QuestionCategory("special_irrelevant", "irrelevant", "problem"),
+    QuestionCategory("agent_multi_turn", "agent_multi_turn", "agent"),
+    QuestionCategory("agent_multi_step", "agent_multi_step", "agent"),
 )
-CATEGORIES: Final[Mapping[str, Category]] = MappingProxyType({each.name: each for each in _EVERY})
+CATEGORIES: Final[Mapping[str, QuestionCategory]] = MappingProxyType({each.name: each for each in _EVERY})
 ASKED: Final = tuple(each for each in _EVERY if each.kind != "agent")
 """The categories that a run asks. Agents' tasks need a model that plays the user, and the original's own tools."""
 
-_NAMED: Final[Mapping[str, tuple[Category, ...]]] = MappingProxyType(
+_NAMED: Final[Mapping[str, tuple[QuestionCategory, ...]]] = MappingProxyType(
     {
         "": ASKED,
         "_normal": tuple(each for each in ASKED if each.kind != "problem"),
@@ -55,7 +55,7 @@ _NAMED: Final[Mapping[str, tuple[Category, ...]]] = MappingProxyType(
         "_multi_turn": tuple(each for each in ASKED if each.kind == "dialogue"),
     }
 )
-PARTS: Final[Mapping[str, tuple[str, Category]]] = MappingProxyType(
+PARTS: Final[Mapping[str, tuple[str, QuestionCategory]]] = MappingProxyType(
     {f"{language}_{each.name}": (language, each) for language in LANGUAGES for each in ASKED}
 )
 """The language and the category of each part."""
@@ -91,7 +91,7 @@ def parts_of(name: str) -> tuple[str, ...]:
 class CaseId:
     """The parts of an id: `en_normal_multi_turn_user_switch_3_1` in a run, without the language in original files."""
 
-    category: Category
+    category: QuestionCategory
     language: str = ""
     dialogue: str = ""
     """The number of the dialogue of which the case is a turn."""

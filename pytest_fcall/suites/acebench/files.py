@@ -10,7 +10,7 @@ from typing import Final
 
 from pytest_fcall.core.case import FaultyCase, Location
 from pytest_fcall.core.values import Json, Message
-from pytest_fcall.suites.acebench.categories import Category, read_id
+from pytest_fcall.suites.acebench.categories import QuestionCategory, read_id
 from pytest_fcall.suites.json_files import (
     BrokenRow,
     FileRow,
@@ -33,7 +33,7 @@ _FOLDERS: Final = ("", "ACEBench")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AceBenchQuestion:
     """A question, or an agent's task, with what is right."""
 
     id: str
@@ -48,13 +48,13 @@ class Question:
     profile: str
 
 
-def find_questions(language: str, category: Category, path: Path | None) -> Path | None:
+def find_questions(language: str, category: QuestionCategory, path: Path | None) -> Path | None:
     """Return the file with the questions of a category; None without one."""
     name = f"data_all/data_{language}/data_{category.name}.json"
     return None if path is None else find_file(path, name, _FOLDERS)
 
 
-def count_questions(language: str, category: Category, path: Path | None) -> int | None:
+def count_questions(language: str, category: QuestionCategory, path: Path | None) -> int | None:
     """Return the number of questions of a category; None where they cannot be read."""
     found = find_questions(language, category, path)
     try:
@@ -63,7 +63,9 @@ def count_questions(language: str, category: Category, path: Path | None) -> int
         return None
 
 
-def read_questions(language: str, category: Category, path: Path | None) -> Iterator[Question | FaultyCase]:
+def read_questions(
+    language: str, category: QuestionCategory, path: Path | None
+) -> Iterator[AceBenchQuestion | FaultyCase]:
     """Yield the questions of a category. Raises ValueError or OSError where there are none."""
     folder = required_path(path, "acebench", HOW_TO_GET_IT)
     file = find_questions(language, category, folder)
@@ -82,7 +84,7 @@ def read_questions(language: str, category: Category, path: Path | None) -> Iter
             yield broken_case(id_, asked.location, str(error))
 
 
-def _question(language: str, category: Category, asked: FileRow, answer: FileRow | None) -> Question:
+def _question(language: str, category: QuestionCategory, asked: FileRow, answer: FileRow | None) -> AceBenchQuestion:
     row = asked.record
     id_ = text_field(row, "id")
     named = read_id(id_)
@@ -96,7 +98,7 @@ def _question(language: str, category: Category, asked: FileRow, answer: FileRow
         raise BrokenRow(f"its possible answer, {answer.location.path}:{answer.location.line}, is {error}") from None
     if right.get("id") != id_:
         raise BrokenRow(f"the row of possible answers in the same place is for {right.get('id')!r:.80}")
-    return Question(
+    return AceBenchQuestion(
         id=f"{language}_{id_}",
         location=asked.location,
         functions=objects_field(row, "function"),
@@ -108,7 +110,7 @@ def _question(language: str, category: Category, asked: FileRow, answer: FileRow
     )
 
 
-def _truth(category: Category, right: Mapping[str, Json]) -> Json:
+def _truth(category: QuestionCategory, right: Mapping[str, Json]) -> Json:
     truth = right.get("ground_truth")
     if category.name == "special_irrelevant":
         return truth
@@ -127,10 +129,10 @@ def _optional_text(row: Mapping[str, Json], name: str) -> str:
     return value
 
 
-class Prompt:
+class AceBenchPrompt:
     """The prompt of a category in one language. Raises ValueError where it cannot be read."""
 
-    def __init__(self, language: str, category: Category, path: Path) -> None:
+    def __init__(self, language: str, category: QuestionCategory, path: Path) -> None:
         file = find_file(path, f"model_inference/prompt_{language}.py", _FOLDERS)
         if file is None:
             raise ValueError(f"no model_inference/prompt_{language}.py in {path}: {HOW_TO_GET_IT}")
@@ -144,7 +146,7 @@ class Prompt:
         self._system = text(f"SYSTEM_PROMPT_FOR_{_kind(category)}_DATA")
         self._user = text("USER_PROMPT")
 
-    def messages(self, question: Question) -> tuple[Message, ...]:
+    def messages(self, question: AceBenchQuestion) -> tuple[Message, ...]:
         """Return the messages of a question."""
         functions = str([*map(dict, question.functions)])
         system = filled(self._system, {"time": question.time, "profile": question.profile, "function": functions})
@@ -152,7 +154,7 @@ class Prompt:
         return {"role": "system", "content": system}, {"role": "user", "content": user}
 
 
-def _kind(category: Category) -> str:
+def _kind(category: QuestionCategory) -> str:
     if category.kind == "problem":
         return "SPECIAL"
     return "PREFERENCE" if category.name == "normal_preference" else "NORMAL"

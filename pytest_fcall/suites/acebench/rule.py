@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from pytest_fcall.decoding.bfcl.official_form import Undecodable
 from pytest_fcall.decoding.bfcl.python_calls import Decoded, PythonDecoder, callee_name
 from pytest_fcall.matching.bfcl.official_case import VALID, Objection, Ruling, objection, short_repr
-from pytest_fcall.suites.acebench.categories import Category
+from pytest_fcall.suites.acebench.categories import QuestionCategory
 
 UNREADABLE: Final = "wrong_output_format"
 MARKS: Final[Mapping[str, str]] = MappingProxyType(
@@ -55,7 +55,7 @@ class _Decoder(PythonDecoder):
         return {callee_name(node.func): {}}
 
 
-def _decode_answer(category: Category, answer: object) -> Decoded:
+def _decode_answer(category: QuestionCategory, answer: object) -> Decoded:
     """Return the calls in an answer. Raises Undecodable.
 
     The first bracket and all up to its end counts, wherever it stands; in dialogues all of the answer, without blanks.
@@ -81,7 +81,7 @@ def _outermost_brackets(text: str) -> str:
     raise Undecodable("there is no list of calls in the answer")
 
 
-def judge_answer(category: Category, functions: Any, truth: Any, answer: object) -> Ruling:
+def judge_answer(category: QuestionCategory, functions: Any, truth: Any, answer: object) -> Ruling:
     """Judge an answer to a question. Never raises."""
     try:
         if category.kind == "problem":
@@ -156,7 +156,7 @@ def _described(functions: Any, key: str) -> Any:
     return next((each for each in functions if each["name"] in key), None)
 
 
-def _judge_problem(category: Category, truth: Any, answer: Any) -> Ruling:
+def _judge_problem(category: QuestionCategory, truth: Any, answer: Any) -> Ruling:
     mark = MARKS[category.name]
     unnamed = objection("error_detection", f"the answer does not say `{mark}`")
     if category.name == "special_irrelevant":

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from pytest_fcall.core.extension import Figure
-from pytest_fcall.suites.acebench.categories import CATEGORIES, LANGUAGES, Category, read_id
+from pytest_fcall.suites.acebench.categories import CATEGORIES, LANGUAGES, QuestionCategory, read_id
 
 Tallies: TypeAlias = Mapping[str, tuple[int, int]]
 """The numbers of right answers and of all answers, by the id of the case, which begins with the language."""
@@ -93,7 +93,7 @@ def _weighted(means: Mapping[str, float | None]) -> float | None:
     return round(sum((mean or 0.0) * _WEIGHTS[name] for name, mean in means.items()), 3)
 
 
-def _category_shares(category: Category, groups: Sequence[Sequence[float]]) -> dict[str, float]:
+def _category_shares(category: QuestionCategory, groups: Sequence[Sequence[float]]) -> dict[str, float]:
     right, asked = (sum(numbers[place] for numbers in groups) for place in (0, 1))
     match category.kind:
         case "problem":  # not rounded

@@ -23,11 +23,11 @@ from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tool_from_data
 from pytest_fcall.schema.tool_schema import tool_schema
-from pytest_fcall.suites.acebench.categories import GROUPS, PARTS, Category, parts_of
+from pytest_fcall.suites.acebench.categories import GROUPS, PARTS, QuestionCategory, parts_of
 from pytest_fcall.suites.acebench.files import (
     HOW_TO_GET_IT,
-    Prompt,
-    Question,
+    AceBenchPrompt,
+    AceBenchQuestion,
     count_questions,
     find_questions,
     read_questions,
@@ -80,7 +80,7 @@ class AceBenchSuite:
         """Yield the cases of a part, a group, or of all. The prompt holds the functions."""
         folder = required_path(path, "acebench", HOW_TO_GET_IT)
         for name in parts_of(part):
-            prompt = Prompt(*PARTS[name], folder)
+            prompt = AceBenchPrompt(*PARTS[name], folder)
             yield from _read(name, folder, prompt.messages)
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
@@ -98,7 +98,7 @@ class AceBenchSuite:
 
 
 def _read(
-    part: str, path: Path | None, messages_of: Callable[[Question], tuple[Message, ...]]
+    part: str, path: Path | None, messages_of: Callable[[AceBenchQuestion], tuple[Message, ...]]
 ) -> Iterator[Case | FaultyCase]:
     language, category = PARTS[part]
     for question in read_questions(language, category, path):
@@ -114,7 +114,7 @@ def _read(
             yield broken_case(question.id, question.location, "nested too deeply")
 
 
-def case_of(category: Category, question: Question) -> Case:
+def case_of(category: QuestionCategory, question: AceBenchQuestion) -> Case:
     """Return the case of a question, without its messages. Raises SchemaError if its functions are no tools."""
     is_problem = category.kind == "problem"
     right = [] if is_problem else _right_calls(question)
@@ -145,13 +145,13 @@ def _plain(case: Case | FaultyCase) -> Case | FaultyCase:
     return replace(case, rules=rules, tools_in_messages=False, decoder=None, judge=None)
 
 
-def _question_messages(question: Question) -> tuple[Message, ...]:
+def _question_messages(question: AceBenchQuestion) -> tuple[Message, ...]:
     known = question.time or question.profile
     user: Message = {"role": "user", "content": question.text}
     return ({"role": "system", "content": known}, user) if known else (user,)
 
 
-def _right_calls(question: Question) -> list[list[Call]]:
+def _right_calls(question: AceBenchQuestion) -> list[list[Call]]:
     """The alternatives. Several calls of one function have numbers at its name, which has one of its own at times."""
     offered = {function.get("name") for function in question.functions}
     alternatives = question.truth if isinstance(question.truth, list) else [question.truth]
@@ -177,7 +177,7 @@ def _expectation(right: Sequence[Sequence[Call]]) -> Expectation:
     return alternatives[0] if len(alternatives) == 1 else Expectation("any_of", alternatives=alternatives)
 
 
-def _named_problem(category: Category, truth: Json) -> Pattern:
+def _named_problem(category: QuestionCategory, truth: Json) -> Pattern:
     """The texts that an answer must hold: of wrong values only they are named, of missing ones the function, too."""
     named = [*truth.items()] if isinstance(truth, Mapping) else []
     values = [value for _, items in named for value in (items if isinstance(items, list) else [])]
@@ -189,8 +189,8 @@ def _named_problem(category: Category, truth: Json) -> Pattern:
 class _AceJudge:
     """Judges the answers to one question."""
 
-    category: Category
-    question: Question
+    category: QuestionCategory
+    question: AceBenchQuestion
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:
         """Judge a reply. Text is read as the original reads it; calls of a baseline have been read."""

@@ -83,7 +83,7 @@ class BrokenDataBase(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Api:
+class ApiEntry:
     """One entry of an API data base."""
 
     domain: str
@@ -95,7 +95,7 @@ class Api:
     """The arguments that distinguish the API from others; None if the data base does not say."""
 
 
-def read_apis(path: Path) -> tuple[Api, ...]:
+def read_apis(path: Path) -> tuple[ApiEntry, ...]:
     """Read a data base, plain or gzipped. Raises OSError or BrokenDataBase."""
     apis = []
     for row in read_rows(path):
@@ -106,13 +106,13 @@ def read_apis(path: Path) -> tuple[Api, ...]:
     return tuple(apis)
 
 
-def parse_api(document: Mapping[str, Json]) -> Api:
+def parse_api(document: Mapping[str, Json]) -> ApiEntry:
     """Parse one entry. Raises BrokenRow for a missing or invalid field."""
     match document:
         case {"domain": str(domain), "api_call": str(call), "checked": checked, **others}:
-            return Api(domain, call, {"domain": domain, "api_call": call, **others}, _checked(checked, call))
+            return ApiEntry(domain, call, {"domain": domain, "api_call": call, **others}, _checked(checked, call))
         case {"domain": str(domain), "api_call": str(call)}:
-            return Api(domain, call, document)
+            return ApiEntry(domain, call, document)
     raise BrokenRow("`domain` and `api_call` must be strings")
 
 
@@ -127,16 +127,16 @@ def _checked(names: Json, call: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ApiChange:
     """An API before and after the change of its document."""
 
-    former: Api
-    new: Api
+    former: ApiEntry
+    new: ApiEntry
 
 
-def read_changes(path: Path, apis: Sequence[Api]) -> Mapping[str, Change]:
+def read_changes(path: Path, apis: Sequence[ApiEntry]) -> Mapping[str, ApiChange]:
     """Read the changes of a data base, by the former call. Raises OSError or BrokenDataBase."""
-    changes: dict[str, Change] = {}
+    changes: dict[str, ApiChange] = {}
     for row in read_rows(path):
         try:
             own = {change.former.call: change for change in _changes(row.record, apis)}
@@ -148,7 +148,7 @@ def read_changes(path: Path, apis: Sequence[Api]) -> Mapping[str, Change]:
     return changes
 
 
-def _changes(row: Mapping[str, Json], apis: Sequence[Api]) -> Iterator[Change]:
+def _changes(row: Mapping[str, Json], apis: Sequence[ApiEntry]) -> Iterator[ApiChange]:
     """The changes of one row, which names a call, or a value that occurs in several calls."""
     was, now = text_field(row, "was"), text_field(row, "now")
     named = [api for api in apis if api.call == was][:1]
@@ -159,14 +159,14 @@ def _changes(row: Mapping[str, Json], apis: Sequence[Api]) -> Iterator[Change]:
         raise BrokenRow(f"`was` is `{was:.200}`, which is neither a call of the data base nor a text in one")
     fields = {name: value for name, value in row.items() if name not in _OWN_KEYS}
     for api, call in changed:
-        yield Change(api, _changed_api(api, call, fields))
+        yield ApiChange(api, _changed_api(api, call, fields))
 
 
-def _first_of_each_call(apis: Sequence[Api]) -> Sequence[Api]:
+def _first_of_each_call(apis: Sequence[ApiEntry]) -> Sequence[ApiEntry]:
     return [*{api.call: api for api in reversed(apis)}.values()][::-1]
 
 
-def _with_value(api: Api, was: str, now: str) -> str | None:
+def _with_value(api: ApiEntry, was: str, now: str) -> str | None:
     """The source of a call with another value; None if the call does not have this value."""
     call = entry_call(api.call)
     if call is None or was not in (*call.positional, *call.named.values(), *call.required_texts):
@@ -174,7 +174,7 @@ def _with_value(api: Api, was: str, now: str) -> str | None:
     return re.sub(f"(?<=['\"]){re.escape(was)}(?=['\"])", lambda _: now, api.call)
 
 
-def _changed_api(api: Api, call: str, fields: Mapping[str, Json]) -> Api:
+def _changed_api(api: ApiEntry, call: str, fields: Mapping[str, Json]) -> ApiEntry:
     former, new = entry_call(api.call), entry_call(call)
     if former is None or new is None:
         raise BrokenRow(f"`{(api.call if former is None else call):.200}` cannot be read as a call")

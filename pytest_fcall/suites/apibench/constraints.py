@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 from pytest_fcall.suites.apibench.documented_figures import (
     NUMBER,
     UNIT,
-    Figures,
+    DocumentFigures,
     as_percent,
     counted,
     figure_text,
@@ -108,7 +108,7 @@ _COMPARISON: Final = "the question compares numbers of parameters, and names non
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
+class FigureBound:
     """A bound on a figure of a model."""
 
     figure: str
@@ -131,7 +131,7 @@ class Constraint:
 class Constraints:
     """The demands of a question on a model."""
 
-    known: tuple[Constraint, ...] = ()
+    known: tuple[FigureBound, ...] = ()
     unread: tuple[Tag, ...] = ()
     """The tags of the numbers that it names in words that cannot be read."""
     compares: bool = False
@@ -151,7 +151,7 @@ NO_CONSTRAINTS: Final = Constraints()
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ConstraintResult:
     """Whether constraints are met. The text says why they are not, or what cannot be read."""
 
     fulfilment: Fulfilment
@@ -181,7 +181,7 @@ def read_constraints(question: str) -> Constraints:
 
 def named_constraints(texts: Sequence[str]) -> Constraints:
     """Read constraints that a person has written down, one in each text. Raises ValueError for one that is unclear."""
-    known: list[Constraint] = []
+    known: list[FigureBound] = []
     for text in texts:
         found = read_constraints(text).known
         if len(found) != 1:
@@ -190,33 +190,33 @@ def named_constraints(texts: Sequence[str]) -> Constraints:
     return Constraints(tuple(known))
 
 
-def fulfilment(constraints: Constraints, documents: Iterable[Figures]) -> Finding:
+def fulfilment(constraints: Constraints, documents: Iterable[DocumentFigures]) -> ConstraintResult:
     """Judge a model by its documents. One constraint that is not met is enough."""
     figures = list(documents)
     findings = [_judged(each, figures) for each in constraints.known]
     findings += [
-        Finding("not judged", f"the question asks for {_UNREAD[tag]} in words that cannot be read; {_REMEDY}")
+        ConstraintResult("not judged", f"the question asks for {_UNREAD[tag]} in words that cannot be read; {_REMEDY}")
         for tag in constraints.unread
     ]
-    findings += [Finding("not judged", _COMPARISON, binds=False)] if constraints.compares else []
+    findings += [ConstraintResult("not judged", _COMPARISON, binds=False)] if constraints.compares else []
     kinds: tuple[Fulfilment, ...] = ("unmet", "not judged")
-    return next((each for kind in kinds for each in findings if each.fulfilment == kind), Finding("met"))
+    return next((each for kind in kinds for each in findings if each.fulfilment == kind), ConstraintResult("met"))
 
 
-def _judged(constraint: Constraint, documents: Sequence[Figures]) -> Finding:
+def _judged(constraint: FigureBound, documents: Sequence[DocumentFigures]) -> ConstraintResult:
     """Figures that disagree say nothing: it is not known which is meant."""
     values = list(dict.fromkeys(value for each in documents for value in _values(constraint, each)))
     holds = {_COMPARE[constraint.relation](value, constraint.bound) for value in values}
     named = ", ".join(figure_text(constraint.figure, value, constraint.data) for value in values[:3])
     if holds == {True}:
-        return Finding("met")
+        return ConstraintResult("met")
     if holds == {False}:
-        return Finding("unmet", f"{named}; asked for {constraint}")
+        return ConstraintResult("unmet", f"{named}; asked for {constraint}")
     why = f"the document has several figures, {named}" if values else "the document has no such figure"
-    return Finding("not judged", f"{why}; asked for {constraint}")
+    return ConstraintResult("not judged", f"{why}; asked for {constraint}")
 
 
-def _values(constraint: Constraint, figures: Figures) -> Iterator[Decimal]:
+def _values(constraint: FigureBound, figures: DocumentFigures) -> Iterator[Decimal]:
     if constraint.figure == PARAMETERS:
         yield from map(Decimal, figures.parameters)
         return
@@ -226,7 +226,7 @@ def _values(constraint: Constraint, figures: Figures) -> Iterator[Decimal]:
             yield each.value
 
 
-def _bounds(question: str) -> Iterator[tuple[int, Constraint]]:
+def _bounds(question: str) -> Iterator[tuple[int, FigureBound]]:
     """The constraints, and where the number of each stands."""
     for found in _BOUND.finditer(question):
         # What belongs to a number stands in its sentence.
@@ -236,17 +236,17 @@ def _bounds(question: str) -> Iterator[tuple[int, Constraint]]:
             yield found.start("number"), constraint
 
 
-def _count(found: re.Match[str], before: str, after: str) -> Constraint | None:
+def _count(found: re.Match[str], before: str, after: str) -> FigureBound | None:
     relation, rest = _relation(found, after)
     stated = _COUNT_AFTER.match(rest)
     number = counted(found["number"], found["unit"])
     if "%" in found[0] or number < _FEWEST or not (stated or _COUNT_BEFORE.search(before)):
         return None
     relation = relation or (_relation_after(rest[stated.end() :])[0] if stated else None)
-    return Constraint(PARAMETERS, relation, number) if relation else None
+    return FigureBound(PARAMETERS, relation, number) if relation else None
 
 
-def _share(found: re.Match[str], before: str, after: str) -> Constraint | None:
+def _share(found: re.Match[str], before: str, after: str) -> FigureBound | None:
     """A lower bound. An upper one is about a difference, as in `less than 2% accuracy drop`."""
     relation, rest = _relation(found, after)
     stated = _METRIC_AFTER.match(rest)
@@ -264,7 +264,7 @@ def _share(found: re.Match[str], before: str, after: str) -> Constraint | None:
     number = Decimal(found["number"].replace(",", ""))
     if relation not in ("at least", "more than") or name is None or (stated and _DIFFERENCE.match(rest)):
         return None
-    return Constraint(name, relation, number if found["unit"] else as_percent(name, number), data)
+    return FigureBound(name, relation, number if found["unit"] else as_percent(name, number), data)
 
 
 def _data_before(metric: re.Match[str]) -> str:

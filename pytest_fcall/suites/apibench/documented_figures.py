@@ -66,14 +66,14 @@ class Accuracy:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class DocumentFigures:
     """The figures of a document."""
 
     accuracies: tuple[Accuracy, ...] = ()
     parameters: tuple[int, ...] = ()
 
 
-def read_figures(document: Mapping[str, Json], names: Iterable[str] = ()) -> Figures:
+def read_figures(document: Mapping[str, Json], names: Iterable[str] = ()) -> DocumentFigures:
     """Read the figures of a document. Of several models in it, only that counts which has one of these names."""
     leaves = list(_leaves(document.get("performance"), _Place()))
     wanted = frozenset(map(_letters, names))
@@ -83,7 +83,7 @@ def read_figures(document: Mapping[str, Json], names: Iterable[str] = ()) -> Fig
     found = [] if counts else [*dict.fromkeys(_counts_in_text(document.get("description")))]
     if len(found) == 1 and found[0] is not None:
         counts = [found[0]]
-    return Figures(tuple(own or accuracies), tuple(dict.fromkeys(counts)))
+    return DocumentFigures(tuple(own or accuracies), tuple(dict.fromkeys(counts)))
 
 
 def metric_of(label: str) -> str | None:

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.core.case import Location
 from pytest_fcall.core.values import Json, is_strings
-from pytest_fcall.suites.apibench.apis import Api, Change, parse_api, read_apis, read_changes
+from pytest_fcall.suites.apibench.apis import ApiChange, ApiEntry, parse_api, read_apis, read_changes
 from pytest_fcall.suites.apibench.constraints import Constraints, named_constraints
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, find_file, read_rows
 
@@ -69,13 +69,13 @@ _INSTRUCTION: Final = re.compile(r"###\s*Instruction:\s*(?P<text>.*?)\s*(?:###\s
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ApiBenchQuestion:
     """A question with its right API."""
 
     number: str
     location: Location
     text: str = ""
-    api: Api | None = None
+    api: ApiEntry | None = None
     fault: str = ""
     """The reason why the question has no API."""
     constraints: Constraints | None = None
@@ -94,16 +94,16 @@ class HubFiles:
     changes_path: Path
 
     @cached_property
-    def apis(self) -> tuple[Api, ...]:
+    def apis(self) -> tuple[ApiEntry, ...]:
         """The API data base. Raises OSError or BrokenDataBase."""
         return read_apis(self.apis_path)
 
     @cached_property
-    def changes(self) -> Mapping[str, Change]:
+    def changes(self) -> Mapping[str, ApiChange]:
         """The changes of documents, by the former call. Raises OSError or BrokenDataBase."""
         return read_changes(self.changes_path, self.apis)
 
-    def questions_in(self, setting: str) -> Iterator[Question]:
+    def questions_in(self, setting: str) -> Iterator[ApiBenchQuestion]:
         """Yield the questions of a setting; without a file of them, the instructions beside the answers."""
         answers = list(read_rows(self.answers_path))
         if setting not in self.question_paths:
@@ -159,32 +159,32 @@ def _required_file(folder: Path, name: str, folders: Sequence[str]) -> Path:
     raise ValueError(f"no {name} in {folder}: {HOW_TO_GET_IT}")
 
 
-def _with_answer(row: FileRow, answers: Sequence[FileRow]) -> Question:
+def _with_answer(row: FileRow, answers: Sequence[FileRow]) -> ApiBenchQuestion:
     """The question with its answer. Its id is the number of the answer's row; the files may differ in order."""
     number, text = str(row.data.get("question_id", "")), row.data.get("text")
     if row.fault or not number.isdecimal() or not isinstance(text, str):
         fault = row.fault or "`question_id` must be a number, and `text` a string"
-        return Question(number or f"line_{row.location.line}", row.location, fault=fault)
+        return ApiBenchQuestion(number or f"line_{row.location.line}", row.location, fault=fault)
     if not 1 <= int(number[:9]) <= len(answers):
-        return Question(number, row.location, fault=f"no answer number {number[:20]}")
+        return ApiBenchQuestion(number, row.location, fault=f"no answer number {number[:20]}")
     return _question(number, row.location, text, answers[int(number) - 1])
 
 
-def _question(number: str, location: Location, text: str, answer: FileRow) -> Question:
+def _question(number: str, location: Location, text: str, answer: FileRow) -> ApiBenchQuestion:
     document = answer.data.get("api_data")
     try:
         api = parse_api(document if isinstance(document, Mapping) else {})
     except BrokenRow as error:
-        return Question(number, location, fault=answer.fault or f"invalid `api_data` in the answer: {error}")
+        return ApiBenchQuestion(number, location, fault=answer.fault or f"invalid `api_data` in the answer: {error}")
     call = answer.data.get("api_call")
-    right = Api(api.domain, call, api.document) if isinstance(call, str) else api
+    right = ApiEntry(api.domain, call, api.document) if isinstance(call, str) else api
     try:
         constraints = _constraints(answer.data)
     except ValueError as error:
-        return Question(number, location, fault=f"invalid `constraints` in the answer: {error}")
+        return ApiBenchQuestion(number, location, fault=f"invalid `constraints` in the answer: {error}")
     if not text:
-        return Question(number, location, fault="no question")
-    return Question(number, location, text, right, constraints=constraints)
+        return ApiBenchQuestion(number, location, fault="no question")
+    return ApiBenchQuestion(number, location, text, right, constraints=constraints)
 
 
 def _constraints(row: Mapping[str, Json]) -> Constraints | None:

@@ -11,8 +11,8 @@ from pytest_fcall.core.case import Case
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.verdict import Reason, Verdict
-from pytest_fcall.suites.apibench.apis import Api, Change
-from pytest_fcall.suites.apibench.constraints import NO_CONSTRAINTS, Constraints, Finding, Fulfilment
+from pytest_fcall.suites.apibench.apis import ApiChange, ApiEntry
+from pytest_fcall.suites.apibench.constraints import NO_CONSTRAINTS, ConstraintResult, Constraints, Fulfilment
 from pytest_fcall.suites.apibench.files import HubFiles
 from pytest_fcall.suites.apibench.grades import (
     CHANGE_SCORES,
@@ -68,32 +68,32 @@ class HubRules:
         """The rule of the original scripts, with their parser if it is installed."""
         return OriginalRule(self._files.hub, self._files.apis, parser_of(original_parser_folder()))
 
-    def right_calls(self, expected: Api, constraints: Constraints) -> list[Pattern]:
+    def right_calls(self, expected: ApiEntry, constraints: Constraints) -> list[Pattern]:
         """Return the right calls for `$api_call`: the expected API first, then the others of its domain."""
         known = self._apis_by_call.get(expected.call, expected)
         right = {expected.call: known, **self._apis_by_domain.get(expected.domain, {})}.values()
         return [self._as_operand(api) for api in right if not constraints or self._meets(constraints, api)]
 
-    def _meets(self, constraints: Constraints, api: Api) -> bool:
+    def _meets(self, constraints: Constraints, api: ApiEntry) -> bool:
         graded = self.strict(api.call, api.domain, api.call)
         known = graded if graded.documents else replace(graded, documents=(api.document,))
         return finding_of_answer(constraints, known).lets_pass
 
-    def change_operands(self, change: Change) -> tuple[Pattern, Pattern]:
+    def change_operands(self, change: ApiChange) -> tuple[Pattern, Pattern]:
         """Return the new call and the former one for `$api_call`."""
         return self._as_operand(change.new), self._as_operand(change.former)
 
-    def _as_operand(self, api: Api) -> Pattern:
+    def _as_operand(self, api: ApiEntry) -> Pattern:
         names = self.strict.chosen_arguments(api)
         return api.call if names is None else {"call": api.call, "checked": [*names]}
 
     @cached_property
-    def _apis_by_call(self) -> Mapping[str, Api]:
+    def _apis_by_call(self) -> Mapping[str, ApiEntry]:
         return {api.call: api for api in reversed(self._files.apis)}
 
     @cached_property
-    def _apis_by_domain(self) -> Mapping[str, Mapping[str, Api]]:
-        domains: dict[str, dict[str, Api]] = {}
+    def _apis_by_domain(self) -> Mapping[str, Mapping[str, ApiEntry]]:
+        domains: dict[str, dict[str, ApiEntry]] = {}
         for api in self._files.apis:
             domains.setdefault(api.domain, {})[api.call] = api
         return domains
@@ -102,7 +102,7 @@ class HubRules:
 class ApiJudge:
     """Judges the answers to one question. Every API of the right domain is right that meets the constraints."""
 
-    def __init__(self, rules: HubRules, right: Api, constraints: Constraints = NO_CONSTRAINTS) -> None:
+    def __init__(self, rules: HubRules, right: ApiEntry, constraints: Constraints = NO_CONSTRAINTS) -> None:
         self._rules = rules
         self._right = right
         self.constraints = constraints
@@ -137,7 +137,7 @@ class ApiJudge:
                 reasons.append(Reason("wrong_answer", "answer.constraints", message, got=graded.call or None))
         return Verdict(valid=not reasons, reasons=tuple(reasons), notes=notes, scores=scores)
 
-    def _finding(self, graded: GradedAnswer) -> Finding:
+    def _finding(self, graded: GradedAnswer) -> ConstraintResult:
         """Whether the API that is called meets the constraints by what its documents say."""
         known = graded if graded.documents or not graded.exact else replace(graded, documents=(self._right.document,))
         return finding_of_answer(self.constraints, known)
@@ -149,7 +149,7 @@ class ChangeJudge:
     Only the API by that document is right: the original rule, and its domains, know nothing of changes.
     """
 
-    def __init__(self, rules: HubRules, change: Change) -> None:
+    def __init__(self, rules: HubRules, change: ApiChange) -> None:
         self._rules = rules
         self._change = change
 
@@ -168,7 +168,7 @@ class ChangeJudge:
         return Verdict(valid=False, reasons=(_wrong(graded, texts[graded.grade], self._change.new),), scores=scores)
 
 
-def _wrong(graded: GradedAnswer, text: str, right: Api, others: str = "") -> Reason:
+def _wrong(graded: GradedAnswer, text: str, right: ApiEntry, others: str = "") -> Reason:
     subject = f"`{graded.call[:200]}`" if graded.call else "the answer"
     message = f"{graded.grade}: {subject} {text}; expected `{right.call}`{others}"
     return Reason("wrong_answer", "answer", message, right.call, graded.call or None)

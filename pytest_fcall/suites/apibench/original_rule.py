@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
 from pytest_fcall.core import commands
-from pytest_fcall.suites.apibench.apis import Api
+from pytest_fcall.suites.apibench.apis import ApiEntry
 from pytest_fcall.suites.apibench.files import ComparedArguments, Hub
 from pytest_fcall.suites.apibench.grades import Grade
 
@@ -49,7 +49,7 @@ class OriginalRule:
     * Every API of the right domain is right.
     """
 
-    def __init__(self, hub: Hub, apis: Sequence[Api], parse: Parse) -> None:
+    def __init__(self, hub: Hub, apis: Sequence[ApiEntry], parse: Parse) -> None:
         self._hub = hub
         self._parse = parse
         self._known = tuple(known for api in apis if (known := _known_api(api, hub.checked, parse)))
@@ -73,7 +73,7 @@ class OriginalRule:
         return None
 
 
-def _known_api(api: Api, checked: ComparedArguments, parse: Parse) -> _KnownApi | None:
+def _known_api(api: ApiEntry, checked: ComparedArguments, parse: Parse) -> _KnownApi | None:
     """The API of an entry; None if none of its values are compared, so that no answer fits."""
     first = parse(api.call.encode("utf-8", "replace")).children[:1]
     call = first[0].children[:1] if first else ()

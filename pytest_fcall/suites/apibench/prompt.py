@@ -11,12 +11,12 @@ from typing import Final, TypeAlias
 
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.retrieval import OkapiBm25, Oracle, Retriever
-from pytest_fcall.suites.apibench.apis import Api, parse_api
+from pytest_fcall.suites.apibench.apis import ApiEntry, parse_api
 from pytest_fcall.suites.apibench.files import HOW_TO_GET_IT, REFERENCE, Hub, HubFiles, hub_files, training_file
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, find_file, read_rows
 from pytest_fcall.suites.original_code import parse_module
 
-FindDocument: TypeAlias = Callable[[str, Api], Api | None]
+FindDocument: TypeAlias = Callable[[str, ApiEntry], ApiEntry | None]
 """Returns the document for a question and its right API."""
 SETTINGS: Final = ("bm25", "gpt_index", "oracle")
 """The retrievers of the paper."""
@@ -44,7 +44,7 @@ _PAIR: Final = re.compile(
 """Both forms of the published files: with headings, and as a dict."""
 
 
-def answer_form(hub: Hub, apis: Sequence[Api]) -> str:
+def answer_form(hub: Hub, apis: Sequence[ApiEntry]) -> str:
     """Return the instruction on the form of answers for a hub."""
     return _FORM.format(program=hub.program, domains=", ".join(dict.fromkeys(api.domain for api in apis)))
 
@@ -57,7 +57,7 @@ def question_messages(question: str, form: str) -> tuple[Message, ...]:
     )
 
 
-def with_document(question: str, document: Api | None) -> str:
+def with_document(question: str, document: ApiEntry | None) -> str:
     """Return the question with the document of an API, in the form of the paper's retrievers."""
     return question if document is None else f"{question} \n {REFERENCE} {dict(document.document)}"
 
@@ -84,12 +84,12 @@ def document_finder(setting: str, files: HubFiles) -> FindDocument:
     )
 
 
-def bm25_retriever(apis: Sequence[Api]) -> Retriever:
+def bm25_retriever(apis: Sequence[ApiEntry]) -> Retriever:
     """Return the paper's BM25 retriever: documents are Python dicts as text, split into words at single spaces."""
     return OkapiBm25([str(dict(api.document)) for api in apis], lambda text: text.split(" "))
 
 
-def _oracle_retriever(apis: Sequence[Api], right: Api) -> Retriever:
+def _oracle_retriever(apis: Sequence[ApiEntry], right: ApiEntry) -> Retriever:
     """Return a retriever that finds the right API, if the data base has it."""
     return Oracle([index for index, api in enumerate(apis) if api.call == right.call][:1], len(apis))
 

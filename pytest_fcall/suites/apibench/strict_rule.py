@@ -11,8 +11,8 @@ from typing import TypeAlias
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.apibench.apis import Api, Change, WrittenCall, calls_in, entry_call
-from pytest_fcall.suites.apibench.constraints import Constraints, Finding, fulfilment
+from pytest_fcall.suites.apibench.apis import ApiChange, ApiEntry, WrittenCall, calls_in, entry_call
+from pytest_fcall.suites.apibench.constraints import ConstraintResult, Constraints, fulfilment
 from pytest_fcall.suites.apibench.documented_figures import read_figures
 from pytest_fcall.suites.apibench.grades import GradedAnswer
 
@@ -37,7 +37,7 @@ def parse_checked(text: str) -> tuple[str, tuple[str, ...]]:
     return api, tuple(name for each in names.split(",") if (name := each.strip()))
 
 
-def refuse_unknown_arguments(apis: Sequence[Api], checked: CheckedArguments) -> None:
+def refuse_unknown_arguments(apis: Sequence[ApiEntry], checked: CheckedArguments) -> None:
     """Raise ValueError for an argument that no call of its APIs has."""
     for glob, names in checked.items():
         calls = [call for api in apis if (call := entry_call(api.call)) and glob_matches(glob, call.name)]
@@ -50,7 +50,7 @@ def refuse_unknown_arguments(apis: Sequence[Api], checked: CheckedArguments) -> 
 class _KnownApi:
     """An API of the data base."""
 
-    api: Api
+    api: ApiEntry
     call: WrittenCall
     checked: Sequence[str] | None
     """The relevant named arguments; None for all."""
@@ -64,10 +64,10 @@ class _KnownApi:
         return len(named) + len(self.call.positional) + len(self.call.required_texts)
 
 
-def finding_of_answer(constraints: Constraints, graded: GradedAnswer) -> Finding:
+def finding_of_answer(constraints: Constraints, graded: GradedAnswer) -> ConstraintResult:
     """Judge whether the API that an answer calls meets constraints, by all of its documents."""
     if graded.grade in ("hallucination", "unparsable"):
-        return Finding("unmet", "no API of the data base is called")
+        return ConstraintResult("unmet", "no API of the data base is called")
     known = entry_call(graded.call)
     values = () if known is None else (*known.positional, *known.named.values(), *known.required_texts)
     names = [value for value in values if isinstance(value, str)]  # which of several models a document is about
@@ -81,7 +81,7 @@ class StrictRule:
     an API counts. The data base says which arguments are relevant, else `checked`, else the paper.
     """
 
-    def __init__(self, apis: Sequence[Api], checked: CheckedArguments = MappingProxyType({})) -> None:
+    def __init__(self, apis: Sequence[ApiEntry], checked: CheckedArguments = MappingProxyType({})) -> None:
         self._checked = checked
         self._by_call = {api.call: api for api in apis}
         self._known: dict[str, list[_KnownApi]] = {}
@@ -94,7 +94,7 @@ class StrictRule:
         calls = calls_in(_field(_unescaped(answer)))
         if not calls:
             return GradedAnswer("unparsable")
-        gold = self._read(self._by_call.get(right) or Api(domain, right, {}))
+        gold = self._read(self._by_call.get(right) or ApiEntry(domain, right, {}))
         for call in calls:
             called = [known.api for known in self._known.get(_last_name(call.name), ()) if _fits(call, known)]
             exact = gold is not None and _fits(call, gold)
@@ -104,7 +104,7 @@ class StrictRule:
                 return GradedAnswer("correct" if is_right else "wrong", exact, call.source, documents)
         return GradedAnswer("hallucination", call=calls[0].source)
 
-    def after_change(self, answer: str, change: Change) -> GradedAnswer:
+    def after_change(self, answer: str, change: ApiChange) -> GradedAnswer:
         """Grade an answer to a question with a changed document. Only the API by that document is right."""
         calls = calls_in(_field(_unescaped(answer)))
         if not calls:
@@ -120,7 +120,7 @@ class StrictRule:
                 return GradedAnswer("wrong", call=call.source)
         return GradedAnswer("hallucination", call=calls[0].source)
 
-    def refuse_empty(self, change: Change) -> None:
+    def refuse_empty(self, change: ApiChange) -> None:
         """Raise ValueError for a change after which the former call is as right as the new one."""
         if self.after_change(change.new.call, change).grade != "correct" or (
             self.after_change(change.former.call, change).grade == "correct"
@@ -128,7 +128,7 @@ class StrictRule:
             both = f"`{change.new.call:.200}` and `{change.former.call:.200}`"
             raise ValueError(f"the change of a document changes nothing: {both} are the same call")
 
-    def _told_apart(self, change: Change) -> tuple[_KnownApi, _KnownApi]:
+    def _told_apart(self, change: ApiChange) -> tuple[_KnownApi, _KnownApi]:
         """The API by its new and by its former document. All arguments are relevant in which these differ."""
         new, former = self._read(change.new), self._read(change.former)
         if new is None or former is None:  # `read_changes` has read both
@@ -141,14 +141,14 @@ class StrictRule:
             new, former = (replace(each, any_branch=False) for each in (new, former))
         return new, former
 
-    def chosen_arguments(self, api: Api) -> Sequence[str] | None:
+    def chosen_arguments(self, api: ApiEntry) -> Sequence[str] | None:
         """Return the relevant arguments by the data base or the user; None if neither names any."""
         if api.checked is not None or not self._checked:
             return api.checked
         known = entry_call(api.call)
         return None if known is None else _checked_arguments(known.name, self._checked)
 
-    def _read(self, api: Api) -> _KnownApi | None:
+    def _read(self, api: ApiEntry) -> _KnownApi | None:
         call = entry_call(api.call)
         if call is None:
             return None
@@ -239,9 +239,9 @@ def api_call(operand: Pattern, options: Mapping[str, Pattern], got: Json) -> str
     return f"`{graded.call[:200]}` is called; expected `{known[0].call}`"
 
 
-def _call_after_change(known: Sequence[Api], was: Pattern, got: Json) -> str | None:
+def _call_after_change(known: Sequence[ApiEntry], was: Pattern, got: Json) -> str | None:
     former = _operand_api(was)
-    changes = [Change(former, api) for api in known] if former else []
+    changes = [ApiChange(former, api) for api in known] if former else []
     if not changes or any(entry_call(api.call) is None for change in changes for api in (change.new, change.former)):
         return f"`{_FORMER}` and the operand of `$api_call` must be calls as text"
     if not isinstance(got, str):
@@ -261,10 +261,10 @@ def _call_after_change(known: Sequence[Api], was: Pattern, got: Json) -> str | N
     return f"{called}; expected `{known[0].call}`"
 
 
-def _operand_api(operand: Pattern) -> Api | None:
+def _operand_api(operand: Pattern) -> ApiEntry | None:
     match operand:
         case str():
-            return Api("", operand, {})
+            return ApiEntry("", operand, {})
         case {"call": str(call), "checked": [*names]}:
-            return Api("", call, {}, tuple(map(str, names)))
+            return ApiEntry("", call, {}, tuple(map(str, names)))
     return None

@@ -16,8 +16,8 @@ from pytest_fcall.suites.apibench.constraints import Constraints, read_constrain
 from pytest_fcall.suites.apibench.files import (
     HOW_TO_GET_IT,
     HUBS,
+    ApiBenchQuestion,
     HubFiles,
-    Question,
     find_changes,
     hub_files,
     own_hubs,
@@ -139,7 +139,7 @@ def _changed_cases(part: str, folder: Path, checked: CheckedArguments) -> Iterat
 
 
 def _case(
-    part: str, question: Question, ask: AskQuestion, rules: HubRules, document: FindDocument
+    part: str, question: ApiBenchQuestion, ask: AskQuestion, rules: HubRules, document: FindDocument
 ) -> Case | FaultyCase:
     id_ = f"{part}_{question.number}"
     if question.api is None:
@@ -151,7 +151,7 @@ def _case(
     return replace(case, category=f"{part}/{right.domain}", judge=judge)
 
 
-def _question_case(id_: str, question: Question, messages: tuple[Message, ...], answer: Operator) -> Case:
+def _question_case(id_: str, question: ApiBenchQuestion, messages: tuple[Message, ...], answer: Operator) -> Case:
     return Case(
         id=id_,
         location=question.location,
@@ -161,7 +161,7 @@ def _question_case(id_: str, question: Question, messages: tuple[Message, ...], 
     )
 
 
-def _constraints_of(question: Question) -> Constraints:
+def _constraints_of(question: ApiBenchQuestion) -> Constraints:
     if question.constraints is not None:
         return question.constraints
     return read_constraints(question_without_document(question.text))

@@ -19,13 +19,13 @@ from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message, is_strings
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.suites.bfcl.answers import Answer, Form, readable_sources
+from pytest_fcall.suites.bfcl.answers import BfclAnswer, Form, readable_sources
 from pytest_fcall.suites.bfcl.cases import messages_of
 from pytest_fcall.suites.bfcl.categories import Category
 from pytest_fcall.suites.bfcl.function_docs import ClassDocuments, Document, native_tool, read_package_rows
 from pytest_fcall.suites.bfcl.multi_turn.conversations import MOST_STEPS, parse_turns, turn_answers
-from pytest_fcall.suites.bfcl.prompt import Prompt, answer_format_text, memory_instructions, with_system_text
-from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE, Row
+from pytest_fcall.suites.bfcl.prompt import BfclPrompt, answer_format_text, memory_instructions, with_system_text
+from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE, BfclRow
 from pytest_fcall.suites.bfcl.wording import HANDLER_WORDING, TEMPERATURE
 from pytest_fcall.suites.json_files import BrokenRow, string_field
 
@@ -72,9 +72,9 @@ class AgenticJudge:
         if not isinstance(result, list) or len(result) != 1:
             return _wrong("inference_error", "malformed", "The answer is not a list of one turn")
         turn = result[0]
-        return self.verdict([Answer(form, reply) for reply in turn] if isinstance(turn, list) else [])
+        return self.verdict([BfclAnswer(form, reply) for reply in turn] if isinstance(turn, list) else [])
 
-    def verdict(self, replies: Sequence[Answer]) -> Verdict:
+    def verdict(self, replies: Sequence[BfclAnswer]) -> Verdict:
         """Judge the last reply without readable calls."""
         last = next((reply.content for reply in reversed(replies) if not readable_sources(reply)), None)
         if not last:
@@ -178,7 +178,7 @@ class _SearchAgency:
 class AgenticReader:
     """Reads the rows of one category."""
 
-    def __init__(self, category: Category, folder: Path, prompt: Prompt | None) -> None:
+    def __init__(self, category: Category, folder: Path, prompt: BfclPrompt | None) -> None:
         self._category = category
         self._prompt = prompt
         self._system: Message = {"role": "system", "content": answer_format_text(folder)}
@@ -189,7 +189,7 @@ class AgenticReader:
             else _SearchAgency(category, folder)
         )
 
-    def case(self, row: Row) -> Case:
+    def case(self, row: BfclRow) -> Case:
         """Return the case of a row. Raises BrokenRow."""
         scenario = string_field(row.data, "scenario") if self._has_scenarios else ""
         agency = self._agency
@@ -223,7 +223,7 @@ class _MemoryConversations:
     Raises ValueError if the prompts or documents of the package cannot be read.
     """
 
-    def __init__(self, category: str, folder: Path, prompt: Prompt | None) -> None:
+    def __init__(self, category: str, folder: Path, prompt: BfclPrompt | None) -> None:
         self._category = category
         self._kind = category.removeprefix("memory_")
         self._folder = folder

@@ -30,7 +30,7 @@ _FORGIVING = frozenset({"hermes", "qwen_coder", "functiongemma"})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BfclAnswer:
     """The stored answer of a model.
 
     `content` is for `fc` a list of `{name: JSON text}`, or text; for `prompt` text; for `text` text that `decoder`
@@ -65,7 +65,7 @@ class Handler:
 UNKNOWN_HANDLER = Handler()
 
 
-def read_answer(row: Mapping[str, Json], source: Source = "auto", known: Handler = UNKNOWN_HANDLER) -> Answer:
+def read_answer(row: Mapping[str, Json], source: Source = "auto", known: Handler = UNKNOWN_HANDLER) -> BfclAnswer:
     """Read the answer of a row. Raises BrokenRow without an answer.
 
     `source` chooses between the raw and the decoded answer of a row that has both.
@@ -77,9 +77,9 @@ def read_answer(row: Mapping[str, Json], source: Source = "auto", known: Handler
     if "raw" not in row:
         raise BrokenRow("missing `raw`")
     if form == "fc" and row.get("decoder") is None and _are_read_calls(row["raw"]):
-        return Answer(form, row["raw"], underscored, has_objects=True)
+        return BfclAnswer(form, row["raw"], underscored, has_objects=True)
     asked = format_of(string_field(row, "id")) if "id" in row else DEFAULT_FORMAT
-    return Answer(form, row["raw"], underscored, asked, str(row["decoder"]) if form == "text" else "auto")
+    return BfclAnswer(form, row["raw"], underscored, asked, str(row["decoder"]) if form == "text" else "auto")
 
 
 def _are_read_calls(answer: Json) -> bool:
@@ -94,7 +94,7 @@ def answer_text(text: object, decoder: str) -> Calls:
     return decode(Reply(text, decoder=decoder)) if isinstance(text, str) else Calls(malformed="It is not text.")
 
 
-def decode_text(answer: Answer) -> list[object]:
+def decode_text(answer: BfclAnswer) -> list[object]:
     """Return the calls in a text of a model's own format, in the official form. Raises Undecodable without any.
 
     The official decoders of some formats pass over what they cannot read.
@@ -113,16 +113,16 @@ def _form(row: Mapping[str, Json]) -> Form:
     return FORM_BY_STYLE.get(string_field(row, "style"), "decoded") if "style" in row else "decoded"
 
 
-def _decoded_answer(row: Mapping[str, Json], underscored: bool) -> Answer:
+def _decoded_answer(row: Mapping[str, Json], underscored: bool) -> BfclAnswer:
     if "decoded" not in row:
         raise BrokenRow(
             "missing `decoded`; `raw` is read only with style FC or prompt, "
             "or with a `decoder` that `fcall score --format bfcl --help` lists"
         )
     if row["decoded"] is None and _decoder_failed(row):
-        return Answer("undecodable", row.get("raw"), underscored)
+        return BfclAnswer("undecodable", row.get("raw"), underscored)
     try:
-        return Answer("decoded", restore_python_values(row["decoded"]), underscored)
+        return BfclAnswer("decoded", restore_python_values(row["decoded"]), underscored)
     except RecursionError:
         raise BrokenRow("`decoded` is nested too deeply") from None
 
@@ -225,7 +225,7 @@ _MARKS: Mapping[str, Callable[[object], object]] = MappingProxyType(
 )
 
 
-def readable_sources(answer: Answer) -> list[str]:
+def readable_sources(answer: BfclAnswer) -> list[str]:
     """Return the calls of one answer; none if there is no call, or one that cannot be read."""
     try:
         return read_call_sources(answer)
@@ -233,7 +233,7 @@ def readable_sources(answer: Answer) -> list[str]:
         return []
 
 
-def read_call_sources(answer: Answer) -> list[str]:
+def read_call_sources(answer: BfclAnswer) -> list[str]:
     """Return the calls of one answer. Raises Undecodable for anything that is not a call."""
     try:
         return _read(answer)
@@ -245,7 +245,7 @@ class _NotCalls(Exception):
     """A value is not a call, or not a list of calls."""
 
 
-def _read(answer: Answer) -> list[str]:
+def _read(answer: BfclAnswer) -> list[str]:
     match answer.form:
         case "fc":
             return list(_native(answer.content))

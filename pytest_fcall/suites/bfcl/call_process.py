@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock, Thread, current_thread
 from typing import Final
 
-from pytest_fcall.conversation.execution.limits import EnvironmentFailed, EnvironmentSpec, Limits
+from pytest_fcall.conversation.execution.limits import CallLimits, EnvironmentFailed, EnvironmentSpec
 from pytest_fcall.conversation.execution.tool_process import ToolProcess
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.values import Json
@@ -27,7 +27,7 @@ class CallProcess:
     next call starts another.
     """
 
-    def __init__(self, environment: str, limits: Limits) -> None:
+    def __init__(self, environment: str, limits: CallLimits) -> None:
         self._lock = Lock()
         self._thread: _CallThread | None = None
         self._environment = EnvironmentSpec(_ROOT, environment)
@@ -45,7 +45,7 @@ class CallProcess:
 class _CallThread:
     """The thread with the event loop in which the process is awaited."""
 
-    def __init__(self, environment: EnvironmentSpec, limits: Limits) -> None:
+    def __init__(self, environment: EnvironmentSpec, limits: CallLimits) -> None:
         self._environment = environment
         self._limits = limits
         self._loop = asyncio.new_event_loop()

@@ -18,7 +18,7 @@ from pytest_fcall.suites.bfcl.executable import ExecutedJudge, is_executable, st
 from pytest_fcall.suites.bfcl.judge import score_columns
 from pytest_fcall.suites.bfcl.multi_turn.conversations import CheckerProcess, MultiTurnJudge, parse_truth
 from pytest_fcall.suites.bfcl.rest import RecordedResponses, RestJudge, right_form
-from pytest_fcall.suites.bfcl.rows import Row, category_rows, data_folder
+from pytest_fcall.suites.bfcl.rows import BfclRow, category_rows, data_folder
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, open_lines, parse_row, read_lines, string_field
 
 CaseKey: TypeAlias = tuple[str, str]
@@ -169,7 +169,7 @@ class _FolderRows:
             self._folder = data_folder(path)
         except ValueError as error:
             raise FileNotFoundError(str(error)) from None
-        self._rows: dict[str, dict[str, Row]] = {}
+        self._rows: dict[str, dict[str, BfclRow]] = {}
 
     def find(self, key: CaseKey) -> FileRow:
         category, id_ = key
@@ -183,7 +183,7 @@ class _FolderRows:
     def of_category(self, name: str) -> Iterable[Mapping[str, Json]]:
         return [row.data for row in self._read(name).values()]
 
-    def _read(self, category: str) -> Mapping[str, Row]:
+    def _read(self, category: str) -> Mapping[str, BfclRow]:
         if category not in self._rows:
             try:
                 self._rows[category] = {row.id: row for row in category_rows(CATEGORIES[category], self._folder)}

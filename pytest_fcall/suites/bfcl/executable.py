@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, get_args
 
-from pytest_fcall.conversation.execution.limits import EnvironmentFailed, Limits
+from pytest_fcall.conversation.execution.limits import CallLimits, EnvironmentFailed
 from pytest_fcall.core.case import Location
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.values import Json, is_strings
@@ -13,7 +13,7 @@ from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.decoding.bfcl import Undecodable
 from pytest_fcall.matching.bfcl.official_case import Ruling
 from pytest_fcall.matching.bfcl.results import ExpectedResult, ResultRule, check_results
-from pytest_fcall.suites.bfcl.answers import Answer, read_call_sources
+from pytest_fcall.suites.bfcl.answers import BfclAnswer, read_call_sources
 from pytest_fcall.suites.bfcl.call_process import CallProcess
 from pytest_fcall.suites.bfcl.executable_functions import FUNCTIONS
 from pytest_fcall.suites.bfcl.judge import ResultJudge
@@ -35,7 +35,7 @@ def is_executable(row: Mapping[str, Json]) -> bool:
 
 def start_function_process() -> CallProcess:
     """Return the process that executes calls. It starts with the first call."""
-    return CallProcess(_ENVIRONMENT, Limits())
+    return CallProcess(_ENVIRONMENT, CallLimits())
 
 
 class ExecutedJudge(ResultJudge):
@@ -45,7 +45,7 @@ class ExecutedJudge(ResultJudge):
         super().__init__(row, location)
         self._process = process
 
-    def verdict(self, answer: Answer) -> Verdict:
+    def verdict(self, answer: BfclAnswer) -> Verdict:
         """Judge a stored answer as the official checker does."""
         try:
             sources = read_call_sources(answer)

@@ -22,7 +22,7 @@ from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer, check
 from pytest_fcall.matching.bfcl.verdict import verdict_of
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
-from pytest_fcall.suites.bfcl.answers import Answer, decode_text
+from pytest_fcall.suites.bfcl.answers import BfclAnswer, decode_text
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of, official_case_of
 from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, FORMAT_BY_DECODER, PromptFormat
 
@@ -53,7 +53,7 @@ class StrictResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class ProfileResults:
     """The results of both profiles for an answer."""
 
     official: OfficialResult
@@ -77,12 +77,12 @@ def score_columns(valid: bool, error_type: str | None, strict: Verdict) -> dict[
     }
 
 
-def score_answer(case: BfclCase, answer: Answer) -> Score:
+def score_answer(case: BfclCase, answer: BfclAnswer) -> ProfileResults:
     """Judge an answer by both profiles. Never raises, whatever the answer holds."""
     official_case = replace(case.official_case, dots_as_underscores=answer.underscored)
     reply, calls = strict_reading(answer, case.case)
     verdict = judge(reply, calls, case.expect, MatchContext(case.case.tools, case.case.rules))
-    return Score(_judge_officially(official_case, answer), StrictResult(verdict, calls))
+    return ProfileResults(_judge_officially(official_case, answer), StrictResult(verdict, calls))
 
 
 class BfclJudge:
@@ -125,11 +125,11 @@ class ResultJudge(BfclJudge, ABC):
         return replace(self.verdict(answer), notes=calls.notes)
 
     @abstractmethod
-    def verdict(self, answer: Answer) -> Verdict:
+    def verdict(self, answer: BfclAnswer) -> Verdict:
         """Judge a stored answer as the official checker does."""
 
 
-def _judge_officially(official_case: OfficialCase, answer: Answer) -> OfficialResult:
+def _judge_officially(official_case: OfficialCase, answer: BfclAnswer) -> OfficialResult:
     try:
         decoded = _officially_decoded(official_case, answer)
     except Undecodable as error:
@@ -137,7 +137,7 @@ def _judge_officially(official_case: OfficialCase, answer: Answer) -> OfficialRe
     return OfficialResult(official_case, check_answer(official_case, decoded), decoded)
 
 
-def _officially_decoded(case: OfficialCase, answer: Answer) -> object:
+def _officially_decoded(case: OfficialCase, answer: BfclAnswer) -> object:
     match answer.form:
         case "fc":
             return answer.content if answer.has_objects else decode_native(answer.content)
@@ -152,7 +152,7 @@ def _officially_decoded(case: OfficialCase, answer: Answer) -> object:
             raise Undecodable("the row says so")
 
 
-def strict_reading(answer: Answer, case: Case) -> tuple[Reply, Calls]:
+def strict_reading(answer: BfclAnswer, case: Case) -> tuple[Reply, Calls]:
     """Return an answer as a reply, and the calls in it, with the offered names and typed arguments."""
     reply = _answer_as_reply(answer)
     calls = (
@@ -195,7 +195,7 @@ def _with_language_decoder(reply: Reply, calls: Calls, case: Case) -> Calls:
     return calls
 
 
-def _answer_as_reply(answer: Answer) -> Reply:
+def _answer_as_reply(answer: BfclAnswer) -> Reply:
     content = answer.content
     if isinstance(content, str):
         prompted = "python" if answer.prompt_format == DEFAULT_FORMAT else answer.prompt_format.decoder
@@ -232,23 +232,23 @@ def _with_offered_names(calls: Sequence[Call], tools: Sequence[Tool]) -> list[Ca
     ]
 
 
-def answer_of_reply(reply: Reply, calls: Calls) -> Answer:
+def answer_of_reply(reply: Reply, calls: Calls) -> BfclAnswer:
     """Return a reply as the official harness stores it.
 
     The calls are the answer if another decoder read the text, or if a baseline kept only the calls.
     """
     if form := OFFICIAL_DECODERS.get(reply.decoder or ""):
-        return Answer("prompt", reply.text, prompt_format=form)
+        return BfclAnswer("prompt", reply.text, prompt_format=form)
     if reply.decoder is None and reply.tool_calls:
-        return Answer("fc", [{str(raw.name): _json_text(raw.arguments)} for raw in reply.tool_calls])
+        return BfclAnswer("fc", [{str(raw.name): _json_text(raw.arguments)} for raw in reply.tool_calls])
     if calls.calls and calls.malformed is None:
         return decoded_answer(calls)
-    return Answer("fc" if reply.decoder is None else "undecodable", reply.text)
+    return BfclAnswer("fc" if reply.decoder is None else "undecodable", reply.text)
 
 
-def decoded_answer(calls: Calls) -> Answer:
+def decoded_answer(calls: Calls) -> BfclAnswer:
     """Return calls as an answer that a decoder has read."""
-    return Answer("decoded", [{call.name: dict(call.arguments)} for call in calls.calls])
+    return BfclAnswer("decoded", [{call.name: dict(call.arguments)} for call in calls.calls])
 
 
 def result_of_reply(reply: Reply) -> Json:

@@ -13,20 +13,20 @@ from pytest_fcall.core.verdict import Reason
 from pytest_fcall.matching.bfcl import Ruling, check_answer
 from pytest_fcall.matching.strings import NORMAL_FORMS
 from pytest_fcall.suites.bfcl.cases import BfclCase
-from pytest_fcall.suites.bfcl.judge import Score
+from pytest_fcall.suites.bfcl.judge import ProfileResults
 
 _SPELLINGS: Mapping[str, Strings] = MappingProxyType({"case_only": "relaxed", "punctuation_only": "bfcl"})
 _NO_MATCH = "parallel_function_checker_no_order:cannot_find_match"
 
 
-def profile_difference(case: BfclCase, score: Score) -> str | None:
+def profile_difference(case: BfclCase, score: ProfileResults) -> str | None:
     """Return the name of the reason; None if the profiles agree."""
     if score.official.ruling.valid == score.strict.verdict.valid:
         return None
     return _reason_refused(case, score) if score.official.ruling.valid else _reason_accepted(case, score)
 
 
-def _reason_refused(case: BfclCase, score: Score) -> str:
+def _reason_refused(case: BfclCase, score: ProfileResults) -> str:
     """The reason why `strict` refuses what the official checker accepts."""
     reasons = score.strict.verdict.reasons
     kinds = {reason.kind for reason in reasons}
@@ -48,7 +48,7 @@ def _reason_refused(case: BfclCase, score: Score) -> str:
     return "source_literal" if case.official_case.language != "python" else "value"
 
 
-def _reason_accepted(case: BfclCase, score: Score) -> str:
+def _reason_accepted(case: BfclCase, score: ProfileResults) -> str:
     """The reason why `strict` accepts what the official checker refuses."""
     ruling = _first_refusal(score)
     error = ruling.error_type or ""
@@ -83,7 +83,7 @@ _BY_ERROR: Mapping[str, str] = MappingProxyType(
 """The reasons that follow from the official error alone."""
 
 
-def _first_refusal(score: Score) -> Ruling:
+def _first_refusal(score: ProfileResults) -> Ruling:
     """The ruling on the first refused call; valid if only the pairing of calls was at fault."""
     official = score.official
     if official.ruling.error_type != _NO_MATCH or not isinstance(official.decoded, list):
@@ -96,7 +96,7 @@ def _first_refusal(score: Score) -> Ruling:
     return Ruling(True)
 
 
-def _readings(score: Score) -> list[tuple[Mapping[str, Json], Mapping[str, Json]]]:
+def _readings(score: ProfileResults) -> list[tuple[Mapping[str, Json], Mapping[str, Json]]]:
     """The arguments of each call, as `strict` and as the official decoder read them; empty if the counts differ."""
     calls, decoded = score.strict.calls.calls, score.official.decoded
     if not isinstance(decoded, list) or len(decoded) != len(calls):

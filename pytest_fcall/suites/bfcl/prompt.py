@@ -21,7 +21,7 @@ _PYTHON_TYPES: Mapping[str, str] = MappingProxyType(
 _MARGIN = " " * 8
 
 
-class Prompt:
+class BfclPrompt:
     """Puts functions into the system prompt. Raises ValueError if the prompts of the package cannot be read."""
 
     def __init__(self, folder: Path) -> None:
@@ -47,19 +47,19 @@ def with_system_text(text: str, messages: Sequence[Message]) -> tuple[Message, .
 
 
 def more_functions_text(folder: Path) -> str:
-    """Return the user message for additional functions. Raises ValueError, as Prompt does."""
+    """Return the user message for additional functions. Raises ValueError, as BfclPrompt does."""
     return str(_constant(_constants(folder), "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"))
 
 
 def answer_format_text(folder: Path) -> str:
-    """Return the instruction on the format of agents' answers. Raises ValueError, as Prompt does."""
+    """Return the instruction on the format of agents' answers. Raises ValueError, as BfclPrompt does."""
     return str(_constant(_constants(folder), "ADDITIONAL_SYSTEM_PROMPT_FOR_AGENTIC_RESPONSE_FORMAT"))
 
 
 def memory_instructions(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return the roles of agents with a memory, by scenario, and the instructions on memory, by its form.
 
-    Raises ValueError, as Prompt does.
+    Raises ValueError, as BfclPrompt does.
     """
     constants = _constants(folder)
     instructions = {

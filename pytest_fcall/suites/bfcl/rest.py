@@ -15,7 +15,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
 from pytest_fcall.decoding.bfcl import Undecodable
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
-from pytest_fcall.suites.bfcl.answers import Answer, read_call_sources
+from pytest_fcall.suites.bfcl.answers import BfclAnswer, read_call_sources
 from pytest_fcall.suites.bfcl.judge import ResultJudge
 from pytest_fcall.suites.bfcl.source_calls import execute_source, unknown_name
 
@@ -37,7 +37,7 @@ _MOST_NAMES: Final = 3
 _KINDS: Final = ("an object", "a list")
 
 
-class NotSendable(ValueError):
+class UnsendableRequest(ValueError):
     """`requests.get` raises an error instead of sending a request. The text says which."""
 
 
@@ -53,15 +53,15 @@ class RestRequest:
 
 
 def request_of(source: str) -> RestRequest:
-    """Return the request of a call, given as source. Raises NotSendable for a call that sends none."""
+    """Return the request of a call, given as source. Raises UnsendableRequest for a call that sends none."""
     try:
         sent = execute_source(source, _callee)
-    except NotSendable:
+    except UnsendableRequest:
         raise
     except Exception as error:  # source that cannot be parsed, values that are not literals
-        raise NotSendable(str(error)) from None
+        raise UnsendableRequest(str(error)) from None
     if not isinstance(sent, RestRequest):
-        raise NotSendable(f"not a call of requests.get: {source[:200]}")
+        raise UnsendableRequest(f"not a call of requests.get: {source[:200]}")
     return sent
 
 
@@ -74,13 +74,13 @@ def _callee(callee: ast.expr) -> Callable[..., object]:
 def _request(*positional: Any, **named: Any) -> RestRequest:
     given = {**dict(zip(("url", "params"), positional, strict=False)), **named}
     if "url" not in given:
-        raise NotSendable("get() missing 1 required positional argument: 'url'")
+        raise UnsendableRequest("get() missing 1 required positional argument: 'url'")
     if unknown := next((name for name in given if name not in _ARGUMENTS), None):
-        raise NotSendable(f"Session.request() got an unexpected keyword argument {unknown!r}")
+        raise UnsendableRequest(f"Session.request() got an unexpected keyword argument {unknown!r}")
     url = given["url"]
     parts = urlsplit(url) if isinstance(url, str) else None
     if parts is None or parts.scheme not in ("http", "https") or not parts.netloc:
-        raise NotSendable(f"Invalid URL {str(url)[:200]!r}: no scheme or no host supplied")
+        raise UnsendableRequest(f"Invalid URL {str(url)[:200]!r}: no scheme or no host supplied")
     _check_transport(parts.scheme, given)
     query = [*parse_qsl(parts.query, keep_blank_values=True), *_pairs(given.get("params"))]
     return RestRequest(
@@ -94,19 +94,19 @@ def _check_transport(scheme: str, given: Mapping[str, Any]) -> None:
     """Refuse what `requests` or its connection refuses: credentials, certificates, proxies and timeouts of no use."""
     auth, verify, proxies = (given.get(name) for name in ("auth", "verify", "proxies"))
     if auth and not (isinstance(auth, tuple) and len(auth) == 2):
-        raise NotSendable(f"{type(auth).__name__!r} object is not callable")
+        raise UnsendableRequest(f"{type(auth).__name__!r} object is not callable")
     if given.get("cert"):
-        raise NotSendable(f"Could not find the TLS certificate file, invalid path: {str(given['cert'])[:200]}")
+        raise UnsendableRequest(f"Could not find the TLS certificate file, invalid path: {str(given['cert'])[:200]}")
     if scheme == "https" and isinstance(verify, str) and verify:
-        raise NotSendable(f"Could not find a suitable TLS CA certificate bundle, invalid path: {verify[:200]}")
+        raise UnsendableRequest(f"Could not find a suitable TLS CA certificate bundle, invalid path: {verify[:200]}")
     if proxies and (not isinstance(proxies, Mapping) or proxies.get(scheme)):
-        raise NotSendable("the proxies cannot be reached")
+        raise UnsendableRequest("the proxies cannot be reached")
     if given.get("cookies") and not isinstance(given["cookies"], Mapping):
-        raise NotSendable("cookies must be a mapping")
+        raise UnsendableRequest("cookies must be a mapping")
     timeout = given.get("timeout")
     for seconds in timeout if isinstance(timeout, tuple) else (timeout,):
         if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0):
-            raise NotSendable(f"a timeout must be a number above 0, not {str(seconds)[:200]!r}")
+            raise UnsendableRequest(f"a timeout must be a number above 0, not {str(seconds)[:200]!r}")
 
 
 def _pairs(params: Any) -> Iterator[tuple[str, str]]:
@@ -121,7 +121,7 @@ def _pairs(params: Any) -> Iterator[tuple[str, str]]:
                     if each is not None:
                         yield str(name), _text(each)
         except (TypeError, ValueError):
-            raise NotSendable("params is neither a mapping nor pairs") from None
+            raise UnsendableRequest("params is neither a mapping nor pairs") from None
 
 
 def _text(value: Any) -> str:
@@ -134,10 +134,10 @@ def _header_names(headers: Any) -> Iterator[str]:
     if not headers:
         return
     if not isinstance(headers, Mapping):
-        raise NotSendable(f"{type(headers).__name__!r} object has no attribute 'items'")
+        raise UnsendableRequest(f"{type(headers).__name__!r} object has no attribute 'items'")
     for name, value in headers.items():
         if not isinstance(name, str) or not isinstance(value, str | bytes | None):
-            raise NotSendable(f"the header {name!r} must be a string")
+            raise UnsendableRequest(f"the header {name!r} must be a string")
         if value is not None:
             yield name.lower()
 
@@ -183,7 +183,7 @@ def _recorded_response(row: Mapping[str, Json]) -> _RecordedResponse | None:
         return None
     try:
         return _RecordedResponse(request_of(str(sources[0])), form)
-    except NotSendable:
+    except UnsendableRequest:
         return None
 
 
@@ -242,7 +242,7 @@ class RestJudge(ResultJudge):
         super().__init__(row, location)
         self._recorded = recorded
 
-    def verdict(self, answer: Answer) -> Verdict:
+    def verdict(self, answer: BfclAnswer) -> Verdict:
         """Judge a stored answer."""
         try:
             sources = read_call_sources(answer)
@@ -256,7 +256,7 @@ class RestJudge(ResultJudge):
             return _wrong(kind, "executable_decoder:rest_wrong_output_format", message)
         try:
             request = request_of(sources[0])
-        except NotSendable as error:
+        except UnsendableRequest as error:
             message = f"The call sends no request: {error}"
             return _wrong("wrong_result", "executable_checker_rest:execution_error", message)
         return _verdict(right_form(self.row), self._recorded().form(request))

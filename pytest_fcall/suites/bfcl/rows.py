@@ -26,7 +26,7 @@ _NO_CALLS: Final = ("id", "index")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BfclRow:
     """A question with its ground truth, in the form that `case_of` reads."""
 
     id: str
@@ -62,7 +62,7 @@ def data_folder(path: Path | None) -> Path:
     raise ValueError(f"no data for suite bfcl {where}: {HOW_TO_GET_IT}")
 
 
-def category_rows(category: Category, folder: Path) -> Iterator[Row]:
+def category_rows(category: Category, folder: Path) -> Iterator[BfclRow]:
     """Yield the rows of a category in their order. Raises ValueError for a file that cannot be read."""
     if category.truth == "in_other_category":
         return _format_rows(category, folder)
@@ -74,7 +74,7 @@ def category_rows(category: Category, folder: Path) -> Iterator[Row]:
     return current_rows(category, folder)
 
 
-def _disguised_rows(published: Category, folder: Path) -> Iterator[Row]:
+def _disguised_rows(published: Category, folder: Path) -> Iterator[BfclRow]:
     from pytest_fcall.suites.bfcl.disguise import disguised
 
     for row in category_rows(published, folder):
@@ -101,7 +101,7 @@ def row_files(category: Category, folder: Path) -> tuple[Path, Path | None]:
     return current, folder / category.answers_file if category.answers_file else None
 
 
-def current_rows(category: Category, folder: Path) -> Iterator[Row]:
+def current_rows(category: Category, folder: Path) -> Iterator[BfclRow]:
     """Yield the rows of the current version in the order of the file. Raises ValueError for an unreadable file."""
     truths = _truth_by_id(category, folder)
     requests = _right_requests(folder) if category.truth == "answer" else {}
@@ -109,9 +109,9 @@ def current_rows(category: Category, folder: Path) -> Iterator[Row]:
         name = row.data.get("id")
         id_ = name if isinstance(name, str) and name else f"{category.name}_{number}"  # chatable rows have none
         if row.fault:
-            yield Row(id_, row.location, {}, row.fault)
+            yield BfclRow(id_, row.location, {}, row.fault)
         elif category.truth != "none" and id_ not in truths:
-            yield Row(id_, row.location, row.data, f"no ground truth in {category.answers_file}")
+            yield BfclRow(id_, row.location, row.data, f"no ground truth in {category.answers_file}")
         else:
             truth = {**truths.get(id_, {}), **({"request": requests[id_]} if id_ in requests else {})}
             yield _row_with_truth(category, category.id_of(id_), row, truth)
@@ -138,13 +138,13 @@ def _file_rows(path: Path) -> Iterator[FileRow]:
         raise ValueError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def _row_with_truth(category: Category, id_: str, row: FileRow, answer: Mapping[str, Json]) -> Row:
+def _row_with_truth(category: Category, id_: str, row: FileRow, answer: Mapping[str, Json]) -> BfclRow:
     """Join a question and its ground truth."""
     truth = answer.get("ground_truth", [])
     try:
         alternatives = _truth_alternatives(category, truth)
     except (Undecodable, BrokenRow) as error:
-        return Row(id_, row.location, row.data, f"invalid ground truth: {error}")
+        return BfclRow(id_, row.location, row.data, f"invalid ground truth: {error}")
     functions = row.data.get("function")
     data: dict[str, Json] = {
         **row.data,
@@ -158,7 +158,7 @@ def _row_with_truth(category: Category, id_: str, row: FileRow, answer: Mapping[
         data |= {"sources": truth, "execution_result_type": answer.get("execution_result_type")}
     if category.truth == "answer":
         data |= {"response": answer.get("ground_truth"), "sources": [answer["request"]] if "request" in answer else []}
-    return Row(id_, row.location, data)
+    return BfclRow(id_, row.location, data)
 
 
 def _truth_alternatives(category: Category, truth: Json) -> Json:
@@ -193,7 +193,7 @@ def _turns(question: Json) -> Json:
     return question
 
 
-def _first_version_rows(category: Category, file: Path) -> Iterator[Row]:
+def _first_version_rows(category: Category, file: Path) -> Iterator[BfclRow]:
     """Yield the rows of a file of 2024 with the ids of today. Questions and truths are paired by their positions."""
     answers = file.parent / "possible_answer" / file.name
     truths = [*_file_rows(answers)] if answers.is_file() else []
@@ -202,11 +202,11 @@ def _first_version_rows(category: Category, file: Path) -> Iterator[Row]:
         # Calls to be executed have their truth in the row of the question.
         truth = truths[number] if number < len(truths) else row if "ground_truth" in row.data else None
         if row.fault:
-            yield Row(id_, row.location, {}, row.fault)
+            yield BfclRow(id_, row.location, {}, row.fault)
         elif truth is None and category.truth not in ("answer", "none"):
-            yield Row(id_, row.location, row.data, f"no ground truth in possible_answer/{file.name}")
+            yield BfclRow(id_, row.location, row.data, f"no ground truth in possible_answer/{file.name}")
         elif truth is not None and truth.fault:
-            yield Row(id_, row.location, row.data, f"invalid ground truth: {truth.fault}")
+            yield BfclRow(id_, row.location, row.data, f"invalid ground truth: {truth.fault}")
         else:
             calls = _truth_calls(row.data, truth.data if truth else {})
             yield _row_with_truth(category, id_, row, {**row.data, "ground_truth": calls})
@@ -234,7 +234,7 @@ def _offered_name(name: str, offered: list[str]) -> str:
     return bare if bare in offered else next((each for each in offered if each in name), name)
 
 
-def _format_rows(category: Category, folder: Path) -> Iterator[Row]:
+def _format_rows(category: Category, folder: Path) -> Iterator[BfclRow]:
     """Yield each question in each format, in the leaderboard's order. Only the id differs from the original row."""
     number = count()
     for name, ids in _format_question_ids(folder / category.questions_file).items():
@@ -242,7 +242,7 @@ def _format_rows(category: Category, folder: Path) -> Iterator[Row]:
         for row in current_rows(CATEGORIES[name], folder):
             for form in FORMATS if row.id in wanted else ():
                 id_ = f"{category.name}_{next(number)}:{form.config}:{row.id}"
-                yield Row(id_, row.location, {**row.data, "id": id_}, row.fault)
+                yield BfclRow(id_, row.location, {**row.data, "id": id_}, row.fault)
 
 
 def _format_question_ids(path: Path) -> Mapping[str, Sequence[str]]:

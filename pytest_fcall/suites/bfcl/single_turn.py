@@ -25,9 +25,9 @@ from pytest_fcall.suites.bfcl.categories import Category, format_of, judged_row
 from pytest_fcall.suites.bfcl.executable import ExecutedJudge, is_executable, start_function_process
 from pytest_fcall.suites.bfcl.function_docs import Document, native_tool, with_language_hints
 from pytest_fcall.suites.bfcl.judge import BfclJudge
-from pytest_fcall.suites.bfcl.prompt import Prompt
+from pytest_fcall.suites.bfcl.prompt import BfclPrompt
 from pytest_fcall.suites.bfcl.rest import RecordedResponses, RestJudge, right_form
-from pytest_fcall.suites.bfcl.rows import Row, category_rows
+from pytest_fcall.suites.bfcl.rows import BfclRow, category_rows
 from pytest_fcall.suites.bfcl.wording import HANDLER_WORDING, TEMPERATURE
 from pytest_fcall.suites.json_files import BrokenRow, objects_field, string_field
 
@@ -35,7 +35,7 @@ from pytest_fcall.suites.json_files import BrokenRow, objects_field, string_fiel
 class SingleTurnReader:
     """Reads the rows of one category. Their cases share tools."""
 
-    def __init__(self, category: Category, folder: Path, prompt: Prompt | None) -> None:
+    def __init__(self, category: Category, folder: Path, prompt: BfclPrompt | None) -> None:
         self._category = category
         self._prompt = prompt
         self._recorded = cache(lambda: RecordedResponses(row.data for row in category_rows(category, folder)))
@@ -43,7 +43,7 @@ class SingleTurnReader:
         self._tools: dict[str, Tool] = {}
         self._process = start_function_process() if category.truth == "source" else None
 
-    def case(self, row: Row) -> Case:
+    def case(self, row: BfclRow) -> Case:
         """Return the case of a row. Raises BrokenRow."""
         data = judged_row(self._category, row.data)
         functions = objects_field(data, "function")
@@ -78,7 +78,7 @@ class SingleTurnReader:
     def _has_no_response(self, data: Mapping[str, Json]) -> bool:
         return self._category.truth == "answer" and right_form(data) is None
 
-    def _judge(self, row: Row, data: Mapping[str, Json]) -> Judge:
+    def _judge(self, row: BfclRow, data: Mapping[str, Json]) -> Judge:
         if self._process is not None and is_executable(data):
             return ExecutedJudge(data, row.location, self._process)
         if self._category.truth == "answer":
@@ -98,7 +98,7 @@ class FormatReader:
     Raises ValueError without a prompt, since native calls have no prompt format.
     """
 
-    def __init__(self, category: Category, folder: Path, prompt: Prompt | None) -> None:
+    def __init__(self, category: Category, folder: Path, prompt: BfclPrompt | None) -> None:
         if prompt is None:
             raise ValueError(
                 f"bfcl:{category.name} compares prompt formats and needs prompt mode: use `mode: prompt` or "
@@ -108,7 +108,7 @@ class FormatReader:
         self._native = SingleTurnReader(category, folder, None)
         self._questions: dict[Location, tuple[Case, Sequence[Message], Sequence[Document]]] = {}
 
-    def case(self, row: Row) -> Case:
+    def case(self, row: BfclRow) -> Case:
         """Return the case of a row. Raises BrokenRow."""
         if row.location not in self._questions:
             self._questions[row.location] = self._question(row)
@@ -125,7 +125,7 @@ class FormatReader:
             judge=BfclJudge(row.data, row.location),
         )
 
-    def _question(self, row: Row) -> tuple[Case, Sequence[Message], Sequence[Document]]:
+    def _question(self, row: BfclRow) -> tuple[Case, Sequence[Message], Sequence[Document]]:
         """The parts that all formats of a question share."""
         # The official harness adds the note on the language twice here.
         documents = with_language_hints(with_language_hints(objects_field(row.data, "function"), "python"), "python")
@@ -136,7 +136,7 @@ class NotExpressible(ValueError):
     """A case file cannot express a case. The text says why."""
 
 
-def plain_case(category: Category, row: Row) -> Case:
+def plain_case(category: Category, row: BfclRow) -> Case:
     """Return the case of a row for a case file. Raises NotExpressible or BrokenRow."""
     if category.truth == "answer" or category.name == "chatable":
         raise NotExpressible("the data names no right calls")

@@ -15,7 +15,7 @@ from pytest_fcall.suites.bfcl.categories import CATEGORIES, DISGUISED, GROUPS, C
 from pytest_fcall.suites.bfcl.figures import FIGURES, suite_figures
 from pytest_fcall.suites.bfcl.rows import (
     HOW_TO_GET_IT,
-    Row,
+    BfclRow,
     category_rows,
     count_category_rows,
     data_folder,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core.reply import Reply
     from pytest_fcall.core.values import Json
     from pytest_fcall.core.verdict import Verdict
-    from pytest_fcall.suites.bfcl.prompt import Prompt
+    from pytest_fcall.suites.bfcl.prompt import BfclPrompt
     from pytest_fcall.suites.bfcl.result_files import ReadText
 
 
@@ -61,9 +61,9 @@ class BfclSuite:
 
     def prompted(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
         """Yield the cases for models without native calls; the system prompt holds the functions."""
-        from pytest_fcall.suites.bfcl.prompt import Prompt
+        from pytest_fcall.suites.bfcl.prompt import BfclPrompt
 
-        yield from _read(part, path, Prompt(data_folder(path)))
+        yield from _read(part, path, BfclPrompt(data_folder(path)))
 
     def plain(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
         """Yield the cases for case files, judged by their expectations alone."""
@@ -129,12 +129,12 @@ def _is_disguised(row: Mapping[str, Json]) -> bool:
 class _CaseReader(Protocol):
     """Reads the rows of one category."""
 
-    def case(self, row: Row) -> Case:
+    def case(self, row: BfclRow) -> Case:
         """Return the case of a row. Raises BrokenRow."""
         ...
 
 
-def _read(part: str, path: Path | None, prompt: Prompt | None) -> Iterator[Case | FaultyCase]:
+def _read(part: str, path: Path | None, prompt: BfclPrompt | None) -> Iterator[Case | FaultyCase]:
     categories = categories_of(part)
     folder = data_folder(path)
     for category in categories:
@@ -143,7 +143,7 @@ def _read(part: str, path: Path | None, prompt: Prompt | None) -> Iterator[Case 
             yield _read_case(row, reader)
 
 
-def _reader(category: Category, folder: Path, prompt: Prompt | None) -> _CaseReader:
+def _reader(category: Category, folder: Path, prompt: BfclPrompt | None) -> _CaseReader:
     if category.truth == "turns":
         from pytest_fcall.suites.bfcl.multi_turn.conversations import MultiTurnReader
 
@@ -159,7 +159,7 @@ def _reader(category: Category, folder: Path, prompt: Prompt | None) -> _CaseRea
     return SingleTurnReader(category, folder, prompt)
 
 
-def _read_case(row: Row, reader: _CaseReader) -> Case | FaultyCase:
+def _read_case(row: BfclRow, reader: _CaseReader) -> Case | FaultyCase:
     if row.fault:
         return broken_case(row.id, row.location, row.fault)
     try:
@@ -170,7 +170,7 @@ def _read_case(row: Row, reader: _CaseReader) -> Case | FaultyCase:
         return broken_case(row.id, row.location, "nested too deeply")
 
 
-def _plain(category: Category, row: Row) -> Case | FaultyCase:
+def _plain(category: Category, row: BfclRow) -> Case | FaultyCase:
     from pytest_fcall.suites.bfcl.single_turn import NotExpressible, plain_case
 
     if row.fault:

@@ -53,7 +53,7 @@ _TYPES: Final = ((bool, "boolean"), (int | float, "number"), (str, "string"))
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QuestionSet:
     """A set of questions, with the functions offered for them."""
 
     name: str
@@ -72,7 +72,7 @@ class Files:
     """The parts of the benchmark in a folder."""
 
     questions_path: Path
-    parts: Mapping[str, Part]
+    parts: Mapping[str, QuestionSet]
 
 
 def read_files(path: Path | None) -> Files:
@@ -108,7 +108,9 @@ def _sets(path: Path, key: str, items: str) -> Mapping[str, Mapping[str, Json]]:
     return found
 
 
-def _parts(questions: Mapping[str, Mapping[str, Json]], functions: Mapping[str, Mapping[str, Json]]) -> Iterator[Part]:
+def _parts(
+    questions: Mapping[str, Mapping[str, Json]], functions: Mapping[str, Mapping[str, Json]]
+) -> Iterator[QuestionSet]:
     """The published parts that exist, then the user's own question sets with the function sets that they name."""
     for name, (question_set, function_set) in PUBLISHED_PARTS.items():
         if question_set in questions and function_set in functions:
@@ -124,9 +126,9 @@ def _parts(questions: Mapping[str, Mapping[str, Json]], functions: Mapping[str, 
             yield _part(f"{id_.lower()}{suffix}", own, functions[each])
 
 
-def _part(name: str, question_set: Mapping[str, Json], function_set: Mapping[str, Json]) -> Part:
+def _part(name: str, question_set: Mapping[str, Json], function_set: Mapping[str, Json]) -> QuestionSet:
     questions, functions = question_set["questions"], function_set["functions"]
-    return Part(
+    return QuestionSet(
         name,
         str(question_set.get("domain", "")).lower(),
         questions if isinstance(questions, list) else [],
@@ -135,7 +137,7 @@ def _part(name: str, question_set: Mapping[str, Json], function_set: Mapping[str
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class MannheimQuestion:
     """One row of a question set, before repairs."""
 
     id: str
@@ -148,7 +150,7 @@ class Question:
     """The keys of the answer whose lists are ordered."""
 
 
-def parse_question(row: Json) -> Question:
+def parse_question(row: Json) -> MannheimQuestion:
     """Parse a row. Raises BrokenRow."""
     match row:
         case {
@@ -164,7 +166,7 @@ def parse_question(row: Json) -> Question:
             keys = frozenset(map(str, ordered if isinstance(ordered, list) else ()))
             category = others.get("category")
             named = category if isinstance(category, str) and category.strip() else "other"
-            return Question(
+            return MannheimQuestion(
                 _printable_id(id_), named, text, [list(_path_calls(path)) for path in paths], dict(answer), keys
             )
     raise BrokenRow(

@@ -12,8 +12,7 @@ from pytest_fcall.conversation.score_formulas import ExpectedPath, closest_path
 from pytest_fcall.core.case import Case, FaultyCase, Location, Turn
 from pytest_fcall.core.conversation import ConversationSettings
 from pytest_fcall.core.expectation import Expectation, ExpectedCall
-from pytest_fcall.core.extension import About, Figure, Measured, Table, figure_of
-from pytest_fcall.core.extension import Part as Listed
+from pytest_fcall.core.extension import About, Figure, Measured, Part, Table, figure_of
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.values import Json
@@ -28,8 +27,8 @@ from pytest_fcall.suites.mannheim.files import (
     HOW_TO_GET_IT,
     PUBLISHED_PARTS,
     Files,
-    Part,
-    Question,
+    MannheimQuestion,
+    QuestionSet,
     Repairs,
     find_folder,
     parse_question,
@@ -50,8 +49,8 @@ class MannheimSuite:
         """Return the parts, the origin of the data, and the repairs of its faults."""
         folder = find_folder(path)
         parts = read_files(path).parts if folder else {}
-        listed = [Listed(name, len(part.questions)) for name, part in parts.items()] or [
-            Listed(name) for name in PUBLISHED_PARTS
+        listed = [Part(name, len(part.questions)) for name, part in parts.items()] or [
+            Part(name) for name in PUBLISHED_PARTS
         ]
         return About(
             title="Mannheim function calling benchmark",
@@ -119,7 +118,7 @@ class MannheimSuite:
 class _Reader:
     """Reads the questions of one part. Its cases share tools."""
 
-    def __init__(self, part: Part, files: Files, path: Path | None) -> None:
+    def __init__(self, part: QuestionSet, files: Files, path: Path | None) -> None:
         self._part = part
         self._location = Location(str(files.questions_path))
         self._conversation = ConversationSettings(
@@ -146,7 +145,7 @@ class _Reader:
         except BrokenRow as error:
             return broken_case(f"{self._part.name}_{number}", self._location, f"question {number}: {error}")
 
-    def _case(self, question: Question) -> Case:
+    def _case(self, question: MannheimQuestion) -> Case:
         repaired = [[self.repairs.repaired(question.id, call) for call in path] for path in question.paths]
         paths = [[call for call, _ in path] for path in repaired]
         alternatives = [self._expectation(path) for path in repaired]
@@ -185,7 +184,7 @@ def _loose(value: Json) -> Pattern:
     return Operator("unordered", [_loose(item) for item in value]) if isinstance(value, list) else value
 
 
-def _answer(question: Question) -> Operator:
+def _answer(question: MannheimQuestion) -> Operator:
     values: dict[str, Pattern] = {
         name: Operator("ordered", value) if name in question.ordered and isinstance(value, list) else value
         for name, value in question.answer.items()

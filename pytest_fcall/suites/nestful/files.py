@@ -37,7 +37,7 @@ _PROMPT: Final = "deepseek_prompt_input"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class NestfulQuestion:
     """A question with the functions that are offered for it, and the right calls."""
 
     id: str
@@ -52,7 +52,7 @@ def find_questions(path: Path | None) -> Path | None:
     return None if path is None else find_file(path, _QUESTIONS, _FOLDERS)
 
 
-def read_questions(path: Path | None) -> Iterator[Question | FaultyCase]:
+def read_questions(path: Path | None) -> Iterator[NestfulQuestion | FaultyCase]:
     """Yield all questions. Raises ValueError or OSError where there are none."""
     folder = required_path(path, "nestful", HOW_TO_GET_IT)
     file = find_questions(folder)
@@ -65,13 +65,13 @@ def read_questions(path: Path | None) -> Iterator[Question | FaultyCase]:
             yield broken_case(f"nestful_{number}", row.location, str(error))
 
 
-def _question(location: Location, row: Mapping[str, Json]) -> Question:
+def _question(location: Location, row: Mapping[str, Json]) -> NestfulQuestion:
     tools = value_of(row, "tools")
     objects_field({"tools": tools}, "tools")
     id_ = text_field(row, "sample_id")
     if not id_.isprintable() or "::" in id_:
         raise BrokenRow("`sample_id` has unprintable characters, or `::`")
-    return Question(id_, location, string_field(row, "input"), tools, right_calls(row))
+    return NestfulQuestion(id_, location, string_field(row, "input"), tools, right_calls(row))
 
 
 def right_calls(row: Mapping[str, Json]) -> list[Mapping[str, Json]]:
@@ -101,7 +101,7 @@ def value_of(row: Mapping[str, Json], name: str) -> Json:
         raise BrokenRow(f"`{name}` is {error}") from None
 
 
-class Prompt:
+class NestfulPrompt:
     """The original's prompt for chat models, with its examples. Raises ValueError where it cannot be read."""
 
     def __init__(self, path: Path) -> None:
@@ -110,7 +110,7 @@ class Prompt:
         self._template = _prompt_template(code)
         self._examples = "".join(_example_texts(examples))
 
-    def messages(self, question: Question) -> tuple[Message, ...]:
+    def messages(self, question: NestfulQuestion) -> tuple[Message, ...]:
         """Return the messages of a question. Functions are JSON in JSON, as in the original."""
         values = {"function": json.dumps(json.dumps(question.tools)), "icl_str": self._examples}
         system = "".join(part.text if isinstance(part, _Text) else values[part] for part in self._template)

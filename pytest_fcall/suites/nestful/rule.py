@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from pytest_fcall.core.json_data import read_json
-from pytest_fcall.decoding.research.nestful import References
+from pytest_fcall.decoding.research.nestful import LabelReferences
 
 _XLAM_MARKS: Final = tuple(
     f"[BEGIN OF {each}]" for each in ("ANSWER", "FUNCTION CALLS", "FUNCTION CALL", "ACTIONS", "ACTION")
@@ -22,7 +22,7 @@ NO_CALL: Final = "var_result"
 """The name under which the data of 2024 tells what the answer is made of."""
 
 
-class Unreadable(ValueError):
+class UnreadableAnswer(ValueError):
     """The original fails to read an answer."""
 
 
@@ -36,7 +36,7 @@ def read_calls(text: str, decoder: str) -> list[str]:
         always = decoder in _ALWAYS_GROUNDED
         return [json.dumps(call) for call in (grounded(found) if always or "label" in text else found)]
     except Exception as error:  # whatever is in the text
-        raise Unreadable(str(error)) from None
+        raise UnreadableAnswer(str(error)) from None
 
 
 def _json(text: str) -> tuple[str, Any]:
@@ -116,7 +116,7 @@ _ALWAYS_GROUNDED: Final = frozenset({"mistral", "hermes", "xlam", "hammer"})
 def grounded(calls: Iterable[Any]) -> list[Any]:
     """Return calls with the names of functions in place of their labels, so that two calls of one are the same."""
     every = [*calls]
-    references = References({call["label"].replace("$", ""): call["name"] for call in every if _has_label(call)})
+    references = LabelReferences({call["label"].replace("$", ""): call["name"] for call in every if _has_label(call)})
     return [
         {
             "name": call["name"],
@@ -162,7 +162,7 @@ def score_answer(right: Sequence[Mapping[str, Any]], text: str, decoder: str) ->
     readable = True
     try:
         items = read_calls(text, decoder)
-    except Unreadable:
+    except UnreadableAnswer:
         items, readable = [], False
     made = [json.loads(item.replace(_END, "")) for item in items]
     counted = [call for item, call in zip(items, made, strict=True) if item != _DUMMY]

@@ -21,7 +21,13 @@ from pytest_fcall.decoding.research.nestful import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.suites.json_files import broken_case, count_rows, required_path
-from pytest_fcall.suites.nestful.files import HOW_TO_GET_IT, Prompt, Question, find_questions, read_questions
+from pytest_fcall.suites.nestful.files import (
+    HOW_TO_GET_IT,
+    NestfulPrompt,
+    NestfulQuestion,
+    find_questions,
+    read_questions,
+)
 from pytest_fcall.suites.nestful.rule import NO_CALL, score_answer
 
 _SETTINGS: Final[Mapping[str, Json]] = MappingProxyType({"temperature": 0, "max_tokens": 1000})
@@ -54,7 +60,7 @@ class NestfulSuite:
         """Yield all cases. The prompt holds the functions."""
         if part not in ("", "v2"):
             raise ValueError(f"no part {part!r:.60} in suite nestful; available: v2")
-        prompt = Prompt(required_path(path, "nestful", HOW_TO_GET_IT))
+        prompt = NestfulPrompt(required_path(path, "nestful", HOW_TO_GET_IT))
         for question in read_questions(path):
             if isinstance(question, FaultyCase):
                 yield question
@@ -69,7 +75,7 @@ class NestfulSuite:
         return {"nestful": _SCORES}
 
 
-def _case(question: Question, messages: tuple[Message, ...]) -> Case:
+def _case(question: NestfulQuestion, messages: tuple[Message, ...]) -> Case:
     right = decode(json.dumps([call for call in question.right if call["name"] != NO_CALL])).calls
     expected = tuple(ExpectedCall(call.name, call.arguments) for call in right)
     # Any text is right, as the judge reads it; asked for, it is kept with the calls, which do not hold all of it.
@@ -102,7 +108,7 @@ def _tools(functions: Json) -> Iterator[Tool]:
 class NestfulJudge:
     """Judges the answers to one question."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: NestfulQuestion) -> None:
         self._right = question.right
 
     def __call__(self, case: Case, reply: Reply, calls: Calls) -> Verdict:

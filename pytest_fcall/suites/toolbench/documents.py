@@ -16,7 +16,7 @@ from pytest_fcall.core.files import replace_file
 from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.retrieval import Embed, NoVectors, OkapiBm25, Retriever, Vector, plain_vectors
 from pytest_fcall.suites.json_files import BrokenRow, read_rows, text_field
-from pytest_fcall.suites.toolbench.files import TASKS, Task, TaskFiles
+from pytest_fcall.suites.toolbench.files import TASKS, TaskFiles, ToolBenchTask
 
 Kind: TypeAlias = Literal["functions", "examples"]
 
@@ -119,10 +119,10 @@ class _Ranked:
         return [self.places[name] for name in names[:k]]
 
 
-class Prompts:
+class TaskPrompts:
     """Makes the prompts of one task; its documents are indexed once. `dense` are rankings by embeddings."""
 
-    def __init__(self, task: Task, files: TaskFiles, documents: Documents, dense: Rankings | None) -> None:
+    def __init__(self, task: ToolBenchTask, files: TaskFiles, documents: Documents, dense: Rankings | None) -> None:
         self._task = task
         apis, examples = files.functions, files.examples
         self._blocks = [

@@ -21,7 +21,7 @@ _STATE_SCORES: Final = ("state_f1", "state_precision", "state_recall", *_RUN_SCO
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ToolBenchTask:
     """One task."""
 
     name: str
@@ -36,18 +36,18 @@ class Task:
     """The requirement for executing answers; empty if the suite does it."""
 
 
-TASKS: Final[Mapping[str, Task]] = MappingProxyType(
+TASKS: Final[Mapping[str, ToolBenchTask]] = MappingProxyType(
     {
         task.name: task
         for task in (
-            Task("open_weather", "request", 10, 3, 128, _STATE_SCORES, "OpenWeather's service"),
-            Task("the_cat_api", "request", 3, 3, 128, _STATE_SCORES, "The Cat API's service"),
-            Task("home_search", "state", 15, 3, 128, _STATE_SCORES),
-            Task("booking", "state", 15, 3, 300, _STATE_SCORES),
-            Task("google_sheets", "sheet", 0, 3, 256, _RUN_SCORES, "a Google sheet"),
-            Task("virtual_home", "steps", 10, 3, 128, ("lcs", "lcs(executable)", "executability")),
-            Task("web_shop", "shop", 0, 3, 128, ("reward", "executability"), "a web shop"),
-            Task(
+            ToolBenchTask("open_weather", "request", 10, 3, 128, _STATE_SCORES, "OpenWeather's service"),
+            ToolBenchTask("the_cat_api", "request", 3, 3, 128, _STATE_SCORES, "The Cat API's service"),
+            ToolBenchTask("home_search", "state", 15, 3, 128, _STATE_SCORES),
+            ToolBenchTask("booking", "state", 15, 3, 300, _STATE_SCORES),
+            ToolBenchTask("google_sheets", "sheet", 0, 3, 256, _RUN_SCORES, "a Google sheet"),
+            ToolBenchTask("virtual_home", "steps", 10, 3, 128, ("lcs", "lcs(executable)", "executability")),
+            ToolBenchTask("web_shop", "shop", 0, 3, 128, ("reward", "executability"), "a web shop"),
+            ToolBenchTask(
                 "code_as_policies_tabletop",
                 "scene",
                 0,

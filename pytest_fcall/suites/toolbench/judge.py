@@ -20,7 +20,7 @@ from pytest_fcall.core.verdict import Reason, Verdict
 from pytest_fcall.decoding.unreadable import shortened
 from pytest_fcall.suites.json_files import BrokenRow, row_fault
 from pytest_fcall.suites.toolbench.apis import Booking, CallRefused, Date, HomeSearch, Loc
-from pytest_fcall.suites.toolbench.files import Task
+from pytest_fcall.suites.toolbench.files import ToolBenchTask
 from pytest_fcall.suites.toolbench.outcomes import (
     CarryOut,
     collapse_blanks,
@@ -55,7 +55,7 @@ class _OutcomeNotRecorded(Exception):
 class ToolBenchJudge:
     """Judges the answers to one question."""
 
-    task: Task
+    task: ToolBenchTask
     row: Mapping[str, Json]
     labels: Sequence[str]
     """The right answers."""

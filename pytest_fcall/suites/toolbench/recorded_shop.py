@@ -8,7 +8,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.suites.toolbench.outcomes import visit_key
 
 
-class NotRecorded(LookupError):
+class UnrecordedAction(LookupError):
     """The outcome of an action is not recorded."""
 
 
@@ -35,7 +35,7 @@ class RecordedShop:
 
     def _act(self, action: str) -> Json:
         if self.done is not False:
-            raise NotRecorded("the visit has come to its end")
+            raise UnrecordedAction("the visit has come to its end")
         self._actions.append(action)
         return self._page()
 
@@ -43,7 +43,7 @@ class RecordedShop:
         shown = self._visits.get(visit_key(self._actions))
         if shown is None:
             self.done = f"no outcome is recorded for {', '.join(self._actions) or 'the first page'}"
-            raise NotRecorded(self.done)
+            raise UnrecordedAction(self.done)
         self.done = shown.get("done") is True
         self.reward = shown.get("reward", 0)
         return shown.get("page")

@@ -16,8 +16,8 @@ from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, broken_case, required_path, text_field
-from pytest_fcall.suites.toolbench.documents import RANKINGS_FILE, Documents, Prompts, Rankings, read_rankings
-from pytest_fcall.suites.toolbench.files import HOW_TO_GET_IT, TASKS, Task, TaskFiles, task_versions
+from pytest_fcall.suites.toolbench.documents import RANKINGS_FILE, Documents, Rankings, TaskPrompts, read_rankings
+from pytest_fcall.suites.toolbench.files import HOW_TO_GET_IT, TASKS, TaskFiles, ToolBenchTask, task_versions
 from pytest_fcall.suites.toolbench.judge import STOP_TEXTS, ToolBenchJudge, right_answers
 from pytest_fcall.suites.toolbench.outcomes import (
     OUTCOMES_FILE,
@@ -110,7 +110,7 @@ class ToolBenchSuite:
             turn = replace(case.turns[0], answer=Operator("toolbench", operand))
             yield replace(case, judge=None, turns=(turn,))
 
-    def _documents(self, task: Task) -> Documents:
+    def _documents(self, task: ToolBenchTask) -> Documents:
         """The numbers of documents in the prompts of a task, by the first glob that fits."""
         own = (each for glob, each in self.documents.items() if glob_matches(glob, task.name))
         return next(own, Documents(task.apis, task.examples))
@@ -133,7 +133,7 @@ class ToolBenchSuite:
 class _Reader:
     """Reads the rows of one task."""
 
-    task: Task
+    task: ToolBenchTask
     part: str
     files: TaskFiles
     carry_out: CarryOut | None
@@ -147,8 +147,8 @@ class _Reader:
         return recorded_visits(self.files.folder)
 
     @cached_property
-    def prompts(self) -> Prompts:
-        return Prompts(self.task, self.files, self.documents, self.dense)
+    def prompts(self) -> TaskPrompts:
+        return TaskPrompts(self.task, self.files, self.documents, self.dense)
 
     def case(self, row: FileRow) -> Case | FaultyCase:
         """Return the case of a row, or a faulty one."""
@@ -204,17 +204,17 @@ def _part(task: str, version: str) -> str:
     return f"{task}_{version}" if version else task
 
 
-def _note(task: Task) -> str:
+def _note(task: ToolBenchTask) -> str:
     return f"needs {task.needs}, or {OUTCOMES_FILE} with the outcomes of answers" if task.needs else ""
 
 
-def _missing(task: Task) -> str:
+def _missing(task: ToolBenchTask) -> str:
     own = "an environment" if task.kind == "shop" else "a function that executes answers"
     how = f"put the outcomes of answers into {OUTCOMES_FILE}, or give the suite {own}"
     return f"{task.name} needs {task.needs}: {how} (docs: Suites, ToolBench)"
 
 
-def _answer_key(task: Task) -> Callable[[str], str]:
+def _answer_key(task: ToolBenchTask) -> Callable[[str], str]:
     """The key of an answer among recorded outcomes; answers with one key have the same outcome."""
     return (lambda answer: str(requested_call(task.name, answer))) if task.kind == "request" else str.strip
 

@@ -10,8 +10,8 @@ from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.traces.formats.dataset_cases import (
     DatasetCase,
-    Expected,
-    ExpectedCall,
+    ExpectedAnswer,
+    RequiredCall,
     arguments_of,
     case_name,
     user_message,
@@ -119,7 +119,7 @@ def _add_session(case: DatasetCase, session: Mapping[str, Json], criteria: Mappi
 
 
 def _add_turn(
-    case: DatasetCase, said: str, calls: Sequence[ExpectedCall], response: str, criteria: Mapping[str, Json]
+    case: DatasetCase, said: str, calls: Sequence[RequiredCall], response: str, criteria: Mapping[str, Json]
 ) -> None:
     """Add what the user says, and what is expected of the answer."""
     case.messages += (user_message(said),)
@@ -129,17 +129,17 @@ def _add_turn(
             case.leave_out(f"the final response, which `{name}` compares")
 
 
-def _expected(calls: Sequence[ExpectedCall], criterion: Mapping[str, Json]) -> Expected:
+def _expected(calls: Sequence[RequiredCall], criterion: Mapping[str, Json]) -> ExpectedAnswer:
     """The expectation of one invocation. Without more, calls are these, in this order, and no others."""
     if _field(criterion, "ignore_args") is True:
         calls = [call._replace(arguments=None) for call in calls]
     kind = _field(criterion, "match_type")
     if kind in (1, 2):  # ADK writes the type by its name, or by its number
         kind = "IN_ORDER" if kind == 1 else "ANY_ORDER"
-    return Expected(calls, in_order=kind != "ANY_ORDER", others=kind in ("IN_ORDER", "ANY_ORDER"))
+    return ExpectedAnswer(calls, in_order=kind != "ANY_ORDER", others=kind in ("IN_ORDER", "ANY_ORDER"))
 
 
-def _expected_calls(data: Mapping[str, Json]) -> Iterator[ExpectedCall]:
+def _expected_calls(data: Mapping[str, Json]) -> Iterator[RequiredCall]:
     for use in map(mapping, items(_field(data, "tool_uses"))):
         yield _call(use.get("name"), use.get("args"))
     for event in map(mapping, items(_field(data, "invocation_events"))):
@@ -148,10 +148,10 @@ def _expected_calls(data: Mapping[str, Json]) -> Iterator[ExpectedCall]:
                 yield _call(call.get("name"), call.get("args"))
 
 
-def _call(name: Json, arguments: Json) -> ExpectedCall:
+def _call(name: Json, arguments: Json) -> RequiredCall:
     if not isinstance(name, str) or not name:
         raise UnusableRecord("an expected call has no name")
-    return ExpectedCall(name, arguments_of(arguments) or {})
+    return RequiredCall(name, arguments_of(arguments) or {})
 
 
 def _content_texts(data: Json) -> list[str | None]:

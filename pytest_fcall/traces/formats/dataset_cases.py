@@ -38,7 +38,7 @@ _NAMES: Final = ("name", "tool", "tool_name")
 _ARGUMENTS: Final = ("arguments", "args", "input_parameters", "inputParameters", "tool_input", "input", "parameters")
 
 
-class ExpectedCall(NamedTuple):
+class RequiredCall(NamedTuple):
     """A call that must be made."""
 
     tool: str
@@ -62,10 +62,10 @@ class ExpectedCall(NamedTuple):
 
 
 @dataclass(slots=True)
-class Expected:
+class ExpectedAnswer:
     """The expectation of the answer to one message of the user."""
 
-    calls: Sequence[ExpectedCall] | None = None
+    calls: Sequence[RequiredCall] | None = None
     """None where nothing is said about calls."""
     in_order: bool = False
     others: bool = False
@@ -118,7 +118,7 @@ class DatasetCase:
 
     place: str
     messages: tuple[Message, ...] = ()
-    expected: list[Expected] = field(default_factory=list)
+    expected: list[ExpectedAnswer] = field(default_factory=list)
     """One for each message of the user where there are several to answer; else one."""
     tools: tuple[Tool, ...] = ()
     case_id: str = ""
@@ -159,27 +159,27 @@ def user_message(said: Json) -> Message:
     return {"role": "user", "content": said}
 
 
-class Question(NamedTuple):
+class UserInput(NamedTuple):
     """The text of the user, and the other fields of the input that hold it."""
 
     messages: tuple[Message, ...]
     further: tuple[str, ...] = ()
 
 
-def question_of(data: Json) -> Question:
+def question_of(data: Json) -> UserInput:
     """The question in an input, which is a text, messages, or fields. Raises UnusableRecord where it is not known."""
     if isinstance(data, str):
-        return Question((user_message(data),))
+        return UserInput((user_message(data),))
     if isinstance(data, list):
-        return Question(_question_messages(data))
+        return UserInput(_question_messages(data))
     fields = mapping(data)
     if isinstance(messages := fields.get("messages"), list):
-        return Question(_question_messages(messages), _others(fields, "messages"))
+        return UserInput(_question_messages(messages), _others(fields, "messages"))
     named = [name for name in (_QUESTIONS if len(fields) > 1 else fields) if isinstance(fields.get(name), str)]
     if len(named) != 1:
         shown = ", ".join(list(fields)[:5]) or "nothing"
         raise UnusableRecord(f"the input has {shown}, and what of it the user says is not known")
-    return Question(question_of(fields[named[0]]).messages, _others(fields, named[0]))
+    return UserInput(question_of(fields[named[0]]).messages, _others(fields, named[0]))
 
 
 def _others(fields: Mapping[str, Json], name: str) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ def _question_messages(data: Sequence[Json]) -> tuple[Message, ...]:
     return messages
 
 
-def calls_in(data: Json) -> list[ExpectedCall] | None:
+def calls_in(data: Json) -> list[RequiredCall] | None:
     """The calls in a value: a call, a list of them, or messages with calls; None where it holds something else.
 
     Raises UnusableRecord for arguments that cannot be read.
@@ -222,10 +222,10 @@ def _is_call(value: Json) -> bool:
     return isinstance(first(inner, *_NAMES), str) and any(key in inner for key in _ARGUMENTS) and "role" not in data
 
 
-def _expected_call(data: Mapping[str, Json]) -> ExpectedCall:
+def _expected_call(data: Mapping[str, Json]) -> RequiredCall:
     inner = mapping(data.get("function")) or data
     key = next(key for key in _ARGUMENTS if key in inner)
-    return ExpectedCall(str(first(inner, *_NAMES)), arguments_of(inner[key]))
+    return RequiredCall(str(first(inner, *_NAMES)), arguments_of(inner[key]))
 
 
 def arguments_of(data: Json) -> Mapping[str, Json] | None:
@@ -260,17 +260,17 @@ def expect_value(case: DatasetCase, value: Json, name: str) -> None:
     """
     value = parsed(value)
     if value in (None, "", {}, []):
-        case.expected = [Expected()]
+        case.expected = [ExpectedAnswer()]
         return
     calls = calls_in(value)
     if calls is not None:
-        case.expected = [Expected(calls, in_order=True)]
+        case.expected = [ExpectedAnswer(calls, in_order=True)]
         if _has_text(value):
             case.leave_out(f"the text of `{name}` beside its calls")
     elif (written := _only_text(value)) is not None:
-        case.expected = [Expected(answers=[literal(written)])]
+        case.expected = [ExpectedAnswer(answers=[literal(written)])]
     else:
-        case.expected = [Expected()]
+        case.expected = [ExpectedAnswer()]
         case.leave_out(f"`{name}`, which is neither calls nor a text")
 
 

@@ -9,8 +9,8 @@ from typing import Final
 from pytest_fcall.core.values import Json
 from pytest_fcall.traces.formats.dataset_cases import (
     DatasetCase,
-    Expected,
-    ExpectedCall,
+    ExpectedAnswer,
+    RequiredCall,
     arguments_of,
     case_name,
     user_message,
@@ -86,10 +86,10 @@ def _add_request(case: DatasetCase, data: Mapping[str, Json]) -> None:
     expected = next((data[name] for name in ("expected_tools", "expectedTools") if data.get(name) is not None), None)
     if expected is None:
         expected = first(data, "tools_called", "toolsCalled")
-    case.expected = [Expected(_calls(expected))]
+    case.expected = [ExpectedAnswer(_calls(expected))]
 
 
-def _calls(data: Json) -> list[ExpectedCall] | None:
+def _calls(data: Json) -> list[RequiredCall] | None:
     """The calls of a list of tools. Their results, which metrics compare only on demand, are left out."""
     value = parsed(data)
     if value is None:
@@ -100,7 +100,7 @@ def _calls(data: Json) -> list[ExpectedCall] | None:
         if name is None:
             raise UnusableRecord("an expected tool has no name")
         given = next((each[key] for key in ("input_parameters", "inputParameters") if key in each), None)
-        calls.append(ExpectedCall(name, arguments_of(given)))
+        calls.append(RequiredCall(name, arguments_of(given)))
     return calls
 
 
@@ -115,4 +115,4 @@ def _add_turns(case: DatasetCase, turns: list[Mapping[str, Json]]) -> None:
         case.messages += (user_message(turns[start].get("content")),)
         called = [first(turn, "tools_called", "toolsCalled") for turn in turns[start + 1 : end]]
         calls = [call for each in called for call in _calls(each) or ()]
-        case.expected.append(Expected(calls or None))
+        case.expected.append(ExpectedAnswer(calls or None))

@@ -11,8 +11,8 @@ from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.traces.formats.dataset_cases import (
     DatasetCase,
-    Expected,
-    ExpectedCall,
+    ExpectedAnswer,
+    RequiredCall,
     case_name,
     contains,
     user_message,
@@ -58,12 +58,14 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry
     yield from case.entries("EvalView")
 
 
-def _expected(case: DatasetCase, data: Mapping[str, Json], test: Mapping[str, Json], tools: Sequence[Tool]) -> Expected:
+def _expected(
+    case: DatasetCase, data: Mapping[str, Json], test: Mapping[str, Json], tools: Sequence[Tool]
+) -> ExpectedAnswer:
     """The expectation of a query. Further calls do no harm there."""
     named = _names(data.get("tools"))
     mode = mapping(test.get("adapter_config")).get("sequence_mode") if _sequence(data) else "unordered"
     calls = _calls(case, data, list(dict.fromkeys(named)), is_ordered=mode != "unordered")
-    expected = Expected(calls, in_order=mode != "unordered", others=mode != "exact")
+    expected = ExpectedAnswer(calls, in_order=mode != "unordered", others=mode != "exact")
     expected.never = [name for each in _names(data.get("forbidden_tools")) for name in _spellings(each, tools)]
     output = mapping(data.get("output"))
     expected.answers = [contains(part, exactly=False) for part in _names(output.get("contains"))]
@@ -94,15 +96,15 @@ def _sequence(data: Mapping[str, Json]) -> list[str]:
 
 def _calls(
     case: DatasetCase, data: Mapping[str, Json], named: Sequence[str], *, is_ordered: bool
-) -> list[ExpectedCall] | None:
+) -> list[RequiredCall] | None:
     """The calls that must be among those that are made. A sequence has no form beside calls that are not in it."""
     sequence = _sequence(data)
     if not is_ordered:
         least = Counter(dict.fromkeys(named, 1)) | Counter(sequence)
-        return [ExpectedCall(name, least=number) for name, number in least.items()] or None
+        return [RequiredCall(name, least=number) for name, number in least.items()] or None
     if missing := [name for name in named if name not in sequence]:
         case.leave_out(f"calls of {', '.join(missing)} beside those of a sequence", data)
-    return [ExpectedCall(name) for name in sequence]
+    return [RequiredCall(name) for name in sequence]
 
 
 def _spellings(name: str, tools: Sequence[Tool]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
-from pytest_fcall.traces.formats.promptfoo_assertions import Expectation, expectation_of
+from pytest_fcall.traces.formats.promptfoo_assertions import MappedAssertions, expectation_of
 from pytest_fcall.traces.formats.promptfoo_files import unread_reason
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, tools_in
@@ -200,7 +200,7 @@ def _test_messages(test: _Test) -> tuple[Message, ...]:
 
 def _test_expectation(
     test: _Test, tools: tuple[Tool, ...], templates: Mapping[str, Json], common_transform: Json
-) -> Expectation:
+) -> MappedAssertions:
     """The expectation of a test. Raises UnusableRecord where it does not hold by its assertions alone."""
     if "assertScoringFunction" in test.test or (len(test.assertions) > 1 and test.test.get("threshold") is not None):
         raise UnusableRecord("the test passes by a score, and not by each of its assertions")

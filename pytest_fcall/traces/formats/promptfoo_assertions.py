@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 from pytest_fcall.cases.yaml.values import mark_literal
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
-from pytest_fcall.traces.formats.promptfoo_expected import ANY_ARGUMENTS, Expected, NotMapped, parameters_of
+from pytest_fcall.traces.formats.promptfoo_expected import ANY_ARGUMENTS, NotMapped, PromptfooExpectation, parameters_of
 from pytest_fcall.traces.formats.promptfoo_expressions import (
     OUTPUT,
-    Comparison,
     NotUnderstood,
-    Selection,
+    OutputCondition,
+    OutputPart,
     comparisons_of,
     selection_of,
 )
@@ -32,7 +32,7 @@ _MOST_TOGETHER: Final = 200
 """The most assertions of one test."""
 
 
-class Unmapped(NamedTuple):
+class UnmappedAssertion(NamedTuple):
     """An assertion that a case does not express."""
 
     place: str
@@ -40,11 +40,11 @@ class Unmapped(NamedTuple):
     reason: str
 
 
-class Expectation(NamedTuple):
+class MappedAssertions(NamedTuple):
     """The keys of a case that hold it to the assertions, and the assertions that they leave out."""
 
     keys: dict[str, Json]
-    unmapped: list[Unmapped]
+    unmapped: list[UnmappedAssertion]
 
 
 def expectation_of(
@@ -53,10 +53,10 @@ def expectation_of(
     tools: Sequence[Tool],
     variables: Mapping[str, Json],
     filled: Callable[[str], str | None],
-) -> Expectation:
+) -> MappedAssertions:
     """The expectation of a test; `transform` is the test's own, and `filled` puts its variables into a string."""
-    expected = Expected({tool.name: tool for tool in tools}, transform)
-    unmapped: list[Unmapped] = []
+    expected = PromptfooExpectation({tool.name: tool for tool in tools}, transform)
+    unmapped: list[UnmappedAssertion] = []
     flat = list(_flat(assertions))[:_MOST_TOGETHER]
     for assertion in flat:
         try:
@@ -66,9 +66,9 @@ def expectation_of(
     if expected.is_json and not expected.calls_are_made:  # of a text
         unmapped += (_unmapped(each, NotMapped()) for each in flat if each.get("type") == "is-json")
     try:
-        return Expectation(expected.keys(), unmapped)
+        return MappedAssertions(expected.keys(), unmapped)
     except NotMapped as problem:
-        return Expectation({}, [*unmapped, *(_unmapped(each, problem) for each in flat[:1])])
+        return MappedAssertions({}, [*unmapped, *(_unmapped(each, problem) for each in flat[:1])])
 
 
 def _flat(assertions: Sequence[Json]) -> Iterator[Mapping[str, Json]]:
@@ -80,16 +80,16 @@ def _flat(assertions: Sequence[Json]) -> Iterator[Mapping[str, Json]]:
             yield each
 
 
-def _unmapped(assertion: Mapping[str, Json], problem: ValueError) -> Unmapped:
+def _unmapped(assertion: Mapping[str, Json], problem: ValueError) -> UnmappedAssertion:
     kind = text(assertion.get("type")) or "an assertion without a type"
     reason = f"`{kind}`" + (f": {problem} is not understood" if isinstance(problem, NotUnderstood) else "")
     if isinstance(problem, NotMapped) and str(problem):
         reason = f"{reason}: {problem}"
-    return Unmapped(assertion.place if isinstance(assertion, PlacedMapping) else "", reason)
+    return UnmappedAssertion(assertion.place if isinstance(assertion, PlacedMapping) else "", reason)
 
 
 def _add(
-    expected: Expected,
+    expected: PromptfooExpectation,
     assertion: Mapping[str, Json],
     variables: Mapping[str, Json],
     filled: Callable[[str], str | None],
@@ -153,12 +153,12 @@ def _filled(value: Json, filled: Callable[[str], str | None]) -> Json:
     return [_filled(inner, filled) for inner in value] if isinstance(value, list) else value
 
 
-def _check_untransformed(expected: Expected, assertion: Mapping[str, Json]) -> None:
+def _check_untransformed(expected: PromptfooExpectation, assertion: Mapping[str, Json]) -> None:
     if expected.transform is not None or assertion.get("transform") is not None:
         raise NotMapped("a `transform` before it")
 
 
-def _selection(expected: Expected, assertion: Mapping[str, Json]) -> Selection:
+def _selection(expected: PromptfooExpectation, assertion: Mapping[str, Json]) -> OutputPart:
     own = assertion.get("transform")
     if own is None and expected.transform is None:
         return OUTPUT
@@ -170,7 +170,7 @@ def _selection(expected: Expected, assertion: Mapping[str, Json]) -> Selection:
     return selection_of(written)
 
 
-def _add_only(expected: Expected, value: Json) -> None:
+def _add_only(expected: PromptfooExpectation, value: Json) -> None:
     names = value.split(",") if isinstance(value, str) else [str(each) for each in items(value)]
     only = [name.strip() for name in names if name.strip()]
     if not only or expected.only is not None:
@@ -178,7 +178,7 @@ def _add_only(expected: Expected, value: Json) -> None:
     expected.only = list(dict.fromkeys(only))
 
 
-def _add_comparison(expected: Expected, comparison: Comparison) -> None:
+def _add_comparison(expected: PromptfooExpectation, comparison: OutputCondition) -> None:
     selection, relation, value = comparison
     if selection.kind == "count":
         if relation != "equals" or not isinstance(value, int) or isinstance(value, bool) or expected.count is not None:
@@ -197,7 +197,7 @@ def _exactly(relation: str, value: Json) -> Json:
     return {"$not": mark_literal(value)} if relation.startswith("not-") else mark_literal(value)
 
 
-def _add_operator(expected: Expected, selection: Selection, kind: str, operator: Json) -> None:
+def _add_operator(expected: PromptfooExpectation, selection: OutputPart, kind: str, operator: Json) -> None:
     """Let an expected value hold for a part of the output."""
     number = selection.call
     match selection.kind:
@@ -250,7 +250,7 @@ _TEXT_OPERATORS: Final[Mapping[str, Callable[[str], Json]]] = {
 }
 
 
-def _add_trajectory(expected: Expected, kind: str, value: Json) -> None:
+def _add_trajectory(expected: PromptfooExpectation, kind: str, value: Json) -> None:
     negated, name = kind.startswith("not-"), kind.removeprefix("not-").removeprefix("trajectory:")
     match name, value:
         case "tool-used", str() | [*_] if negated:
@@ -273,12 +273,12 @@ def _add_trajectory(expected: Expected, kind: str, value: Json) -> None:
             raise NotMapped
 
 
-def _names(expected: Expected, value: Json) -> list[str]:
+def _names(expected: PromptfooExpectation, value: Json) -> list[str]:
     """The tools of a value: names, or patterns that exactly one offered tool matches."""
     return [_tool_name(expected, each) for each in ([value] if isinstance(value, str) else items(value))]
 
 
-def _tool_name(expected: Expected, step: Json) -> str:
+def _tool_name(expected: PromptfooExpectation, step: Json) -> str:
     fields = mapping(step)
     written = text(step) or text(fields.get("name")) or text(fields.get("pattern"))
     if (
@@ -295,7 +295,7 @@ def _tool_name(expected: Expected, step: Json) -> str:
     return matching[0]
 
 
-def _add_counted(expected: Expected, fields: Mapping[str, Json]) -> None:
+def _add_counted(expected: PromptfooExpectation, fields: Mapping[str, Json]) -> None:
     tool = _tool_name(expected, {key: value for key, value in fields.items() if key not in ("min", "max")})
     least, most = fields.get("min", 1), fields.get("max")
     if most is not None or not isinstance(least, int) or least < 1 or (least > 1 and tool in expected.arguments):
@@ -303,20 +303,20 @@ def _add_counted(expected: Expected, fields: Mapping[str, Json]) -> None:
     expected.used[tool] = max(least, expected.used.get(tool, 1))
 
 
-def _add_sequence(expected: Expected, steps: Sequence[Json]) -> None:
+def _add_sequence(expected: PromptfooExpectation, steps: Sequence[Json]) -> None:
     if expected.sequence or not steps:
         raise NotMapped("a second sequence")
     expected.sequence += (_tool_name(expected, step) for step in steps)
 
 
-def _add_exact_sequence(expected: Expected, steps: Sequence[Json]) -> None:
+def _add_exact_sequence(expected: PromptfooExpectation, steps: Sequence[Json]) -> None:
     if expected.by_number:
         raise NotMapped("calls by their number together with a sequence")
     expected.names |= {number: _tool_name(expected, step) for number, step in enumerate(steps)}
     expected.count = len(steps)
 
 
-def _add_arguments(expected: Expected, fields: Mapping[str, Json]) -> None:
+def _add_arguments(expected: PromptfooExpectation, fields: Mapping[str, Json]) -> None:
     """Add a call with at least these arguments, or with exactly these."""
     tool = _tool_name(expected, {key: fields[key] for key in ("name", "pattern", "type") if key in fields})
     arguments = fields.get("args", fields.get("arguments"))

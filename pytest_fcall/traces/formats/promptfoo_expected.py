@@ -18,7 +18,7 @@ class NotMapped(ValueError):
 
 
 @dataclass(slots=True)
-class Expected:
+class PromptfooExpectation:
     """The meaning of the assertions of a test together."""
 
     tools: Mapping[str, Tool]

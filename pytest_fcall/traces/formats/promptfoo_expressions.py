@@ -32,7 +32,7 @@ class NotUnderstood(ValueError):
     """An expression has another form. The text says where."""
 
 
-class Selection(NamedTuple):
+class OutputPart(NamedTuple):
     """The part of an output that an expression names."""
 
     kind: str
@@ -42,19 +42,19 @@ class Selection(NamedTuple):
     """The path in the arguments, for an argument; all of them without a path."""
 
 
-OUTPUT: Final = Selection("output")
+OUTPUT: Final = OutputPart("output")
 
 
-class Comparison(NamedTuple):
+class OutputCondition(NamedTuple):
     """A condition on a part of an output."""
 
-    selection: Selection
+    selection: OutputPart
     relation: str
     """`equals`, `contains`, `icontains`, or one of these after `not-`."""
     value: Json
 
 
-def selection_of(expression: str) -> Selection:
+def selection_of(expression: str) -> OutputPart:
     """The part of the output that a `transform` gives."""
     reader = _Reader(expression)
     reader.take_if("return")
@@ -65,7 +65,7 @@ def selection_of(expression: str) -> Selection:
     return selection
 
 
-def comparisons_of(expression: str, variables: Mapping[str, Json]) -> list[Comparison]:
+def comparisons_of(expression: str, variables: Mapping[str, Json]) -> list[OutputCondition]:
     """The comparisons of an assertion, all of which must hold. `variables` are those of the test."""
     reader = _Reader(expression)
     reader.take_if("return")
@@ -76,7 +76,7 @@ def comparisons_of(expression: str, variables: Mapping[str, Json]) -> list[Compa
     return found
 
 
-def _comparison(reader: _Reader, variables: Mapping[str, Json]) -> Comparison:
+def _comparison(reader: _Reader, variables: Mapping[str, Json]) -> OutputCondition:
     negated = reader.take_if("!")
     parenthesis = reader.take_if("(")
     selection, method = reader.selection()
@@ -92,7 +92,7 @@ def _comparison(reader: _Reader, variables: Mapping[str, Json]) -> Comparison:
             raise NotUnderstood(f"`{sign}`, which converts types")
     if parenthesis:
         reader.take(")")
-    return Comparison(selection, f"not-{relation}" if negated else relation, value)
+    return OutputCondition(selection, f"not-{relation}" if negated else relation, value)
 
 
 def _method_relation(reader: _Reader, method: str) -> str:
@@ -165,23 +165,23 @@ class _Reader:
         self._next -= 1
         raise self._unexpected()
 
-    def selection(self) -> tuple[Selection, str]:
+    def selection(self) -> tuple[OutputPart, str]:
         """The part of the output, and the methods that are called on it."""
         if self.take_if("JSON", ".", "parse", "("):
             call = self._call()
             self.take(".", "arguments")
             self.take(")")
             path, method = self._path()
-            return Selection("argument", call, path), method
+            return OutputPart("argument", call, path), method
         start = self._next
         self.take("output")
         if self.take_if(".", "length") or self.take_if(".", "tool_calls", ".", "length"):
-            return Selection("count"), ""
+            return OutputPart("count"), ""
         if self.take_if("[") or self.take_if(".", "tool_calls", "["):
             self._next = start
             call = self._call()
             self.take(".", "name")
-            return Selection("name", call), self._method()
+            return OutputPart("name", call), self._method()
         return OUTPUT, self._method()
 
     def _call(self) -> int:

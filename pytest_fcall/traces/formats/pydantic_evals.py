@@ -10,8 +10,8 @@ from typing import Final
 from pytest_fcall.core.values import Json
 from pytest_fcall.traces.formats.dataset_cases import (
     DatasetCase,
-    Expected,
-    ExpectedCall,
+    ExpectedAnswer,
+    RequiredCall,
     case_name,
     contains,
     literal,
@@ -63,7 +63,7 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry
         yield from case.entries("pydantic-evals")
 
 
-def _expected(case: DatasetCase, evaluators: Sequence[Json], output: Json) -> Expected:
+def _expected(case: DatasetCase, evaluators: Sequence[Json], output: Json) -> ExpectedAnswer:
     wanted = _Wanted()
     for evaluator in evaluators:
         name, arguments = _named(evaluator)
@@ -75,7 +75,7 @@ def _expected(case: DatasetCase, evaluators: Sequence[Json], output: Json) -> Ex
         return wanted.expected()
     except _NotMapped as problem:
         case.leave_out(str(problem))
-        return Expected(answers=wanted.answers)
+        return ExpectedAnswer(answers=wanted.answers)
 
 
 def _named(evaluator: Json) -> tuple[str, Mapping[str, Json]]:
@@ -107,11 +107,11 @@ class _Wanted:
     sequence: list[str] | None = None
     used: list[str] = field(default_factory=list)
     """Tools that are called at least once."""
-    arguments: dict[str, ExpectedCall] = field(default_factory=dict)
+    arguments: dict[str, RequiredCall] = field(default_factory=dict)
     """The first call of a tool."""
     most: int | None = None
 
-    def expected(self) -> Expected:
+    def expected(self) -> ExpectedAnswer:
         """All of it. Raises _NotMapped where it has no form in a case."""
         calls = self._calls()
         others = self.allows_extra
@@ -129,29 +129,29 @@ class _Wanted:
                 raise _NotMapped("`MaxToolCalls` beside calls that are not all known")
             others = False
         is_said = bool(calls) or not others
-        return Expected(
+        return ExpectedAnswer(
             calls if is_said else None,
             in_order=self.sequence is not None,
             others=others and bool(calls),
             answers=self.answers,
         )
 
-    def _calls(self) -> list[ExpectedCall]:
+    def _calls(self) -> list[RequiredCall]:
         if self.sequence is not None:
             own = Counter(self.sequence)
             if (self.counts is not None and self.counts != own) or not own.keys() >= {*self.used, *self.arguments}:
                 raise _NotMapped("a sequence of calls beside calls that are not in it")
-            return [ExpectedCall(tool) for tool in self.sequence]
+            return [RequiredCall(tool) for tool in self.sequence]
         counts = self.counts or Counter()
         calls = [
             call
             for tool, number in counts.items()
-            for call in ([ExpectedCall(tool, least=number)] if self.allows_extra else [ExpectedCall(tool)] * number)
+            for call in ([RequiredCall(tool, least=number)] if self.allows_extra else [RequiredCall(tool)] * number)
         ]
         more = [tool for tool in dict.fromkeys(self.used) if tool not in counts]
         if not self.allows_extra and (more or self.arguments.keys() - counts.keys()):
             raise _NotMapped("calls that another evaluator does not allow")
-        return calls + [ExpectedCall(tool, least=1) for tool in more]
+        return calls + [RequiredCall(tool, least=1) for tool in more]
 
 
 def _add(wanted: _Wanted, name: str, arguments: Mapping[str, Json], output: Json) -> None:
@@ -214,4 +214,4 @@ def _add_arguments(wanted: _Wanted, tool: str, given: Mapping[str, Json]) -> Non
     if tool in wanted.arguments or given.get("occurrence") not in (None, "first", "last", 0):
         raise _NotMapped("the arguments of one of several calls of a tool")
     is_open = given.get("match_mode") != "exact"
-    wanted.arguments[tool] = ExpectedCall(tool, mapping(given["expected_arguments"]), is_open=is_open)
+    wanted.arguments[tool] = RequiredCall(tool, mapping(given["expected_arguments"]), is_open=is_open)

@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.values import Json, Message
-from pytest_fcall.traces.formats.dataset_cases import DatasetCase, Expected, ExpectedCall, arguments_of
+from pytest_fcall.traces.formats.dataset_cases import DatasetCase, ExpectedAnswer, RequiredCall, arguments_of
 from pytest_fcall.traces.formats.exchanges import request_messages
 from pytest_fcall.traces.record import Record, SkippedEntry, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.request_parts import is_instruction
@@ -63,12 +63,12 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry
         return
     case = DatasetCase(place)
     case.messages = tuple(_message(each) for each in items(asked[0]))
-    calls: list[ExpectedCall] = []
+    calls: list[RequiredCall] = []
     for gold in map(mapping, items(data["calls"])):
-        calls.append(ExpectedCall(text(gold.get("tool")) or "", arguments_of(gold.get("args"))))
+        calls.append(RequiredCall(text(gold.get("tool")) or "", arguments_of(gold.get("args"))))
         if gold.get("side_effects"):
             case.leave_out("`side_effects`", gold)
-    case.expected = [Expected(calls, in_order=True)]
+    case.expected = [ExpectedAnswer(calls, in_order=True)]
     yield from case.entries("Toolscore")
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pytest_fcall.suites.acebench.categories import Category
-from pytest_fcall.suites.acebench.files import Question, read_questions
+from pytest_fcall.suites.acebench.categories import QuestionCategory
+from pytest_fcall.suites.acebench.files import AceBenchQuestion, read_questions
 
 CHECKOUT = Path(os.environ.get("FCALL_ACEBENCH") or "no-acebench").absolute()
 """A checkout of https://github.com/chenchen0103/ACEBench, which is not ours to pass on."""
@@ -43,7 +43,9 @@ class AceProcess:
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())
 
-    def evaluate(self, category: Category, answers: Sequence[tuple[Question, Any]], steps: Sequence[Any] = ()) -> Any:
+    def evaluate(
+        self, category: QuestionCategory, answers: Sequence[tuple[AceBenchQuestion, Any]], steps: Sequence[Any] = ()
+    ) -> Any:
         """What the original says of a file of results."""
         results, questions, truths = [], [], []
         for number, (question, answer) in enumerate(answers):
@@ -53,7 +55,7 @@ class AceProcess:
             truths.append({"id": id_, "ground_truth": question.truth, "mile_stone": question.milestones})
         return self.ask("evaluate", category=category.name, results=results, questions=questions, truths=truths)
 
-    def error_type(self, category: Category, question: Question, answer: Any) -> str | None:
+    def error_type(self, category: QuestionCategory, question: AceBenchQuestion, answer: Any) -> str | None:
         """The error type of an answer; None where it counts as right, though the wrong rows list it at times."""
         told = self.evaluate(category, [(question, answer)])
         if "crash" in told:
@@ -61,6 +63,6 @@ class AceProcess:
         return None if told["correct_count"] else str(told["wrong"][0][1])
 
 
-def all_questions(language: str, category: Category) -> list[Question]:
+def all_questions(language: str, category: QuestionCategory) -> list[AceBenchQuestion]:
     """The questions of a category, all of which can be read."""
-    return [each for each in read_questions(language, category, CHECKOUT) if isinstance(each, Question)]
+    return [each for each in read_questions(language, category, CHECKOUT) if isinstance(each, AceBenchQuestion)]

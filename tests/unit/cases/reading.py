@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from textwrap import dedent, indent
 
-from pytest_fcall.cases.case_file import CaseFile, read_case_file
+from pytest_fcall.cases.case_file import CaseFileContent, read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, Fault, FaultyCase
@@ -38,7 +38,7 @@ tools:
 NOTHING = Extensions(decoders=frozenset({"json"}))
 
 
-def read(text: str, folder: Path, extensions: Extensions = NOTHING) -> CaseFile:
+def read(text: str, folder: Path, extensions: Extensions = NOTHING) -> CaseFileContent:
     """Read a whole case file."""
     path = folder / "shop.fc.yaml"
     path.write_text(text, encoding="utf-8", newline="")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.cases.case_text import Gap, fill_gaps, find_gaps, find_unfillable_cases
+from pytest_fcall.cases.case_text import MissingExpectation, fill_gaps, find_gaps, find_unfillable_cases
 from pytest_fcall.cases.faults import SourceFile
 
 CALLS = [['search: {to: "Oslo"}', "book: {}"]]
@@ -39,7 +39,7 @@ cases:
 """
 
 
-def found(text: str) -> list[Gap]:
+def found(text: str) -> list[MissingExpectation]:
     return find_gaps(SourceFile("a.fc.yaml", text))
 
 

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases.case_file import CaseFile, read_case_file
+from pytest_fcall.cases.case_file import CaseFileContent, read_case_file
 from pytest_fcall.core import Case, Condition, ConversationSettings, Expectation, Operator, Pattern, StubResult
 from tests.unit.cases.day_one import write_day_one
 
 
 @pytest.fixture
-def day_one(tmp_path: Path) -> CaseFile:
+def day_one(tmp_path: Path) -> CaseFileContent:
     return read_case_file(write_day_one(tmp_path), root=tmp_path)
 
 
 @pytest.fixture
-def cases(day_one: CaseFile) -> dict[str, Case]:
+def cases(day_one: CaseFileContent) -> dict[str, Case]:
     return {entry.id: entry for entry in day_one.entries if isinstance(entry, Case)}
 
 
-def test_all_of_it_loads_without_a_fault(day_one: CaseFile, cases: dict[str, Case]) -> None:
+def test_all_of_it_loads_without_a_fault(day_one: CaseFileContent, cases: dict[str, Case]) -> None:
     assert day_one.faults == ()
     assert list(cases) == [
         "two_orders_any_provider",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases.case_file import CaseFile, read_case_text
+from pytest_fcall.cases.case_file import CaseFileContent, read_case_text
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, Expectation, FaultyCase, Location, Rules, Turn, Verdict
 from pytest_fcall.core.case import Fault
@@ -44,7 +44,7 @@ class Prompting(Quiz):
             yield replace(case, tools_in_messages=True)
 
 
-def found(text: str, folder: Path, suite: Quiz | None = None) -> CaseFile:
+def found(text: str, folder: Path, suite: Quiz | None = None) -> CaseFileContent:
     return read(text, folder, replace(NOTHING, suites={"quiz": suite or Quiz()}))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.cases.case_file import CaseFile, read_case_file
+from pytest_fcall.cases.case_file import CaseFileContent, read_case_file
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, Tool
 from pytest_fcall.schema.sources.lock_file import LockEntry, write_lock
@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(folder: Path, text: str, **others: Path) -> CaseFile:
+def read(folder: Path, text: str, **others: Path) -> CaseFileContent:
     """Read a case file with other files for those of these names, in which `_` stands for a dot."""
     path = folder / "a.fc.yaml"
     path.write_text(text + CASES)
@@ -29,7 +29,7 @@ def read(folder: Path, text: str, **others: Path) -> CaseFile:
     return read_case_file(path, root=folder, extensions=Extensions(tool_file=lambda path: files.get(path, path)))
 
 
-def descriptions(file: CaseFile) -> dict[str, str]:
+def descriptions(file: CaseFileContent) -> dict[str, str]:
     assert file.faults == ()
     return {tool.name: tool.description for case in file.entries if isinstance(case, Case) for tool in case.tools}
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.conversation.evidence import Evidence, Leaves, evidence_of, subjects_of
+from pytest_fcall.conversation.evidence import ConversationEvidence, Leaves, evidence_of, subjects_of
 from pytest_fcall.conversation.named_scores import SCORES, score_value
 from pytest_fcall.conversation.score_formulas import Graded, grade_functions
 from pytest_fcall.core import (
@@ -52,7 +52,7 @@ def held(*steps: Step, end: str = "answered", state: CallResult | None = None) -
     return TranscriptTurn(steps, end, state)  # type: ignore[arg-type]  # one of three words
 
 
-def found(asked: Case, *turns: TranscriptTurn) -> Evidence:
+def found(asked: Case, *turns: TranscriptTurn) -> ConversationEvidence:
     transcript = Transcript(turns)
     return evidence_of(asked, transcript, judge_transcript(transcript, asked.turns, MatchContext(TOOLS, asked.rules)))
 
@@ -144,7 +144,7 @@ def test_a_verdict_that_a_plugin_made_up_is_survived() -> None:
 
 
 def adds(name: str, *samples: tuple[list[Call], list[Call]]) -> list[tuple[float, ...]]:
-    evidence = (Evidence(sample, None, None, executable=True) for sample in samples)
+    evidence = (ConversationEvidence(sample, None, None, executable=True) for sample in samples)
     return [numbers for each in evidence if (numbers := SCORES[name].numbers(each)) is not None]
 
 
@@ -197,7 +197,7 @@ def test_what_is_no_score_comes_to_nothing() -> None:
 
 def test_each_case_adds_as_many_numbers_as_the_score_has() -> None:
     state: Leaves = {("reward",): 1}
-    evidence = Evidence(([ONE], [ONE]), answer=True, state=(state, state), executable=True)
+    evidence = ConversationEvidence(([ONE], [ONE]), answer=True, state=(state, state), executable=True)
     for name, kind in SCORES.items():
         numbers = (1, 1) if kind.subject == "judge" else kind.numbers(evidence)
         assert numbers is not None
@@ -205,8 +205,8 @@ def test_each_case_adds_as_many_numbers_as_the_score_has() -> None:
 
 
 def test_lines_of_calls_that_could_not_be_made_are_left_out() -> None:
-    broken = Evidence(([ONE], []), None, None, executable=False)
-    whole = Evidence(([ONE, TWO], [ONE]), None, None, executable=True)
+    broken = ConversationEvidence(([ONE], []), None, None, executable=False)
+    whole = ConversationEvidence(([ONE, TWO], [ONE]), None, None, executable=True)
     adds = SCORES["lcs(executable)"].numbers
     assert score_value("lcs(executable)", filter(None, map(adds, (broken, whole)))) == 0.5
     assert score_value("lcs(executable)", filter(None, map(adds, (broken,)))) is None
@@ -214,5 +214,7 @@ def test_lines_of_calls_that_could_not_be_made_are_left_out() -> None:
 
 def test_a_reward_is_what_the_state_says_if_that_is_a_number() -> None:
     held: list[Leaves] = [{("reward",): 0.5}, {("reward",): "much"}, {}]
-    rewards = [SCORES["reward"].numbers(Evidence(None, None, ({}, state), executable=True)) for state in held]
+    rewards = [
+        SCORES["reward"].numbers(ConversationEvidence(None, None, ({}, state), executable=True)) for state in held
+    ]
     assert rewards == [(0.5, 1), (0, 1), (0, 1)]

@@ -7,7 +7,7 @@ from pytest_fcall.reporting.bisected import (
     Cell,
     FoundCause,
     FoundEdit,
-    Plan,
+    SearchPlan,
     cause_texts,
     edit_lines,
     edit_table,
@@ -88,9 +88,9 @@ def test_hostile_texts_are_escaped_and_cut() -> None:
 
 
 def test_a_plan_says_what_it_takes_and_many_edits_are_counted() -> None:
-    assert Plan(2, 6, 100, None).line == (
+    assert SearchPlan(2, 6, 100, None).line == (
         "plan for 2 cases: about 6 requests if one edit is guilty and all answers agree, and at most 100; cost unknown"
     )
-    assert Plan(1, 1, 5, 0.25).line.endswith("at most 5; at most $0.2500")
+    assert SearchPlan(1, 1, 5, 0.25).line.endswith("at most 5; at most $0.2500")
     many = [FoundEdit(f"system prompt, sentence {number}", "", "x") for number in range(40)]
     assert edit_lines(many, 1)[-1] == "  and 10 more"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_fcall.core.verdict import Rate
-from pytest_fcall.reporting.history import HistoricRun, Series, history_lines
+from pytest_fcall.reporting.history import HistoricRun, RunSeries, history_lines
 
 PAGE = Path(__file__).parents[3] / "docs/reference/commands-runs.md"
 DAYS = [HistoricRun(f"2026-11-0{day} 09:00", asked=day != 3) for day in range(1, 5)]
@@ -18,9 +18,9 @@ def points(*right: int | None, of: int = 40) -> tuple[Rate | None, ...]:
 
 def test_each_model_and_category_has_a_bar_for_each_run_as_the_documentation_shows() -> None:
     series = [
-        Series("openai:gpt-5.2", "all", points(36, 38, 30, 40)),
-        Series("openai:gpt-5.2", "parallel", points(None, 10, 5, 10, of=10)),
-        Series("local:smollm2", "all", points(20, 20, 20, None)),
+        RunSeries("openai:gpt-5.2", "all", points(36, 38, 30, 40)),
+        RunSeries("openai:gpt-5.2", "parallel", points(None, 10, 5, 10, of=10)),
+        RunSeries("local:smollm2", "all", points(20, 20, 20, None)),
     ]
     lines = history_lines(series, DAYS, 100)
     assert "\n".join(lines) in PAGE.read_text(encoding="utf-8")
@@ -36,16 +36,16 @@ def test_each_model_and_category_has_a_bar_for_each_run_as_the_documentation_sho
     ]
 
 
-def chart(series: Sequence[Series], runs: Sequence[HistoricRun], width: int = 100, encoding: str = "utf-8") -> str:
+def chart(series: Sequence[RunSeries], runs: Sequence[HistoricRun], width: int = 100, encoding: str = "utf-8") -> str:
     return history_lines(series, runs, width, encoding)[1].split()[2]
 
 
 def test_what_stays_the_same_has_whole_bars() -> None:
-    assert chart([Series("m", "all", points(3, 3))], DAYS[:2]) == "██"
+    assert chart([RunSeries("m", "all", points(3, 3))], DAYS[:2]) == "██"
 
 
 def test_the_newest_runs_are_shown_where_not_all_fit() -> None:
-    many = [Series("m", "all", points(*[0] * 80, *[40] * 20)), Series("gone", "all", points(40, *[None] * 99))]
+    many = [RunSeries("m", "all", points(*[0] * 80, *[40] * 20)), RunSeries("gone", "all", points(40, *[None] * 99))]
     lines = history_lines(many, [HistoricRun(f"day {number}") for number in range(100)], 80)
     assert lines[1].split()[2] == "█" * 20
     assert not any("gone" in line for line in lines)
@@ -54,10 +54,10 @@ def test_the_newest_runs_are_shown_where_not_all_fit() -> None:
 
 
 def test_a_terminal_without_blocks_gets_digits() -> None:
-    assert chart([Series("m", "all", points(0, 20, None, 40))], DAYS, encoding="ascii") == "15.8"
+    assert chart([RunSeries("m", "all", points(0, 20, None, 40))], DAYS, encoding="ascii") == "15.8"
 
 
 def test_names_cannot_take_over_the_terminal() -> None:
-    text = "\n".join(history_lines([Series("m\x1b[2J", "\x07", points(1))], [HistoricRun("\x1b]0;x")], 100))
+    text = "\n".join(history_lines([RunSeries("m\x1b[2J", "\x07", points(1))], [HistoricRun("\x1b]0;x")], 100))
     assert "\x1b" not in text
     assert "\x07" not in text

@@ -5,7 +5,7 @@ import pytest
 from pytest_fcall.core import CallResult
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.strength.case_strength import strength_of
-from pytest_fcall.strength.judgeable import AcceptedAnswer
+from pytest_fcall.strength.judgeable import AcceptedValues
 from tests.unit.strength.measured import measure, read_cases, survivors
 
 
@@ -221,7 +221,7 @@ def test_results_of_an_environment_are_those_of_the_accepted_answer() -> None:
     """
     (case,) = read_cases(text)
     assert measure(text).why_not == "`$from: seen.result.payee` needs a result that only a run has"
-    accepted = AcceptedAnswer(results={"get_weather": CallResult({"payee": "Ana"})})
+    accepted = AcceptedValues(results={"get_weather": CallResult({"payee": "Ana"})})
     found = strength_of(case, {}, MatchContexts(), accepted)
     assert found.survivors == ()
     assert found.counts.caught > 30

@@ -9,12 +9,12 @@ from pytest_fcall.core import OPERATORS, Operator, Rules, Tool
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.values import compare_outside_calls
 from pytest_fcall.schema.tool_schema import tool_schema
-from pytest_fcall.strength.examples import Known, NoExample, Spot, example
+from pytest_fcall.strength.examples import ExampleSources, NoExample, Spot, example
 from pytest_fcall.strength.samples import expression_samples, numbers_of_question, schema_sample, words_of_question
 from tests.unit.strength.measured import read_cases
 
 CLOCK = Rules(now=datetime.fromisoformat("2026-11-20T09:00:00+01:00"))
-KNOWN = Known(("Oslo", "Main Street 5"), (7, 2.5))
+KNOWN = ExampleSources(("Oslo", "Main Street 5"), (7, 2.5))
 SPOT = Spot(MatchContext((), CLOCK), KNOWN)
 EXAMPLES: dict[str, list[Operator]] = {
     "any": [Operator("any", ["a", "b"]), Operator("any", [Operator("regex", "(?!x)x"), "b"])],
@@ -78,13 +78,16 @@ def test_the_example_of_an_operator_is_accepted_by_it(operator: Operator) -> Non
 )
 def test_nothing_is_made_up_where_nothing_is_known(operator: Operator) -> None:
     with pytest.raises(NoExample, match=f"no value is known that `\\${operator.name}` accepts"):
-        example(operator, Spot(SPOT.context, Known()))
+        example(operator, Spot(SPOT.context, ExampleSources()))
 
 
 def test_an_accepted_value_comes_first_then_the_question_then_what_is_made_up() -> None:
     operator = Operator("regex", "[A-Z].*")
-    accepted = Known(("Oslo",), (), {("t", ("a",)): ["Bergen"]})
-    spots = [Spot(SPOT.context, known, "t", None, ("a",)) for known in (accepted, Known(("Oslo",)), Known())]
+    accepted = ExampleSources(("Oslo",), (), {("t", ("a",)): ["Bergen"]})
+    spots = [
+        Spot(SPOT.context, known, "t", None, ("a",))
+        for known in (accepted, ExampleSources(("Oslo",)), ExampleSources())
+    ]
     assert [example(operator, spot) for spot in spots] == ["Bergen", "Oslo", "A"]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_fcall.core import Case, Expectation, ExpectedCall, Location, MatchRule, Operator, Rules, Tool, Turn
 from pytest_fcall.matching.context import MatchContext, MatchContexts
 from pytest_fcall.strength.case_strength import CaseStrength, strength_of
-from pytest_fcall.strength.examples import Known
+from pytest_fcall.strength.examples import ExampleSources
 from pytest_fcall.strength.mutants import mutants_of
 from pytest_fcall.strength.readings import loosenesses, tightened
 from pytest_fcall.strength.right_answers import right_answers
@@ -122,7 +122,7 @@ def cases(draw: st.DrawFn) -> Case:
 @settings(max_examples=30, deadline=None)
 def test_right_answers_are_right(case: Case) -> None:
     context = MatchContext(case.tools, case.rules)
-    right = right_answers(case, context, Known(("Oslo",), (10,)))
+    right = right_answers(case, context, ExampleSources(("Oslo",), (10,)))
     assume(right.scripts)
     everything = tightened(case, right, lambda _: True)
     for script in right.scripts:
@@ -135,7 +135,7 @@ def test_right_answers_are_right(case: Case) -> None:
 @settings(max_examples=10, deadline=None)
 def test_what_means_the_same_passes_and_every_named_edit_helps(case: Case) -> None:
     context = MatchContext(case.tools, case.rules)
-    known = Known(("Oslo",), (10,))
+    known = ExampleSources(("Oslo",), (10,))
     right = right_answers(case, context, known)
     assume(right.scripts)
     mutants = mutants_of(case, right.scripts, context, known).mutants
@@ -157,7 +157,7 @@ def assert_edits_help(case: Case, found: CaseStrength) -> None:
     context = MatchContext(case.tools, case.rules)
     from pytest_fcall.strength.samples import numbers_of_question, words_of_question
 
-    right = right_answers(case, context, Known(words_of_question(case), numbers_of_question(case)))
+    right = right_answers(case, context, ExampleSources(words_of_question(case), numbers_of_question(case)))
     places = {each.place for each in loosenesses(case, right)}
     for survivor in found.survivors:
         closed = {cause.place for cause in survivor.causes}

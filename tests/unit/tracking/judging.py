@@ -24,10 +24,10 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.comparison import (
+    CaseJudgement,
     ChanceTest,
     Comparison,
-    Judged,
-    Known,
+    EarlierFacts,
     StanzaJudge,
     compare_verdict,
 )
@@ -85,7 +85,7 @@ ONCE = ChanceTest(CaseRates.estimated([]), 0.005)
 def compare(
     now: Stanza,
     verdict: Verdict,
-    known: Stanza | Known | None,
+    known: Stanza | EarlierFacts | None,
     case: Case,
     judge: StanzaJudge,
     test: ChanceTest = ONCE,
@@ -96,12 +96,14 @@ def compare(
 ) -> Comparison:
     """The stanza against what is known of the case; `ways` are the answers to it, where they are several."""
     ways_now = frozenset(map(failure_way, ways or [now]))
-    before = known if isinstance(known, Known) else Known(known)
-    judged_now = Judged(now, verdict, ways_now, is_asked_again, is_replayed)
+    before = known if isinstance(known, EarlierFacts) else EarlierFacts(known)
+    judged_now = CaseJudgement(now, verdict, ways_now, is_asked_again, is_replayed)
     return compare_verdict(judged_now, before, case, judge, lambda: test)
 
 
-def compared(case: Case, then: Stanza | Known | None, now: Sequence[Call], test: ChanceTest = ONCE) -> Comparison:
+def compared(
+    case: Case, then: Stanza | EarlierFacts | None, now: Sequence[Call], test: ChanceTest = ONCE
+) -> Comparison:
     """The case with these calls now, against what is known of it."""
     verdict = judged(case, now)
     return compare(stanza_of(case, now), verdict, then, case, lambda stanza: judged(case, stanza.calls or ()), test)

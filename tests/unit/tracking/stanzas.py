@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Json
-from pytest_fcall.tracking.stanza import Stanza, WireRequest
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest
 
 JSON: st.SearchStrategy[Json] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -17,7 +17,7 @@ JSON: st.SearchStrategy[Json] = st.recursive(
 OBJECTS = st.dictionaries(st.text(), JSON, max_size=3)
 CALLS = st.lists(st.builds(Call, name=st.text(), arguments=OBJECTS, id=st.none()), max_size=3).map(tuple)
 DIGESTS = st.dictionaries(st.sampled_from(["system", "prompt", "tool:a", "tool:b"]), st.text(max_size=3), max_size=3)
-WIRE = st.lists(st.builds(WireRequest, st.text(), st.none() | CALLS, DIGESTS), max_size=3).map(tuple)
+WIRE = st.lists(st.builds(StanzaRequest, st.text(), st.none() | CALLS, DIGESTS), max_size=3).map(tuple)
 STANZAS = st.builds(
     Stanza,
     case=st.text(min_size=1, max_size=20),

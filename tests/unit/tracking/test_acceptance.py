@@ -24,10 +24,10 @@ from pytest_fcall.tracking.acceptance import (
 from pytest_fcall.tracking.baseline_file import baseline_path
 from pytest_fcall.tracking.bookkeeping import measurement_path, read_measurement
 from pytest_fcall.tracking.history import History
-from pytest_fcall.tracking.measurement import Measured
+from pytest_fcall.tracking.measurement import Measurement
 from pytest_fcall.tracking.renaming import move_case
 from pytest_fcall.tracking.run_file import RunFile, run_id
-from pytest_fcall.tracking.stanza import Stanza, WireRequest, stanza_to_json
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest, stanza_to_json
 from tests.unit.tracking.stanzas import STANZAS
 
 FIRST = Acceptance("2026-11-01", {"date": "2026-11-01", "commit": "0a1b"})
@@ -97,8 +97,8 @@ def test_what_was_accepted_before_and_is_now_are_not_held_side_by_side(path: Pat
 
 
 def test_requests_of_an_app_are_the_same_in_whatever_order_their_parts_are_named(path: Path) -> None:
-    first = WireRequest("m", (), {"tool:get_weather": "0a", "prompt": "1b"})
-    second = WireRequest("m", (), {"system": "2c"})
+    first = StanzaRequest("m", (), {"tool:get_weather": "0a", "prompt": "1b"})
+    second = StanzaRequest("m", (), {"system": "2c"})
     accept(path, [replace(RIGHT, wire=(first, second))], FIRST)
 
     assert accept(path, [replace(RIGHT, wire=(first, second))], LATER) == []
@@ -224,7 +224,7 @@ class TestMeasurement:
         accept(path, [RIGHT], FIRST)
         return path
 
-    def add(self, root: Path, baseline: Path, run: RunFile, *accepted: str) -> Mapping[str, Measured]:
+    def add(self, root: Path, baseline: Path, run: RunFile, *accepted: str) -> Mapping[str, Measurement]:
         RunMeasurement(root, run, History(root)).add_to(baseline, accepted)
         return read_measurement(measurement_path(baseline))
 

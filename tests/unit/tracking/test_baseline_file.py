@@ -14,7 +14,7 @@ from pytest_fcall.tracking.baseline_content import Baseline, parse_baseline, wri
 from pytest_fcall.tracking.baseline_file import accepted_models, baseline_path, read_baseline
 from pytest_fcall.tracking.bookkeeping import measurement_path
 from pytest_fcall.tracking.contract_lines import facts_of
-from pytest_fcall.tracking.stanza import Stanza, WireRequest
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest
 from tests.unit.tracking.stanzas import CONVERSATIONS, STANZAS
 
 OSLO = Stanza(
@@ -67,7 +67,7 @@ def test_a_contract_is_readable_in_review_and_its_cases_are_sorted(path: Path) -
 
 def test_everything_that_a_person_reviews_has_a_line_of_its_own(path: Path) -> None:
     book = Call("book", {"id": 7})
-    wire = (WireRequest("gpt-5.2", (book,), {"system": "0a"}), WireRequest("my model", None))
+    wire = (StanzaRequest("gpt-5.2", (book,), {"system": "0a"}), StanzaRequest("my model", None))
     write_baseline(
         path,
         [
@@ -176,23 +176,23 @@ def test_the_bookkeeping_of_another_answer_does_not_count(path: Path) -> None:
 
 
 def test_requests_without_bookkeeping_have_no_digests(path: Path) -> None:
-    stanza = Stanza("app", True, calls=(), wire=(WireRequest("m", (), {"system": "0a"}),))
+    stanza = Stanza("app", True, calls=(), wire=(StanzaRequest("m", (), {"system": "0a"}),))
     write_baseline(path, [stanza])
     assert read(path).stanzas["app"] == stanza
     measurement_path(path).unlink()
-    assert read(path).stanzas["app"].wire == (WireRequest("m", ()),)
+    assert read(path).stanzas["app"].wire == (StanzaRequest("m", ()),)
 
 
 @pytest.mark.parametrize("kept", ['["m"]', "[{},{}]", '[{"digests":{"system":7}}]'])
 def test_requests_with_bookkeeping_that_does_not_fit_have_no_digests(path: Path, kept: str) -> None:
-    stanza = Stanza("app", True, calls=(), wire=(WireRequest("m", (), {"system": "0a"}),))
+    stanza = Stanza("app", True, calls=(), wire=(StanzaRequest("m", (), {"system": "0a"}),))
     write_baseline(path, [stanza])
     beside = measurement_path(path)
     damaged = re.sub(r'"wire":\[.*?\]', f'"wire":{kept}', beside.read_text("utf-8"))
     assert kept in damaged
     beside.write_text(damaged, "utf-8")
 
-    assert read(path).stanzas["app"] == replace(stanza, wire=(WireRequest("m", ()),))
+    assert read(path).stanzas["app"] == replace(stanza, wire=(StanzaRequest("m", ()),))
 
 
 def test_git_is_told_how_to_merge_the_files(path: Path) -> None:

@@ -18,14 +18,14 @@ from pytest_fcall.tracking.bookkeeping import (
     write_bookkeeping,
     write_measurement,
 )
-from pytest_fcall.tracking.measurement import Key, Measured
+from pytest_fcall.tracking.measurement import Key, Measurement
 
-MEASURED = Measured("oslo", Key("q1", "p1", "e1"), Rate(1, 1), until="0")
+MEASURED = Measurement("oslo", Key("q1", "p1", "e1"), Rate(1, 1), until="0")
 COUNTS = st.lists(st.integers(0, 10**11), min_size=4, max_size=4).filter(any)
 """Of first answers those that were right and those that were wrong, and of further ones."""
 RATES = st.tuples(st.integers(0, 10**6), st.integers(1, 10**6)).map(lambda counts: Rate(counts[0], sum(counts)))
 LINES = st.builds(
-    lambda case, key, counts, ways, until, variants: Measured(
+    lambda case, key, counts, ways, until, variants: Measurement(
         case,
         key,
         Rate(counts[0] + counts[2], sum(counts)),
@@ -48,7 +48,7 @@ class TestMeasurements:
 
     @given(st.lists(LINES, min_size=1, max_size=5, unique_by=lambda each: each.case), st.randoms())
     def test_equal_measurements_give_equal_bytes_and_come_back(
-        self, tmp_path_factory: pytest.TempPathFactory, measured: list[Measured], random: object
+        self, tmp_path_factory: pytest.TempPathFactory, measured: list[Measurement], random: object
     ) -> None:
         folder = tmp_path_factory.mktemp("any")
         write_measurement(folder / "a", measured)

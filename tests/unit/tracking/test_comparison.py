@@ -8,7 +8,7 @@ from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Outcome, Re
 from pytest_fcall.core.expectation import CallPattern, MatchRule
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.verdict import ReasonKind
-from pytest_fcall.tracking.stanza import Stanza, WireRequest
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest
 from tests.unit.tracking.judging import call, case_of, compare, compared, expected, judged, stanza_of
 
 Reasons = tuple[tuple[ReasonKind, str], ...]
@@ -119,7 +119,7 @@ def test_a_text_that_nothing_was_expected_of_when_it_was_accepted_is_no_regressi
     assert [each.outcome for each in outcomes] == [Outcome.EDITED, Outcome.REGRESSED]
 
 
-def outcome_of(now: Reasons, then: Reasons, kept: tuple[WireRequest, ...] | None = ()) -> Outcome:
+def outcome_of(now: Reasons, then: Reasons, kept: tuple[StanzaRequest, ...] | None = ()) -> Outcome:
     """Of a case with the same calls on both sides, whose app makes these reasons on the wire."""
     case = replace(CASE, wire=WireExpectation(count=2))
     sides = [Stanza("oslo", not reasons, reasons, tuple(RIGHT), wire=()) for reasons in (now, then)]

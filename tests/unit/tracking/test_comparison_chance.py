@@ -10,8 +10,8 @@ import pytest
 from pytest_fcall.core import Call, Outcome
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.case_rates import CaseRates
-from pytest_fcall.tracking.comparison import ChanceTest, Comparison, Known
-from pytest_fcall.tracking.measurement import Evidence, Key, Measured, failure_way
+from pytest_fcall.tracking.comparison import ChanceTest, Comparison, EarlierFacts
+from pytest_fcall.tracking.measurement import CaseEvidence, Key, Measurement, failure_way
 from pytest_fcall.tracking.stanza import Stanza
 from tests.unit.tracking.judging import call, case_of, compare, compared, expected, judged, stanza_of
 
@@ -29,18 +29,18 @@ NEVER = replace(NO_MORE, unanimous=Outcome.REGRESSED)
 """The same, where nothing is asked again."""
 
 
-def measured(right: int, asked: int, *ways: Sequence[Call], key: Key | None = None) -> Measured:
+def measured(right: int, asked: int, *ways: Sequence[Call], key: Key | None = None) -> Measurement:
     found = frozenset(failure_way(stanza_of(CASE, calls)) for calls in ways)
-    return Measured("oslo", key or Key.of({}), Rate(right, asked), found, "1")
+    return Measurement("oslo", key or Key.of({}), Rate(right, asked), found, "1")
 
 
 NONE = Rate(0, 0)
 
 
-def known(then: Sequence[Call] | None, of: Measured, since: Rate = NONE) -> Known:
+def known(then: Sequence[Call] | None, of: Measurement, since: Rate = NONE) -> EarlierFacts:
     """A case with this accepted answer, of which this is measured."""
-    evidence = Evidence(of.rate, since, of.ways, of.first)
-    return Known(stanza_of(CASE, then) if then is not None else None, of, lambda: evidence)
+    evidence = CaseEvidence(of.rate, since, of.ways, of.first)
+    return EarlierFacts(stanza_of(CASE, then) if then is not None else None, of, lambda: evidence)
 
 
 def answered(right: int, *wrong: Sequence[Call]) -> tuple[Stanza, list[Stanza]]:
@@ -52,7 +52,7 @@ def answered(right: int, *wrong: Sequence[Call]) -> tuple[Stanza, list[Stanza]]:
 
 
 def after(
-    before: Known, right: int, *wrong: Sequence[Call], test: ChanceTest = LIVE, asked_again: bool = True
+    before: EarlierFacts, right: int, *wrong: Sequence[Call], test: ChanceTest = LIVE, asked_again: bool = True
 ) -> Comparison:
     now, ways = answered(right, *wrong)
     return compare(
@@ -161,7 +161,9 @@ def test_a_known_failure_that_fails_in_another_way_at_first_is_known_by_a_furthe
 
 def test_answers_that_were_asked_for_again_are_not_excused_by_their_reasons_alone() -> None:
     then = replace(stanza_of(CASE, DELETED), samples=(0, 5))
-    before = Known(then, measured(0, 5, DELETED), lambda: Evidence(Rate(0, 5), NONE, frozenset(), Rate(0, 5)))
+    before = EarlierFacts(
+        then, measured(0, 5, DELETED), lambda: CaseEvidence(Rate(0, 5), NONE, frozenset(), Rate(0, 5))
+    )
 
     by_wish = after(before, 0, *[DELETED_MORE] * 5, asked_again=False)
     again = after(before, 0, *[DELETED_MORE] * 5)
@@ -226,7 +228,7 @@ class TestAnotherQuestion:
         then = replace(stanza_of(CASE, RIGHT), digests={"prompt": "0", "expectation": "0"})
         now = replace(stanza_of(CASE, ROME), digests={"expectation": "0"} | digests)
         of = measured(1, 1, key=Key.of(then.digests))
-        before = Known(then, of, lambda: Evidence(of.rate, NONE, frozenset(), of.first))
+        before = EarlierFacts(then, of, lambda: CaseEvidence(of.rate, NONE, frozenset(), of.first))
 
         found = compare(now, judged(CASE, ROME), before, CASE, lambda stanza: judged(CASE, stanza.calls or ()), LIVE)
 
@@ -237,7 +239,7 @@ class TestAnotherQuestion:
         of = measured(0, 1, key=Key.of({"prompt": "0", "expectation": "0"}))
         now = replace(stanza_of(CASE, ROME), digests={"prompt": "0", "expectation": "0"} | digests)
 
-        found = compare(now, judged(CASE, ROME), Known(None, of), CASE, lambda _: judged(CASE, ROME), LIVE)
+        found = compare(now, judged(CASE, ROME), EarlierFacts(None, of), CASE, lambda _: judged(CASE, ROME), LIVE)
 
         assert found.outcome is Outcome.EDITED
 
@@ -253,8 +255,8 @@ def test_a_forbidden_call_is_new_or_regressed_whatever_was_measured() -> None:
 
 
 def test_a_right_answer_needs_neither_history_nor_rates() -> None:
-    def never() -> Evidence:
+    def never() -> CaseEvidence:
         raise AssertionError("right answers are judged without the files of runs")
 
-    before = Known(stanza_of(CASE, RIGHT), measured(3, 6), never)
+    before = EarlierFacts(stanza_of(CASE, RIGHT), measured(3, 6), never)
     assert compared(CASE, before, RIGHT).outcome is Outcome.OK

@@ -6,7 +6,7 @@ from math import comb, exp, isclose, prod
 import pytest
 
 from pytest_fcall.core.verdict import Rate
-from pytest_fcall.tracking.drop_evidence import FALLS, RISES, Change, evidence_of, log_factor, most_changed
+from pytest_fcall.tracking.drop_evidence import FALLS, RISES, OddsChange, evidence_of, log_factor, most_changed
 from pytest_fcall.tracking.significance import RatePair
 
 
@@ -25,7 +25,7 @@ def answers_by_chance(before: int, now: int, rate: float) -> list[tuple[float, R
 @pytest.mark.parametrize("rates", [(0.5,), (0.97,), (0.9, 0.2), (1.0, 0.6, 0.0)])
 @pytest.mark.parametrize("changes", [FALLS, RISES])
 def test_a_bet_that_nothing_changed_is_fair_whatever_the_rates_are(
-    rates: tuple[float, ...], changes: tuple[Change, ...]
+    rates: tuple[float, ...], changes: tuple[OddsChange, ...]
 ) -> None:
     worlds = product(
         *(answers_by_chance(before, now, rate) for rate, before, now in zip(rates, (5, 3, 1), (2, 1, 3), strict=False))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pytest_fcall.core import Call
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking.measurement import (
-    Evidence,
+    CaseEvidence,
     Key,
-    Measured,
+    Measurement,
     RunVerdict,
     Standing,
     evidence_of,
@@ -35,7 +35,7 @@ def verdict(
     return RunVerdict("oslo", key, Rate(right, asked), standing, found, is_known=bool(found), run=run)
 
 
-MEASURED = Measured("oslo", KEY, Rate(1, 1), until="0")
+MEASURED = Measurement("oslo", KEY, Rate(1, 1), until="0")
 
 
 class TestEvidence:
@@ -43,7 +43,7 @@ class TestEvidence:
 
     def test_later_runs_count_with_the_measurement(self) -> None:
         found = evidence_of(MEASURED, [verdict("0", 0), verdict("1", 1), verdict("2", 2, 3)], KEY)
-        assert found == Evidence(Rate(4, 5), NOTHING, frozenset(), Rate(4, 5))
+        assert found == CaseEvidence(Rate(4, 5), NOTHING, frozenset(), Rate(4, 5))
 
     def test_the_first_answers_of_each_run_are_known_apart_from_those_that_were_asked_for_again(self) -> None:
         again = replace(verdict("1", 1, 3), again=Rate(1, 2))
@@ -58,36 +58,36 @@ class TestEvidence:
 
     def test_answers_in_doubt_are_continued_by_the_next_run(self) -> None:
         doubtful = [verdict("1", 0, 3, "undecided"), verdict("2", 0, 2, "undecided")]
-        assert evidence_of(MEASURED, doubtful, KEY) == Evidence(Rate(1, 1), Rate(0, 5), frozenset(), Rate(1, 6))
+        assert evidence_of(MEASURED, doubtful, KEY) == CaseEvidence(Rate(1, 1), Rate(0, 5), frozenset(), Rate(1, 6))
 
     def test_answers_in_doubt_count_once_a_later_run_finds_the_case_sound(self) -> None:
         runs = [verdict("1", 0, 3, "undecided"), verdict("2", 1), verdict("3", 0, 2, "undecided")]
-        assert evidence_of(MEASURED, runs, KEY) == Evidence(Rate(2, 5), Rate(0, 2), frozenset(), Rate(2, 7))
+        assert evidence_of(MEASURED, runs, KEY) == CaseEvidence(Rate(2, 5), Rate(0, 2), frozenset(), Rate(2, 7))
 
     def test_answers_by_which_a_case_regressed_never_count_and_are_continued_until_it_is_mended(self) -> None:
         lost = [verdict("1", 0, 2, "undecided"), verdict("2", 0, 9, "regressed")]
-        assert evidence_of(MEASURED, lost, KEY) == Evidence(Rate(1, 1), Rate(0, 11), frozenset(), Rate(1, 3))
+        assert evidence_of(MEASURED, lost, KEY) == CaseEvidence(Rate(1, 1), Rate(0, 11), frozenset(), Rate(1, 3))
         mended = evidence_of(MEASURED, [lost[1], verdict("3", 1)], KEY)
-        assert mended == Evidence(Rate(2, 2), NOTHING, frozenset(), Rate(2, 2))
+        assert mended == CaseEvidence(Rate(2, 2), NOTHING, frozenset(), Rate(2, 2))
 
     @pytest.mark.parametrize("key", [OTHER_PROMPT, OTHER_EXPECTATION])
     def test_answers_to_an_edited_case_say_nothing(self, key: Key) -> None:
         found = evidence_of(MEASURED, [verdict("1", 0, 9, key=key)], KEY)
-        assert found == Evidence(Rate(1, 1), NOTHING, frozenset(), Rate(1, 1))
+        assert found == CaseEvidence(Rate(1, 1), NOTHING, frozenset(), Rate(1, 1))
 
     def test_answers_to_a_changed_question_are_those_that_the_run_continues(self) -> None:
         runs = [verdict("1", 1), verdict("2", 0, 3, key=OTHER_TOOLS), verdict("3", 1, key=replace(KEY, question="q9"))]
-        assert evidence_of(MEASURED, runs, OTHER_TOOLS) == Evidence(Rate(2, 2), Rate(0, 3), frozenset(), Rate(2, 2))
-        assert evidence_of(MEASURED, runs, KEY) == Evidence(Rate(2, 2), NOTHING, frozenset(), Rate(2, 2))
+        assert evidence_of(MEASURED, runs, OTHER_TOOLS) == CaseEvidence(Rate(2, 2), Rate(0, 3), frozenset(), Rate(2, 2))
+        assert evidence_of(MEASURED, runs, KEY) == CaseEvidence(Rate(2, 2), NOTHING, frozenset(), Rate(2, 2))
 
 
 def accepted(
-    before: Measured | None, earlier: Sequence[RunVerdict], now: RunVerdict, *, is_app: bool = False
-) -> Measured:
+    before: Measurement | None, earlier: Sequence[RunVerdict], now: RunVerdict, *, is_app: bool = False
+) -> Measurement:
     return remeasured(before, earlier, now, accepted=True, is_app=is_app)
 
 
-def left(before: Measured | None, earlier: Sequence[RunVerdict], now: RunVerdict) -> Measured:
+def left(before: Measurement | None, earlier: Sequence[RunVerdict], now: RunVerdict) -> Measurement:
     return remeasured(before, earlier, now, accepted=False, is_app=False)
 
 
@@ -97,7 +97,7 @@ class TestRemeasured:
     @pytest.mark.parametrize("by_person", [True, False])
     def test_sound_answers_are_added_whether_they_are_accepted_or_not(self, by_person: bool) -> None:
         found = remeasured(MEASURED, [verdict("1", 0, way="a")], verdict("2", 1), accepted=by_person, is_app=False)
-        assert found == Measured("oslo", KEY, Rate(2, 3), frozenset("a"), "2")
+        assert found == Measurement("oslo", KEY, Rate(2, 3), frozenset("a"), "2")
 
     def test_the_same_run_accepted_twice_changes_nothing(self) -> None:
         once = accepted(MEASURED, [], verdict("1", 0))
@@ -114,14 +114,14 @@ class TestRemeasured:
 
     def test_a_regression_that_is_accepted_is_the_measurement_from_then_on(self) -> None:
         lost = verdict("2", 0, 4, "regressed", way="a")
-        assert accepted(MEASURED, [verdict("1", 1)], lost) == Measured("oslo", KEY, Rate(0, 4), frozenset("a"), "2")
+        assert accepted(MEASURED, [verdict("1", 1)], lost) == Measurement("oslo", KEY, Rate(0, 4), frozenset("a"), "2")
 
     @pytest.mark.parametrize("key", [OTHER_TOOLS, OTHER_PROMPT, OTHER_EXPECTATION])
     def test_another_question_is_measured_with_all_answers_to_it_once_it_is_accepted(self, key: Key) -> None:
         earlier = [verdict("1", 1), verdict("2", 0, key=key, way="a"), verdict("3", 0, 2, "regressed", key, "b")]
         now = verdict("4", 1, key=key)
         assert left(MEASURED, earlier, now) is MEASURED
-        assert accepted(MEASURED, earlier, now) == Measured("oslo", key, Rate(1, 4), frozenset("ab"), "4")
+        assert accepted(MEASURED, earlier, now) == Measurement("oslo", key, Rate(1, 4), frozenset("ab"), "4")
 
     def test_the_last_of_several_attempts_is_not_measured_alone(self) -> None:
         attempts = [verdict("1", 0), verdict("2", 0)]
@@ -142,7 +142,7 @@ class TestRemeasured:
     def test_recordings_count_once(self) -> None:
         replayed = replace(verdict("1", 1), rate=NOTHING)
         once = accepted(None, [], replayed)
-        assert once == Measured("oslo", KEY, Rate(1, 1), until="1")
+        assert once == Measurement("oslo", KEY, Rate(1, 1), until="1")
         assert accepted(once, [], replace(replayed, run="2")).rate == (1, 1)
         assert accepted(None, [], replace(verdict("1", 0), rate=NOTHING)).rate == (0, 1)
 
@@ -156,7 +156,7 @@ class TestRemeasured:
 
     def test_answers_to_variants_that_are_not_accepted_change_nothing(self) -> None:
         varied = replace(verdict("1", 1), variants={"typos": Rate(0, 3)})
-        assert left(MEASURED, [], varied) == Measured("oslo", KEY, Rate(2, 2), until="1")
+        assert left(MEASURED, [], varied) == Measurement("oslo", KEY, Rate(2, 2), until="1")
         assert left(replace(MEASURED, variants={"order": Rate(1, 1)}), [], varied).variants == {"order": (1, 1)}
 
     def test_answers_to_variants_of_another_question_are_forgotten(self) -> None:
@@ -165,7 +165,7 @@ class TestRemeasured:
 
     def test_a_case_that_fails_in_any_way_keeps_twenty_of_them(self) -> None:
         runs = [verdict(f"{number:03}", 0, way=f"{number:03}") for number in range(1, 40)]
-        assert len(accepted(Measured("oslo", KEY, Rate(1, 1), until="000"), runs, runs[-1]).ways) == 20
+        assert len(accepted(Measurement("oslo", KEY, Rate(1, 1), until="000"), runs, runs[-1]).ways) == 20
 
 
 @given(
@@ -179,7 +179,7 @@ def test_whatever_a_person_accepts_the_measurement_is_the_sum_of_all_runs_up_to_
         replace(verdict(str(number), right, right + wrong), again=Rate(max(right - 1, 0), max(right + wrong - 1, 0)))
         for number, (right, wrong) in enumerate(found, 1)
     ]
-    measured: Measured | None = None
+    measured: Measurement | None = None
     last = 0
     for place, by_person in acceptances:
         number = min(place, len(runs) - 1)

@@ -19,11 +19,11 @@ from pytest_fcall.tracking.bookkeeping import (
     write_measurement,
 )
 from pytest_fcall.tracking.contract_lines import digest_of, facts_of
-from pytest_fcall.tracking.measurement import Key, Measured
+from pytest_fcall.tracking.measurement import Key, Measurement
 from pytest_fcall.tracking.merged_baseline import Mended, Side, mend_baseline
 from pytest_fcall.tracking.stanza import Stanza
 
-MEASURED = Measured("oslo", Key("q1", "p1", "e1"), Rate(3, 4), until="0")
+MEASURED = Measurement("oslo", Key("q1", "p1", "e1"), Rate(3, 4), until="0")
 
 
 def answer(city: str, case: str = "oslo", *, calls: int = 1, since: str | None = None) -> Stanza:

@@ -14,10 +14,10 @@ from pytest_fcall.tracking.acceptance import read_stanzas
 from pytest_fcall.tracking.baseline_content import write_baseline
 from pytest_fcall.tracking.baseline_file import baseline_path
 from pytest_fcall.tracking.bookkeeping import measurement_path, read_measurement, write_measurement
-from pytest_fcall.tracking.measurement import Key, Measured
+from pytest_fcall.tracking.measurement import Key, Measurement
 from pytest_fcall.tracking.question_digests import EXPECTATION, question_changes, question_digests
 from pytest_fcall.tracking.renaming import change_stanzas, move_case, renamed_parameters, renamed_stanza
-from pytest_fcall.tracking.stanza import Stanza, WireRequest
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest
 from tests.unit.tracking.stanzas import STANZAS
 
 STRING: Json = {"type": "string"}
@@ -49,8 +49,8 @@ def other(tmp_path: Path) -> Path:
     return baseline_path(tmp_path / "b.fc.yaml", Model("local", "m"))
 
 
-def measured(stanza: Stanza, right: int = 3) -> Measured:
-    return Measured(stanza.case, Key.of(stanza.digests), Rate(right, 4), until="0")
+def measured(stanza: Stanza, right: int = 3) -> Measurement:
+    return Measurement(stanza.case, Key.of(stanza.digests), Rate(right, 4), until="0")
 
 
 class TestCases:
@@ -192,7 +192,7 @@ class TestTools:
         today = digests(FORECAST, TIME, expectation="e2")
         assert renamed_stanza(stanza, TO_FORECAST, {"oslo": today}) == replace(stanza, digests=today)
 
-    @pytest.mark.parametrize("fields", [{"calls": (OSLO,)}, {"wire": (WireRequest("m", (OSLO,)),)}])
+    @pytest.mark.parametrize("fields", [{"calls": (OSLO,)}, {"wire": (StanzaRequest("m", (OSLO,)),)}])
     def test_a_call_alone_is_enough_for_the_expectation_of_today(self, fields: dict[str, tuple[object, ...]]) -> None:
         stanza = Stanza("oslo", True, digests=digests(TIME), **fields)  # type: ignore[arg-type]
         found = renamed_stanza(stanza, TO_FORECAST, {"oslo": digests(TIME, expectation="e2")})
@@ -200,7 +200,7 @@ class TestTools:
 
     def test_requests_of_an_app_have_the_new_name_too(self) -> None:
         before = question_digests(Request((), (WEATHER, TIME)))
-        stanza = replace(STANZA, calls=None, wire=(WireRequest("m", (OSLO,), before), WireRequest("m", None)))
+        stanza = replace(STANZA, calls=None, wire=(StanzaRequest("m", (OSLO,), before), StanzaRequest("m", None)))
 
         found = renamed_stanza(stanza, TO_FORECAST, {})
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_fcall.core import Request, Tool
 from pytest_fcall.tracking.question_digests import EXPECTATION, question_digests
 from pytest_fcall.tracking.run_changes import RunChanges
-from pytest_fcall.tracking.stanza import Stanza, WireRequest, stanza_to_json
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest, stanza_to_json
 
 TOOL = Tool("get_weather", "Current weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 ASKED = Request(({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Oslo?"}), (TOOL,), {"t": 0})
@@ -24,8 +24,8 @@ def text(of: Stanza) -> str:
     return json.dumps(stanza_to_json(of), default=list)
 
 
-def inside(asked: Request, model: str = "openai:x") -> tuple[WireRequest, ...]:
-    return (WireRequest(model, (), question_digests(asked)),)
+def inside(asked: Request, model: str = "openai:x") -> tuple[StanzaRequest, ...]:
+    return (StanzaRequest(model, (), question_digests(asked)),)
 
 
 @pytest.mark.parametrize(

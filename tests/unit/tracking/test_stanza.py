@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from pytest_fcall.core import Call, Json
-from pytest_fcall.tracking.stanza import Stanza, WireRequest, parse_stanza, stanza_to_json
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest, parse_stanza, stanza_to_json
 from tests.unit.tracking.stanzas import STANZAS
 
 
@@ -29,7 +29,7 @@ def test_the_wires_id_of_a_call_is_not_kept() -> None:
 
 def test_tools_are_named_again_only_where_they_are_others() -> None:
     asked = [{"tool:a": "1"}, {"tool:a": "1", "system": "2"}, {}, {"tool:a": "1"}]
-    stanza = Stanza("oslo", True, wire=tuple(WireRequest("m", (), digests) for digests in asked))
+    stanza = Stanza("oslo", True, wire=tuple(StanzaRequest("m", (), digests) for digests in asked))
     kept: Any = stanza_to_json(stanza)["wire"]
 
     assert [request.get("tools", "as before") for request in kept] == [{"a": "1"}, "as before", {}, {"a": "1"}]

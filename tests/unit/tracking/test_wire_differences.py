@@ -7,15 +7,17 @@ from hypothesis import given
 
 from pytest_fcall.core import Call
 from pytest_fcall.tracking.differences import wire_differences
-from pytest_fcall.tracking.stanza import WireRequest
+from pytest_fcall.tracking.stanza import StanzaRequest
 from tests.unit.tracking.stanzas import WIRE
 
-SEARCH = WireRequest("gpt", (Call("search", {"to": "Oslo"}),), {"system": "1", "prompt": "2", "tool:search": "3" * 16})
-BOOK = WireRequest("gpt", (Call("book", {"flight": "F7"}),), {"system": "1", "prompt": "4", "tool:search": "3" * 16})
-SAY = WireRequest("gpt", (), {"system": "1", "prompt": "5"})
+SEARCH = StanzaRequest(
+    "gpt", (Call("search", {"to": "Oslo"}),), {"system": "1", "prompt": "2", "tool:search": "3" * 16}
+)
+BOOK = StanzaRequest("gpt", (Call("book", {"flight": "F7"}),), {"system": "1", "prompt": "4", "tool:search": "3" * 16})
+SAY = StanzaRequest("gpt", (), {"system": "1", "prompt": "5"})
 
 
-def asked_otherwise(request: WireRequest, **digests: str) -> WireRequest:
+def asked_otherwise(request: StanzaRequest, **digests: str) -> StanzaRequest:
     return replace(request, digests={**request.digests, **digests})
 
 
@@ -45,7 +47,7 @@ def asked_otherwise(request: WireRequest, **digests: str) -> WireRequest:
         ((replace(SEARCH, calls=None), BOOK), ["request 1: its reply can no longer be read"]),
     ],
 )
-def test_what_an_app_asks_otherwise_is_told_by_its_number(new: tuple[WireRequest, ...], lines: list[str]) -> None:
+def test_what_an_app_asks_otherwise_is_told_by_its_number(new: tuple[StanzaRequest, ...], lines: list[str]) -> None:
     assert wire_differences((SEARCH, BOOK), new) == lines
 
 
@@ -54,5 +56,5 @@ def test_a_reply_that_can_be_read_again_is_told() -> None:
 
 
 @given(WIRE)
-def test_nothing_changed_in_what_is_the_same(wire: tuple[WireRequest, ...]) -> None:
+def test_nothing_changed_in_what_is_the_same(wire: tuple[StanzaRequest, ...]) -> None:
     assert wire_differences(wire, wire[::-1]) == []

@@ -7,9 +7,9 @@ from collections.abc import Coroutine, Iterator
 from typing import Any
 
 from pytest_fcall.backends.apps.agents.agent import UnreadTool, result_without_waiting
-from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
+from pytest_fcall.backends.apps.agents.messages import HistoryMessage, MessageHistory, read_history
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, result_of
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_from, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,
@@ -52,11 +52,11 @@ def prompt_of(agent: Any, system: str) -> list[str]:
         return []
     if agent.dynamic_prompt:
         what = "a system message beside a prompt that is made anew for each run"
-        raise History("AG2", "", (), None).refused(what)
+        raise MessageHistory("AG2", "", (), None).refused(what)
     return [*agent.system_prompt, system]
 
 
-def _events(history: History) -> Iterator[Any]:
+def _events(history: MessageHistory) -> Iterator[Any]:
     from ag2.events import ModelMessage, ModelRequest, ModelResponse, ToolCallEvent, ToolCallsEvent
 
     for message in history.earlier:
@@ -80,7 +80,7 @@ def _result(message: HistoryMessage) -> Any:
     return ToolResultsEvent([ToolResultEvent.from_call(made, message.text)])
 
 
-def _inputs(history: History, message: HistoryMessage) -> list[Any]:
+def _inputs(history: MessageHistory, message: HistoryMessage) -> list[Any]:
     from ag2.events import ImageInput, TextInput
 
     inputs: list[Any] = [TextInput(message.text)] if message.text else []
@@ -136,7 +136,7 @@ _READ = frozenset({"ModelResponse", "ModelRequest", "ToolCallsEvent", "ToolResul
 EVENT_CLASSES = frozenset({*_CALLS, *_HARMLESS, *_READ})
 
 
-def read_reply(reply: Any, place: str = "") -> Answer:
+def read_reply(reply: Any, place: str = "") -> AppAnswer:
     """The actions of an agent, by the history of its conversation."""
     where = inside(place, "history")
     events = _at_once(reply.history.get_events())
@@ -145,7 +145,7 @@ def read_reply(reply: Any, place: str = "") -> Answer:
         for event, event_place in numbered(list(events), where)
         for message in read_event(event, event_place).messages
     ]
-    return Answer(messages, is_trail=True)
+    return AppAnswer(messages, is_trail=True)
 
 
 def _at_once(events: Coroutine[Any, Any, Any]) -> Any:
@@ -160,27 +160,27 @@ def _at_once(events: Coroutine[Any, Any, Any]) -> Any:
     )
 
 
-def read_event(event: object, place: str = "") -> Answer:
+def read_event(event: object, place: str = "") -> AppAnswer:
     """The meaning of an event. Calls are told twice, by the model's response and by themselves."""
     data = required_fields(event, place, "an event")
     classes = [each.__name__ for each in type(event).__mro__]
     kind = next((name for name in classes if name in EVENT_CLASSES), "")
     if kind == "ModelResponse":
-        return Answer([_response(data, place)])
+        return AppAnswer([_response(data, place)])
     if kind == "ModelRequest":
         parts = [fields_of(part) or {} for part in data.get("parts") or ()]
-        return Answer([AnswerMessage("user", "".join(as_text(part.get("content")) for part in parts))])
+        return AppAnswer([AnswerMessage("user", "".join(as_text(part.get("content")) for part in parts))])
     if kind == "ToolCallsEvent":
         calls = [call_from(call, each) for call, each in numbered(data.get("calls"), inside(place, "calls"))]
-        return Answer([AnswerMessage("assistant", calls=tuple(calls), is_repeated=True)])
+        return AppAnswer([AnswerMessage("assistant", calls=tuple(calls), is_repeated=True)])
     if kind in _CALLS:
-        return Answer([AnswerMessage("assistant", calls=(call_from(data, place),), is_repeated=True)])
+        return AppAnswer([AnswerMessage("assistant", calls=(call_from(data, place),), is_repeated=True)])
     if kind in ("ToolResultEvent", "ToolErrorEvent"):
         parts = [fields_of(part) or {} for part in (fields_of(data.get("result")) or {}).get("parts") or ()]
         told = "".join(as_text(part.get("content", part.get("data"))) for part in parts)
-        return Answer([result_of(data.get("parent_id"), {"error": told} if kind == "ToolErrorEvent" else told)])
+        return AppAnswer([result_of(data.get("parent_id"), {"error": told} if kind == "ToolErrorEvent" else told)])
     if kind in _HARMLESS:
-        return Answer([])
+        return AppAnswer([])
     raise not_understood(place, kind_of(event), f"the events {names(EVENT_CLASSES)}")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from pytest_fcall.backends.apps.agents.messages import read_history, with_content
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import inside
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, result_of
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,
@@ -64,7 +64,7 @@ _OTHER_SIDE = {"assistant": "user", "user": "assistant"}
 """The history is that of the agent that began the chat, and so asked: its own messages are an assistant's to it."""
 
 
-def read_chat(data: Fields, place: str = "") -> Answer:
+def read_chat(data: Fields, place: str = "") -> AppAnswer:
     """The messages of a chat, the question included."""
     check_ignored(data, ("chat_history",), place)
     messages = [
@@ -72,7 +72,7 @@ def read_chat(data: Fields, place: str = "") -> Answer:
         for item, item_place in numbered(data["chat_history"], inside(place, "chat_history"))
         for message in _messages(required_fields(item, item_place, "a message"), item_place)
     ]
-    return Answer(messages, is_trail=True)
+    return AppAnswer(messages, is_trail=True)
 
 
 def _messages(data: Fields, place: str) -> list[AnswerMessage]:

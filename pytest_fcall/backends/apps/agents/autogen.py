@@ -7,9 +7,16 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_fcall.backends.apps.agents.agent import UnreadTool
-from pytest_fcall.backends.apps.agents.messages import History, HistoryCall, HistoryMessage, read_history
+from pytest_fcall.backends.apps.agents.messages import HistoryCall, HistoryMessage, MessageHistory, read_history
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, call_list, call_of, result_of
+from pytest_fcall.backends.apps.answers.message import (
+    AnswerMessage,
+    AppAnswer,
+    call_from,
+    call_list,
+    call_of,
+    result_of,
+)
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     check_ignored,
@@ -53,7 +60,7 @@ def tools(agent: Any) -> list[object]:
     return [*found.values()]
 
 
-def _agent_message(history: History, message: HistoryMessage) -> Any:
+def _agent_message(history: MessageHistory, message: HistoryMessage) -> Any:
     """A message as agents send it to each other."""
     from autogen_agentchat.messages import MultiModalMessage, TextMessage
 
@@ -62,7 +69,7 @@ def _agent_message(history: History, message: HistoryMessage) -> Any:
     return TextMessage(content=message.text, source=message.role)
 
 
-def _earlier_messages(history: History) -> Iterator[Any]:
+def _earlier_messages(history: MessageHistory) -> Iterator[Any]:
     """The conversation so far, for teams, which take messages and no calls."""
     if history.system:
         raise history.refused("a system message where the agent is no AssistantAgent")
@@ -72,7 +79,7 @@ def _earlier_messages(history: History) -> Iterator[Any]:
         yield _agent_message(history, message)
 
 
-def _context(history: History, name: str) -> Iterator[Any]:
+def _context(history: MessageHistory, name: str) -> Iterator[Any]:
     """The conversation so far as messages of the agent's model."""
     from autogen_core.models import SystemMessage, UserMessage
 
@@ -107,7 +114,7 @@ def _execution_result(call: HistoryCall, text: str) -> Any:
     return FunctionExecutionResultMessage(content=[result])
 
 
-def _content(history: History, message: HistoryMessage) -> list[Any]:
+def _content(history: MessageHistory, message: HistoryMessage) -> list[Any]:
     from autogen_core import Image
 
     images = [Image.from_base64(history.image_inside(url)[1]) for url in message.images]
@@ -162,7 +169,7 @@ def is_message(kind: object) -> bool:
     return isinstance(kind, str) and (kind in MESSAGE_TYPES or kind.startswith(_STRUCTURED))
 
 
-def read_response(data: Fields, place: str = "") -> Answer:
+def read_response(data: Fields, place: str = "") -> AppAnswer:
     """The answer of an agent of a team, after its actions."""
     check_ignored(data, ("chat_message", "inner_messages"), place)
     own = data.get("chat_message")
@@ -171,20 +178,20 @@ def read_response(data: Fields, place: str = "") -> Answer:
         for each, each_place in numbered([*listed(data.get("inner_messages"), place), own], inside(place, "messages"))
         for message in read_message(required_fields(each, each_place, "a message"), each_place).messages
     ]
-    return Answer(messages, is_trail=True)
+    return AppAnswer(messages, is_trail=True)
 
 
-def read_result(data: Fields, place: str = "") -> Answer:
+def read_result(data: Fields, place: str = "") -> AppAnswer:
     """The result of a client of a model."""
     where = inside(place, "content")
     content = data.get("content")
     check_ignored(data, ("content", "finish_reason", "thought", "logprobs"), place)
     calls = call_list(content, where) if isinstance(content, (list, tuple)) else ()
     text = "" if calls or isinstance(content, list) else said(content, where)
-    return Answer([AnswerMessage("assistant", text, calls, usage=_usage(fields_of(data.get("usage"))))])
+    return AppAnswer([AnswerMessage("assistant", text, calls, usage=_usage(fields_of(data.get("usage"))))])
 
 
-def read_message(data: Fields, place: str = "") -> Answer:
+def read_message(data: Fields, place: str = "") -> AppAnswer:
     """The meaning of a message or an event."""
     kind = str(data.get("type"))
     check_ignored(data, ("type", "content", *_READ.get(kind, ())), place)
@@ -192,10 +199,10 @@ def read_message(data: Fields, place: str = "") -> Answer:
     content = data.get("content")
     if kind in _HARMLESS:
         check_ignored({"content": content}, (), place)
-        return Answer([])
+        return AppAnswer([])
     if kind in _RESULTS:
         told = [required_fields(each, each_place, "what a call gave") for each, each_place in numbered(content, where)]
-        return Answer([_result(each) for each in told])
+        return AppAnswer([_result(each) for each in told])
     role = "user" if data.get("source") == "user" or kind == "UserMessage" else "assistant"
     message = AnswerMessage(role, usage=_usage(fields_of(data.get("models_usage"))))
     if kind in (_CALLS, _SUMMARY) and not (content if kind == _CALLS else data.get("tool_calls")):
@@ -205,7 +212,7 @@ def read_message(data: Fields, place: str = "") -> Answer:
     elif kind == _SUMMARY:
         repeated = AnswerMessage("assistant", calls=call_list(data.get("tool_calls"), inside(place, "tool_calls")))
         repeated.is_repeated = True
-        return Answer([repeated, AnswerMessage("assistant", said(content, where), usage=message.usage)])
+        return AppAnswer([repeated, AnswerMessage("assistant", said(content, where), usage=message.usage)])
     elif kind == _CODE:
         blocks = [fields_of(each) or {} for each in listed(data.get("code_blocks"), inside(place, "code_blocks"))]
         message.calls = tuple(call_of("code_execution", block) for block in blocks)
@@ -218,7 +225,7 @@ def read_message(data: Fields, place: str = "") -> Answer:
         message.text = said(content, where)
     else:
         raise not_understood(place, kind_of(data), f"the messages {names({*MESSAGE_TYPES, _STRUCTURED})}")
-    return Answer([message])
+    return AppAnswer([message])
 
 
 def _result(data: Fields) -> AnswerMessage:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_fcall.backends.apps.agents.messages import History, read_history, with_content
+from pytest_fcall.backends.apps.agents.messages import MessageHistory, read_history, with_content
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import Fields, as_text, check_ignored, numbered, required_fields
 from pytest_fcall.core.request import AppRequest
 
@@ -38,7 +38,7 @@ def tools(agent: Any) -> list[object]:
     return [*convert_tools_to_openai_schema([*held.values()])[0]]
 
 
-def since_question(history: History, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def since_question(history: MessageHistory, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The messages from the user's last one on, which the agent puts into a sentence of its own."""
     text = history.question().text
     asked = [
@@ -57,7 +57,7 @@ def _members(agent: Any) -> Iterator[Any]:
     yield from getattr(agent, "tasks", None) or ()
 
 
-def _inputs(crew: Any, history: History) -> dict[str, str]:
+def _inputs(crew: Any, history: MessageHistory) -> dict[str, str]:
     names = sorted(crew.fetch_inputs())
     if len(names) != 1:
         known = ", ".join(f"{{{name}}}" for name in names) or "none"
@@ -84,7 +84,7 @@ _SUMMARY = re.compile(r"\s*<summary>.*</summary>\s*Continue the task from where 
 _HARMLESS = frozenset({"description", "expected_output", "summary", "tool_failures", "plan", "todos", "usage_metrics"})
 
 
-def read_output(data: Fields, place: str = "") -> Answer:
+def read_output(data: Fields, place: str = "") -> AppAnswer:
     """The actions of the agents of a crew, or of one of them."""
     outputs = [(data, place)]
     if "tasks_output" in data:
@@ -92,7 +92,7 @@ def read_output(data: Fields, place: str = "") -> Answer:
         tasks = numbered(data["tasks_output"], inside(place, "tasks_output"))
         outputs = [(required_fields(task, task_place, _UNDERSTOOD), task_place) for task, task_place in tasks]
     messages = [message for output, output_place in outputs for message in _messages(output, output_place)]
-    return Answer(messages, is_trail=True, text=as_text(data.get("raw")))
+    return AppAnswer(messages, is_trail=True, text=as_text(data.get("raw")))
 
 
 def _messages(data: Fields, place: str) -> Iterator[AnswerMessage]:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
+from pytest_fcall.backends.apps.agents.messages import HistoryMessage, MessageHistory, read_history
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_list, call_of, result_of
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_list, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,
@@ -50,7 +50,7 @@ def _tools_of(agent: Any) -> Iterator[Any]:
         yield from held.values() if isinstance(held, Mapping) else held if isinstance(held, list | tuple) else ()
 
 
-def _inputs(agent: Any, history: History) -> dict[str, Any]:
+def _inputs(agent: Any, history: MessageHistory) -> dict[str, Any]:
     """The arguments for the module. Raises CaseRefused where it takes something else than a text and a history."""
     names, past = _parameters(agent), None
     signature = None if names else _signature(agent)
@@ -88,9 +88,9 @@ def _is_history(annotation: object) -> bool:
     return isinstance(annotation, type) and any(kind.__name__ == "History" for kind in annotation.__mro__)
 
 
-def _past(history: History, asked: str, answered: Sequence[str]) -> Any:
+def _past(history: MessageHistory, asked: str, answered: Sequence[str]) -> Any:
     """Earlier turns as `dspy.History`: each has what was asked, and what was answered."""
-    from dspy import History as Past
+    from dspy import History
 
     turns: list[dict[str, str]] = []
     for message in history.earlier:
@@ -99,10 +99,10 @@ def _past(history: History, asked: str, answered: Sequence[str]) -> Any:
             turns[-1] |= turn
         else:
             turns.append(turn)
-    return Past(messages=turns)
+    return History(messages=turns)
 
 
-def _turn(history: History, message: HistoryMessage, asked: str, answered: Sequence[str]) -> dict[str, str]:
+def _turn(history: MessageHistory, message: HistoryMessage, asked: str, answered: Sequence[str]) -> dict[str, str]:
     history.without_images(message)
     if message.role == "user":
         return {asked: message.text}
@@ -117,7 +117,7 @@ _LAST = "finish"
 _REASONING = ("reasoning", "rationale")
 
 
-def read_prediction(data: Fields, place: str = "") -> Answer:
+def read_prediction(data: Fields, place: str = "") -> AppAnswer:
     """The calls that a prediction tells, and what it predicts as text: a single field, or the JSON of several."""
     held: Fields = required_fields(data.get("_store"), place, "the fields of a prediction")
     check_ignored(data, ("_store", "_completions", "_lm_usage"), place)
@@ -134,7 +134,7 @@ def read_prediction(data: Fields, place: str = "") -> Answer:
             texts[name] = plain(value)
     text = as_text(next(iter(texts.values()))) if len(texts) == 1 else as_text(texts) if texts else ""
     last = AnswerMessage("assistant", text, tuple(calls))
-    return Answer([*messages, last], is_trail=bool(messages), is_new=True)
+    return AppAnswer([*messages, last], is_trail=bool(messages), is_new=True)
 
 
 def _calls(value: object) -> Any:

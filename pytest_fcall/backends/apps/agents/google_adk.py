@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_fcall.backends.apps.agents.agent import UnreadTool
-from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
+from pytest_fcall.backends.apps.agents.messages import HistoryMessage, MessageHistory, read_history
 from pytest_fcall.backends.apps.answers.errors import inside
 from pytest_fcall.backends.apps.answers.gemini import read_content
-from pytest_fcall.backends.apps.answers.message import Answer
+from pytest_fcall.backends.apps.answers.message import AppAnswer
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,
@@ -72,7 +72,7 @@ def _instructions(system: str) -> Any:
     return plugin
 
 
-def _events(history: History, agent: str) -> Iterator[Any]:
+def _events(history: MessageHistory, agent: str) -> Iterator[Any]:
     from google.adk.events import Event
 
     for message in history.earlier:
@@ -82,7 +82,7 @@ def _events(history: History, agent: str) -> Iterator[Any]:
         yield Event(author=author, invocation_id="fcall", content=_content(history, message))
 
 
-def _content(history: History, message: HistoryMessage) -> Any:
+def _content(history: MessageHistory, message: HistoryMessage) -> Any:
     from google.genai import types
 
     if message.call:
@@ -146,13 +146,13 @@ _CALL = ("function_call", "functionCall")
 _RESULT = ("function_response", "functionResponse")
 
 
-def read_event(data: Fields, place: str = "") -> Answer:
+def read_event(data: Fields, place: str = "") -> AppAnswer:
     """The meaning of an event: none if it is about the session, or a piece of a stream that comes whole later."""
     if data.get("partial"):
-        return Answer([])
+        return AppAnswer([])
     check_ignored(data, ("content", "actions", "long_running_tool_ids", "longRunningToolIds", "node_info"), place)
     if data.get("content") is None:
-        return Answer([])
+        return AppAnswer([])
     where = inside(place, "content")
     content = required_fields(data["content"], where, "a content with parts")
     parts = [_without_output_tool(part) for part in listed(content.get("parts"), inside(where, "parts"))]

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from pytest_fcall.backends.apps.agents.messages import read_history, with_content
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_list, result_of
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_list, result_of
 from pytest_fcall.backends.apps.answers.parts import content_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
@@ -140,7 +140,7 @@ _HARMLESS = frozenset({"response_metadata", "artifact", "example"})
 _RAW_CALLS = ("tool_calls", "function_call")
 
 
-def read_message(data: Fields, place: str = "") -> Answer:
+def read_message(data: Fields, place: str = "") -> AppAnswer:
     """The meaning of a message. Messages may be wrapped, by what writes them as JSON."""
     if data.get("lc") is not None:
         return _wrapped(data.get("id"), data.get("kwargs"), place)
@@ -153,9 +153,9 @@ def read_message(data: Fields, place: str = "") -> Answer:
         role = {"human": "user", "ai": "assistant"}.get(str(data.get("role")), str(data.get("role")))
     if role == "remove":
         check_ignored(data, _HARMLESS, place)
-        return Answer([])
+        return AppAnswer([])
     if role in ("tool", "function"):
-        return Answer([result_of(field(data, "tool_call_id", "name"), joined(data.get("content")))])
+        return AppAnswer([result_of(field(data, "tool_call_id", "name"), joined(data.get("content")))])
     if role not in ("assistant", "user", "system", "developer"):
         raise not_understood(place, kind_of(data), f"messages of the types {names(_ROLES)}")
     check_ignored(data, _READ | _HARMLESS, place)
@@ -171,10 +171,10 @@ def read_message(data: Fields, place: str = "") -> Answer:
         model = field(about, "model_name", "model")
         message.engine = engine({"model": model} if isinstance(model, str) else {})
         message.finish = finish(reason) if isinstance(reason, str) else None
-    return Answer([message, *content.results])
+    return AppAnswer([message, *content.results])
 
 
-def _wrapped(path: Any, kwargs: Any, place: str) -> Answer:
+def _wrapped(path: Any, kwargs: Any, place: str) -> AppAnswer:
     """A message as `dumpd` writes it: the path of its class, and what the class is called with."""
     name = path[-1] if isinstance(path, list) and path else ""
     kinds = {"AIMessage": "ai", "HumanMessage": "human", "SystemMessage": "system", "ToolMessage": "tool"}

@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_fcall.backends.apps.agents.agent import UnreadTool
-from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
+from pytest_fcall.backends.apps.agents.messages import HistoryMessage, MessageHistory, read_history
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, call_list, call_of, result_of
+from pytest_fcall.backends.apps.answers.message import (
+    AnswerMessage,
+    AppAnswer,
+    call_from,
+    call_list,
+    call_of,
+    result_of,
+)
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,
@@ -47,7 +54,7 @@ def tools(agent: Any) -> list[object]:
     return [*found.values()]
 
 
-def _message(history: History, message: HistoryMessage) -> Any:
+def _message(history: MessageHistory, message: HistoryMessage) -> Any:
     from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock, ToolCallBlock
 
     if message.call:
@@ -80,7 +87,7 @@ _ROLES = {"chatbot": "assistant", "model": "assistant", "function": "tool"}
 _UNDERSTOOD = f"the blocks text, tool_call, {names(_HARMLESS)}"
 
 
-def read_output(data: Fields, place: str = "") -> Answer:
+def read_output(data: Fields, place: str = "") -> AppAnswer:
     """The actions of an agent in a run: its calls, each with its result, and its last message.
 
     Which of the calls were made at once is not known.
@@ -100,10 +107,10 @@ def read_output(data: Fields, place: str = "") -> Answer:
         message.calls = tuple(call for call in message.calls if call.id not in known)
     structured = data.get("structured_response")
     text = None if structured is None else as_text(structured)
-    return Answer([*messages, *response], is_trail=True, is_new=True, text=text)
+    return AppAnswer([*messages, *response], is_trail=True, is_new=True, text=text)
 
 
-def refuse_event(event: Any, _place: str = "") -> Answer:
+def refuse_event(event: Any, _place: str = "") -> AppAnswer:
     """Raise AnswerError: what the last event of a workflow holds is the app's own."""
     own = names(getattr(type(event), "model_fields", ())) or "result"
     raise AnswerError(
@@ -118,7 +125,7 @@ def _result(call_id: str | None, data: Fields) -> AnswerMessage:
     return result_of(call_id, {"error": text} if data.get("is_error") else text)
 
 
-def read_chat_response(data: Fields, place: str = "") -> Answer:
+def read_chat_response(data: Fields, place: str = "") -> AppAnswer:
     """The answer of a chat engine, and the outputs of the tools that it called."""
     check_ignored(data, ("response", "sources", "source_nodes", "metadata"), place)
     messages: list[AnswerMessage] = []
@@ -127,20 +134,20 @@ def read_chat_response(data: Fields, place: str = "") -> Answer:
         raw: Any = fields_of(output.get("raw_input")) or {}
         call = call_of(output.get("tool_name"), raw.get("kwargs", raw), f"call_{number}")
         messages += [AnswerMessage("assistant", calls=(call,)), _result(call.id, output)]
-    return Answer([*messages, AnswerMessage("assistant", as_text(data.get("response")))], is_trail=True, is_new=True)
+    return AppAnswer([*messages, AnswerMessage("assistant", as_text(data.get("response")))], is_trail=True, is_new=True)
 
 
-def read_llm_response(data: Fields, place: str = "") -> Answer:
+def read_llm_response(data: Fields, place: str = "") -> AppAnswer:
     """The reply of a model."""
     where = inside(place, "message")
     return read_message(required_fields(data.get("message"), where, "a message with blocks"), where)
 
 
-def read_message(data: Fields, place: str = "") -> Answer:
+def read_message(data: Fields, place: str = "") -> AppAnswer:
     """The meaning of a message."""
     more = fields_of(data.get("additional_kwargs")) or {}
     if "blocks" not in data:
-        return Answer(messages_of(data, place))
+        return AppAnswer(messages_of(data, place))
     named = word(data.get("role"))
     role = _ROLES.get(named, named)
     if role not in ("assistant", "user", "system", "developer", "tool"):
@@ -156,7 +163,7 @@ def read_message(data: Fields, place: str = "") -> Answer:
         elif kind not in _HARMLESS:
             raise not_understood(block_place, kind_of(part), _UNDERSTOOD)
     if role == "tool":
-        return Answer([result_of(field(more, "tool_call_id", "name"), said)])
+        return AppAnswer([result_of(field(more, "tool_call_id", "name"), said)])
     where = inside(place, "additional_kwargs")
     known = {call.id for call in calls}
     calls += [call for call in call_list(more.get("tool_calls"), f"{where}.tool_calls") if call.id not in known]
@@ -164,4 +171,4 @@ def read_message(data: Fields, place: str = "") -> Answer:
     check_ignored(data, ("blocks", "additional_kwargs", "role"), place)
     if calls and role != "assistant":
         raise not_understood(place, f"a message of the {role} that holds calls", "calls of the assistant")
-    return Answer([AnswerMessage(role, said, tuple(calls))])
+    return AppAnswer([AnswerMessage(role, said, tuple(calls))])

@@ -40,7 +40,7 @@ class HistoryMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class MessageHistory:
     """The conversation so far: what it begins with, what was said, and what the user says now."""
 
     framework: str
@@ -91,7 +91,7 @@ class History:
         return message
 
 
-def read_history(request: AppRequest, framework: str) -> History:
+def read_history(request: AppRequest, framework: str) -> MessageHistory:
     """The conversation of a request. Raises CaseRefused for what is in no form that an agent could be handed."""
     reader = _Reader(framework)
     messages = [reader.message(message) for message in request.messages]
@@ -99,8 +99,8 @@ def read_history(request: AppRequest, framework: str) -> History:
     system = "\n\n".join(message.text for message in messages[:first])
     said = messages[first:]
     if said and said[-1].role == "user":
-        return History(framework, system, tuple(said[:-1]), said[-1])
-    return History(framework, system, tuple(said), None)
+        return MessageHistory(framework, system, tuple(said[:-1]), said[-1])
+    return MessageHistory(framework, system, tuple(said), None)
 
 
 def with_content(request: AppRequest) -> list[dict[str, Any]]:
@@ -163,4 +163,4 @@ class _Reader:
         return call
 
     def _refused(self, what: str) -> CaseRefused:
-        return History(self._framework, "", (), None).refused(what)
+        return MessageHistory(self._framework, "", (), None).refused(what)

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_fcall.backends.apps.agents.agent import UnreadTool
 from pytest_fcall.backends.apps.agents.messages import HistoryMessage, read_history
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer
 from pytest_fcall.backends.apps.answers.responses import read_item as read_response_item
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
@@ -116,7 +116,7 @@ _RUN = frozenset(
 """Of a run: its items, what else tells of them, and who was at work in a streamed one."""
 
 
-def read_result(data: Fields, place: str = "") -> Answer:
+def read_result(data: Fields, place: str = "") -> AppAnswer:
     """The actions of an agent in a run."""
     if data.get("is_complete") is False:
         raise AnswerError(
@@ -130,14 +130,14 @@ def read_result(data: Fields, place: str = "") -> Answer:
     ]
     if not any(message.role == "assistant" for message in messages):
         messages.append(AnswerMessage("assistant", as_text(data.get("final_output"))))
-    return Answer(messages, is_trail=True, is_new=True, text=as_text(data.get("final_output")) or None)
+    return AppAnswer(messages, is_trail=True, is_new=True, text=as_text(data.get("final_output")) or None)
 
 
-def read_item(data: Fields, place: str = "") -> Answer:
+def read_item(data: Fields, place: str = "") -> AppAnswer:
     """The meaning of an item of a run. Handing over to another agent is a call, as it is for the model."""
     kind = data.get("type")
     if kind == "tool_approval_item":  # the call itself is an item, too
-        return Answer([])
+        return AppAnswer([])
     check_ignored(data, _ABOUT, place)
     raw = required_fields(data.get("raw_item"), inside(place, "raw_item"), _UNDERSTOOD)
     if raw.get("type") is None and "role" not in raw:
@@ -145,7 +145,7 @@ def read_item(data: Fields, place: str = "") -> Answer:
     return read_response_item(raw, inside(place, "raw_item"))
 
 
-def read_model_response(data: Fields, place: str = "") -> Answer:
+def read_model_response(data: Fields, place: str = "") -> AppAnswer:
     """The reply of a model, as the library keeps it beside the items of a run."""
     from pytest_fcall.backends.apps.answers.responses import read_response
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_fcall.backends.apps.agents.agent import UnreadTool, result_without_waiting
-from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
+from pytest_fcall.backends.apps.agents.messages import HistoryMessage, MessageHistory, read_history
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
 from pytest_fcall.backends.apps.answers.lists import without_output_tool
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,
@@ -46,7 +46,7 @@ def tools(agent: Any) -> list[object]:
     return [tool for toolset in agent.toolsets for tool in _tools_of(toolset)]
 
 
-def _refuse_missing_dependencies(agent: Any, history: History) -> None:
+def _refuse_missing_dependencies(agent: Any, history: MessageHistory) -> None:
     wanted = getattr(agent, "deps_type", None)
     given: ContextVar[object] | None = getattr(agent, "_override_deps", None)
     if wanted not in (None, object, type(None)) and (given is None or given.get(None) is None):
@@ -131,7 +131,7 @@ _ABOUT = frozenset({"part_kind", "content", "provider_details", "metadata", "too
 _UNDERSTOOD = "parts of text, thinking, tool-call, builtin-tool-call, tool-return, retry-prompt, prompts, files"
 
 
-def read_result(result: Any, place: str = "") -> Answer:
+def read_result(result: Any, place: str = "") -> AppAnswer:
     """The actions of an agent in a run. The tool that carries its output is the library's own."""
     if getattr(result, "is_complete", True) is False:
         raise AnswerError("the app returned the result of a streamed run before its end: await its `get_output()`")
@@ -140,16 +140,16 @@ def read_result(result: Any, place: str = "") -> Answer:
     return _whole(messages, inside(place, "new_messages()"), {own} - {None}, getattr(result, "output", None))
 
 
-def _whole(messages: Any, place: str, own: set[Any], output: Any) -> Answer:
+def _whole(messages: Any, place: str, own: set[Any], output: Any) -> AppAnswer:
     read = [
         message
         for each, each_place in numbered(messages, place)
         for message in read_message(required_fields(each, each_place, "a message with parts"), each_place).messages
     ]
-    return Answer(without_output_tool(read, own), is_trail=True, is_new=True, text=as_text(output) or None)
+    return AppAnswer(without_output_tool(read, own), is_trail=True, is_new=True, text=as_text(output) or None)
 
 
-def read_message(data: Fields, place: str = "") -> Answer:
+def read_message(data: Fields, place: str = "") -> AppAnswer:
     """The content of a request or a response: prompts and results, or text and calls."""
     check_ignored(data, ("parts", "kind", "provider_details", "metadata"), place)
     read = [
@@ -157,7 +157,7 @@ def read_message(data: Fields, place: str = "") -> Answer:
         for part, part_place in numbered(data.get("parts"), inside(place, "parts"))
     ]
     if data.get("kind") == "request":
-        return Answer([each for each in read if isinstance(each, AnswerMessage)])
+        return AppAnswer([each for each in read if isinstance(each, AnswerMessage)])
     model = data.get("model_name")
     message = AnswerMessage(
         "assistant",
@@ -166,7 +166,7 @@ def read_message(data: Fields, place: str = "") -> Answer:
         usage=_usage(fields_of(data.get("usage"))),
         engine=engine({"model": model} if isinstance(model, str) else {}),
     )
-    return Answer([message, *(each for each in read if isinstance(each, AnswerMessage))])
+    return AppAnswer([message, *(each for each in read if isinstance(each, AnswerMessage))])
 
 
 def _usage(data: Fields | None) -> Usage | None:

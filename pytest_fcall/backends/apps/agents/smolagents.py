@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
 
-from pytest_fcall.backends.apps.agents.messages import History, HistoryMessage, read_history
+from pytest_fcall.backends.apps.agents.messages import HistoryMessage, MessageHistory, read_history
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_list, result_of
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_list, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,
@@ -67,7 +67,7 @@ def _fresh(agent: Any, system: str) -> Iterator[None]:
         agent.state.update(state)
 
 
-def _steps(history: History) -> Iterator[Any]:
+def _steps(history: MessageHistory) -> Iterator[Any]:
     """The steps that the memory would have had, with the results of calls in the step of the calls."""
     from smolagents.memory import ActionStep, TaskStep, ToolCall
     from smolagents.monitoring import Timing
@@ -97,7 +97,7 @@ def _observations(after: Sequence[HistoryMessage]) -> str | None:
     return "\n".join(results) if results else None
 
 
-def _images(history: History, message: HistoryMessage) -> list[Any]:
+def _images(history: MessageHistory, message: HistoryMessage) -> list[Any]:
     if not message.images:
         return []
     from PIL import Image
@@ -114,7 +114,7 @@ _STEP = frozenset(
 _UNDERSTOOD = "the steps of a run"
 
 
-def read_result(data: Fields, place: str = "") -> Answer:
+def read_result(data: Fields, place: str = "") -> AppAnswer:
     """The actions of an agent in a run."""
     check_ignored(data, ("steps", "output"), place)
     messages = [
@@ -124,22 +124,22 @@ def read_result(data: Fields, place: str = "") -> Answer:
     ]
     if not any(message.role == "assistant" for message in messages):
         messages.append(AnswerMessage("assistant"))
-    return Answer(messages, is_trail=True, is_new=True, text=as_text(data.get("output")))
+    return AppAnswer(messages, is_trail=True, is_new=True, text=as_text(data.get("output")))
 
 
-def read_step(data: Fields, place: str = "") -> Answer:
+def read_step(data: Fields, place: str = "") -> AppAnswer:
     """The meaning of a step: the task, a plan, or calls and their results together."""
     check_ignored(data, _STEP, place)
     if "task" in data:
-        return Answer([AnswerMessage("user", as_text(data["task"]))])
+        return AppAnswer([AnswerMessage("user", as_text(data["task"]))])
     if "system_prompt" in data:
-        return Answer([AnswerMessage("system", as_text(data["system_prompt"]))])
+        return AppAnswer([AnswerMessage("system", as_text(data["system_prompt"]))])
     if "plan" in data:
-        return Answer([AnswerMessage("assistant", as_text(data["plan"]))])
+        return AppAnswer([AnswerMessage("assistant", as_text(data["plan"]))])
     if "step_number" not in data and data.keys() != {"output"}:
         raise not_understood(place, kind_of(data), _UNDERSTOOD)
     if "step_number" not in data:
-        return Answer([AnswerMessage("assistant", as_text(data.get("output")))])
+        return AppAnswer([AnswerMessage("assistant", as_text(data.get("output")))])
     made = call_list(data.get("tool_calls"), inside(place, "tool_calls")) or _asked(data, place)
     calls = tuple(_with_code(call) for call in made if not (_is_final(data, call) or _only_answers(call)))
     final = next((_answer(call) for call in made if _is_final(data, call)), None)
@@ -148,7 +148,9 @@ def read_step(data: Fields, place: str = "") -> Answer:
         said = "" if any(call.name == _CODE for call in made) else as_text(data.get("model_output"))
     told = data.get("observations") if data.get("error") is None else {"error": as_text(_message(data["error"]))}
     results = [result_of(calls[0].id, told)] if len(calls) == 1 else []
-    return Answer([AnswerMessage("assistant", said, calls, usage=_usage(fields_of(data.get("token_usage")))), *results])
+    return AppAnswer(
+        [AnswerMessage("assistant", said, calls, usage=_usage(fields_of(data.get("token_usage")))), *results]
+    )
 
 
 def _asked(data: Fields, place: str) -> Sequence[RawCall]:

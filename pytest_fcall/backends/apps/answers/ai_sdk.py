@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, Content, call_list
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, Content, call_list
 from pytest_fcall.backends.apps.answers.parts import AI_SDK_UNDERSTOOD, add_invocation, content_of, read_tool_result
 from pytest_fcall.backends.apps.answers.values import Fields, check_ignored, field, fields_of, numbered, required_fields
 from pytest_fcall.backends.openai.answer_fields import count, finish
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ROLES = ("assistant", "user", "system")
 
 
-def read_ui_message(data: Fields, place: str = "") -> Answer:
+def read_ui_message(data: Fields, place: str = "") -> AppAnswer:
     """A message of the user interface, in which one message of the assistant holds all steps."""
     role = data.get("role")
     if role not in _ROLES:
@@ -44,7 +44,7 @@ def read_ui_message(data: Fields, place: str = "") -> Answer:
             add_invocation(rest, each, each.get("toolName"))
     if rest.calls or not messages:
         messages += [AnswerMessage(role, rest.text, tuple(rest.calls)), *rest.results]
-    return Answer(messages, is_trail=len(messages) > 1)
+    return AppAnswer(messages, is_trail=len(messages) > 1)
 
 
 def _step(parts: Sequence[Any], role: str, place: str) -> list[AnswerMessage]:
@@ -52,7 +52,7 @@ def _step(parts: Sequence[Any], role: str, place: str) -> list[AnswerMessage]:
     return [AnswerMessage(role, content.text, tuple(content.calls)), *content.results]
 
 
-def read_result(data: Fields, place: str = "") -> Answer:
+def read_result(data: Fields, place: str = "") -> AppAnswer:
     """The result of `generateText`, or those of its fields that an app passed on."""
     if data.get("steps"):
         check_ignored(data, _READ, place)
@@ -62,21 +62,21 @@ def read_result(data: Fields, place: str = "") -> Answer:
             for message in _result_messages(required_fields(step, step_place, AI_SDK_UNDERSTOOD), step_place)
         ]
         text = data.get("text")
-        return Answer(messages, is_trail=True, is_new=True, text=text if isinstance(text, str) and text else None)
+        return AppAnswer(messages, is_trail=True, is_new=True, text=text if isinstance(text, str) and text else None)
     if data.get("responseMessages"):
         return _all_steps(data, data["responseMessages"], inside(place, "responseMessages"), place)
     if (response := fields_of(data.get("response"))) and response.get("messages") and not data.get("toolCalls"):
         return _all_steps(data, response["messages"], inside(place, "response.messages"), place)
     messages = _result_messages(data, place)
-    return Answer(messages, is_trail=len(messages) > 1, is_new=True)
+    return AppAnswer(messages, is_trail=len(messages) > 1, is_new=True)
 
 
-def _all_steps(data: Fields, messages: Any, where: str, place: str) -> Answer:
+def _all_steps(data: Fields, messages: Any, where: str, place: str) -> AppAnswer:
     """The messages of all steps: before version 7 those of the response, which then holds the last step alone."""
     from pytest_fcall.backends.apps.answers.lists import read_list
 
     check_ignored(data, _READ, place)
-    return Answer(read_list(messages, (), where).messages, is_trail=True, is_new=True)
+    return AppAnswer(read_list(messages, (), where).messages, is_trail=True, is_new=True)
 
 
 _READ = frozenset(

@@ -68,12 +68,12 @@ def _reply_of_objects(
 ) -> Reply:
     from pytest_fcall.backends.apps.answers.chat import messages_of
     from pytest_fcall.backends.apps.answers.lists import read_list
-    from pytest_fcall.backends.apps.answers.message import Answer, call_from, is_call
+    from pytest_fcall.backends.apps.answers.message import AppAnswer, call_from, is_call
     from pytest_fcall.backends.apps.answers.parts import is_part
     from pytest_fcall.backends.apps.answers.shapes import find_reader
 
     if all(map(is_part, held)):
-        return Answer(messages_of({"role": "assistant", "content": list(items)}, "")).reply(sent, seconds)
+        return AppAnswer(messages_of({"role": "assistant", "content": list(items)}, "")).reply(sent, seconds)
     unknown = [item for item, data in zip(items, held, strict=True) if find_reader(data, item) is None]
     if unknown and all(map(is_call, held)):
         calls = tuple([call_from(item, f"[{number}]") for number, item in enumerate(items)])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_from, call_list
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_from, call_list
 from pytest_fcall.backends.apps.answers.parts import content_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
@@ -31,17 +31,17 @@ _SAID = frozenset(
 )
 
 
-def read_message(data: Fields, place: str = "") -> Answer:
+def read_message(data: Fields, place: str = "") -> AppAnswer:
     """A message, alone or with what a completion says of it: Anthropic's messages are whole answers."""
     messages = messages_of(data, place)
     reason = data.get("stop_reason")
     if messages and messages[0].role == "assistant":
         first = replace(messages[0], usage=usage(data.get("usage")), engine=engine(data))
         messages[0] = replace(first, finish=finish(reason)) if isinstance(reason, str) else first
-    return Answer(messages)
+    return AppAnswer(messages)
 
 
-def read_completion(data: Fields, place: str = "") -> Answer:
+def read_completion(data: Fields, place: str = "") -> AppAnswer:
     """The message of a completion's first choice."""
     place = inside(place, "choices") + "[0]"
     choice = _object(data["choices"][0], place)
@@ -52,7 +52,7 @@ def read_completion(data: Fields, place: str = "") -> Answer:
     check_ignored({**data, **rest}, ("choices",), "")
     reason = field(choice, "finish_reason", "finishReason")
     whole = replace(messages[0], usage=usage(_plain_fields(data.get("usage"))), engine=engine(data))
-    return Answer([replace(whole, finish=finish(reason)) if isinstance(reason, str) else whole, *messages[1:]])
+    return AppAnswer([replace(whole, finish=finish(reason)) if isinstance(reason, str) else whole, *messages[1:]])
 
 
 def _object(value: object, place: str) -> Fields:
@@ -126,7 +126,7 @@ def _is_foreign(part: object) -> bool:
     return isinstance(kind, str) and kind.startswith("tool-")
 
 
-def read_enclosed(data: Fields, place: str = "") -> Answer:
+def read_enclosed(data: Fields, place: str = "") -> AppAnswer:
     """The message that stands beside what is said about it, as Cohere, Ollama and Bedrock answer."""
     held, where = data, place
     for name in ("output", "message"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     check_ignored,
@@ -44,7 +44,7 @@ _ROLES = {
 }
 
 
-def read_response(data: Fields, place: str = "") -> Answer:
+def read_response(data: Fields, place: str = "") -> AppAnswer:
     """The message of the first candidate, after the calls that the library carried out itself."""
     check_ignored(data, ("candidates", *_HISTORY), place)
     where = inside(place, "candidates")
@@ -60,13 +60,13 @@ def read_response(data: Fields, place: str = "") -> Answer:
     version = field(data, "model_version", "modelVersion")
     messages[0] = replace(messages[0], usage=tokens, engine={"model": version} if isinstance(version, str) else {})
     if (history := field(data, *_HISTORY)) is None:
-        return Answer(messages)
+        return AppAnswer(messages)
     done = [
         message
         for content, content_place in numbered(history, inside(place, _HISTORY[0]))
         for message in read_content(required_fields(content, content_place, "a content"), content_place).messages
     ]
-    return Answer([*done, *messages], is_trail=True)
+    return AppAnswer([*done, *messages], is_trail=True)
 
 
 _HISTORY = ("automatic_function_calling_history", "automaticFunctionCallingHistory")
@@ -98,7 +98,7 @@ def _usage(data: Fields | None) -> Usage | None:
     )
 
 
-def read_content(data: Fields, place: str = "") -> Answer:
+def read_content(data: Fields, place: str = "") -> AppAnswer:
     """The message that a content is, and the results of calls that it holds."""
     role = _ROLES.get(word(data.get("role")))
     if role is None:
@@ -113,7 +113,7 @@ def read_content(data: Fields, place: str = "") -> Answer:
     own = [] if results and not said and not calls else [AnswerMessage(role, "".join(said), tuple(calls))]
     if calls and role != "assistant":
         raise not_understood(place, f"a content of the {role} that holds calls", "calls of the role 'model'")
-    return Answer([*own, *results])
+    return AppAnswer([*own, *results])
 
 
 def _read_part(data: Fields, place: str, said: list[str], calls: list[RawCall], results: list[AnswerMessage]) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer
 from pytest_fcall.backends.apps.answers.shapes import KNOWN, find_reader
 from pytest_fcall.backends.apps.answers.values import Fields, as_text, check_ignored, fields_of, kind_of, listed
 from pytest_fcall.core.values import Message
 
 
-def read_list(items: Sequence[object], sent: Sequence[Message], place: str = "") -> Answer:
+def read_list(items: Sequence[object], sent: Sequence[Message], place: str = "") -> AppAnswer:
     """The meaning of a list as a whole. What was sent is not read where the list repeats it."""
     messages: list[AnswerMessage] = []
     repeats = True
@@ -25,15 +25,15 @@ def read_list(items: Sequence[object], sent: Sequence[Message], place: str = "")
             messages.append(AnswerMessage(role if isinstance(role, str) else "", original=sent[number]))
         else:
             messages += _read(item, inside(place, number)).messages
-    return Answer(without_output_tool(messages), is_trail=True)
+    return AppAnswer(without_output_tool(messages), is_trail=True)
 
 
 _CHAT = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 
 
-def _read(item: object, place: str) -> Answer:
+def _read(item: object, place: str) -> AppAnswer:
     if isinstance(item, dict) and "role" in item and _CHAT.issuperset(item):  # by far the most
-        return Answer(messages_of(item, place))
+        return AppAnswer(messages_of(item, place))
     data = fields_of(item)
     reader = None if data is None else find_reader(data, item)
     if reader is None:
@@ -41,7 +41,7 @@ def _read(item: object, place: str) -> Answer:
     return reader(place)
 
 
-def read_state(data: Fields, sent: Sequence[Message]) -> Answer:
+def read_state(data: Fields, sent: Sequence[Message]) -> AppAnswer:
     """The messages in the state of a graph, or in the result of a team. The rest may hold anything but calls."""
     answer = read_list(listed(data["messages"], "messages"), sent, "messages")
     structured = data.get("structured_response")

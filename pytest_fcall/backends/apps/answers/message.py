@@ -66,7 +66,7 @@ def result_of(call_id: object, content: object) -> AnswerMessage:
 
 
 @dataclass(slots=True)
-class Answer:
+class AppAnswer:
     """The answer of an app: messages, and the fields beside them."""
 
     messages: list[AnswerMessage]

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.message import Answer, AnswerMessage, call_of, result_of
+from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_of, result_of
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     check_ignored,
@@ -58,7 +58,7 @@ _INCOMPLETE: Mapping[str, Finish] = MappingProxyType(
 )
 
 
-def read_response(data: Fields, place: str = "") -> Answer:
+def read_response(data: Fields, place: str = "") -> AppAnswer:
     """The message that the output of a response is."""
     if data.get("error") or data.get("status") not in ("completed", "incomplete", None):
         status = data.get("status")
@@ -75,7 +75,7 @@ def read_response(data: Fields, place: str = "") -> Answer:
         said["finish"] = _INCOMPLETE.get(text(details.get("reason")) or "", "unknown")
     if not any(message.role == "assistant" for message in messages):
         messages.append(AnswerMessage("assistant", is_piece=True))
-    return Answer([_joined_output(messages, said), *(each for each in messages if each.role != "assistant")])
+    return AppAnswer([_joined_output(messages, said), *(each for each in messages if each.role != "assistant")])
 
 
 _ECHOED = ("output", "tools", "tool_choice", "instructions", "parallel_tool_calls", "max_tool_calls", "tool_usage")
@@ -91,25 +91,25 @@ def _joined_output(messages: list[AnswerMessage], said: Mapping[str, Any]) -> An
     return replace(whole, **{"finish": finish, **said})
 
 
-def read_item(data: Fields, place: str = "") -> Answer:
+def read_item(data: Fields, place: str = "") -> AppAnswer:
     """The meaning of an item of the input or the output: a message, a call, or the result of one."""
     kind = data.get("type")
     if not isinstance(kind, str | None):
         raise not_understood(place, kind_of(data), f"the items {names(ITEM_TYPES)}")
     if kind == "message" or (kind is None and "role" in data):
         messages = messages_of(data, place)
-        return Answer([replace(each, is_piece=True) if each.role == "assistant" else each for each in messages])
+        return AppAnswer([replace(each, is_piece=True) if each.role == "assistant" else each for each in messages])
     call_id = field(data, "call_id", "id")
     if kind in _NAMED_CALLS:
         call = call_of(data.get("name"), data["arguments"] if "arguments" in data else data.get("input"), call_id)
-        return Answer([AnswerMessage("assistant", calls=(call,), is_piece=True)])
+        return AppAnswer([AnswerMessage("assistant", calls=(call,), is_piece=True)])
     if hosted := _HOSTED.get(kind or ""):
         name, arguments = hosted
         given = {each: data[each] for each in arguments if data.get(each) is not None}
-        return Answer([AnswerMessage("assistant", calls=(call_of(name, given, call_id),), is_piece=True)])
+        return AppAnswer([AnswerMessage("assistant", calls=(call_of(name, given, call_id),), is_piece=True)])
     if kind in _RESULTS:
-        return Answer([result_of(call_id, joined(data.get("output")))])
+        return AppAnswer([result_of(call_id, joined(data.get("output")))])
     if kind in _HARMLESS:
         check_ignored(data, ("type", "tools"), place)
-        return Answer([])
+        return AppAnswer([])
     raise not_understood(place, kind_of(data), f"the items {names(ITEM_TYPES)}")

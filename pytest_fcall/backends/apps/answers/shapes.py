@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_fcall.backends.apps.answers.values import Fields, fields_of
 
 if TYPE_CHECKING:
-    from pytest_fcall.backends.apps.answers.message import Answer
+    from pytest_fcall.backends.apps.answers.message import AppAnswer
 
-Reader: TypeAlias = "Callable[[str], Answer]"
+Reader: TypeAlias = "Callable[[str], AppAnswer]"
 """Reads a value that stands at a place."""
 KNOWN = (
     "messages, items, events, steps and results of OpenAI, Anthropic, Gemini, LangChain, pydantic-ai, openai-agents, "
@@ -32,9 +32,9 @@ def find_reader(data: Fields, value: object) -> Reader | None:
     return None
 
 
-def _function(name: str) -> Callable[[Any, str], Answer]:
+def _function(name: str) -> Callable[[Any, str], AppAnswer]:
     module, _, function = name.partition(":")
-    found: Callable[[Any, str], Answer] = getattr(import_module(f"{_ROOM}.{module}"), function)
+    found: Callable[[Any, str], AppAnswer] = getattr(import_module(f"{_ROOM}.{module}"), function)
     return found
 
 

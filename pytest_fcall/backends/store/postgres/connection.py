@@ -11,7 +11,7 @@ from threading import Event, RLock, Thread
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from pytest_fcall.backends.store.address import ServerAddress
+from pytest_fcall.backends.store.address import StoreAddress
 from pytest_fcall.backends.store.database import StoreError
 from pytest_fcall.backends.store.postgres import tables
 from pytest_fcall.core.commands import install_command
@@ -66,7 +66,7 @@ class ServerConnection:
     After a fork, the child makes a connection of its own.
     """
 
-    def __init__(self, address: ServerAddress, on_open: Work[None], on_beat: Callable[[], None]) -> None:
+    def __init__(self, address: StoreAddress, on_open: Work[None], on_beat: Callable[[], None]) -> None:
         self.schema = f"fcall_{address.project}"
         self._address = address
         self._on_open = on_open

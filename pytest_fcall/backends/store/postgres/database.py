@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pytest_fcall.backends.recordings.line import catalogue_line
-from pytest_fcall.backends.store.address import ServerAddress
-from pytest_fcall.backends.store.database import CaseOfFile, Claimed, NewRows, Selection, StoreError
+from pytest_fcall.backends.store.address import StoreAddress
+from pytest_fcall.backends.store.database import CaseOfFile, Claimed, NewRows, RowSelection, StoreError
 from pytest_fcall.backends.store.postgres import tables
 from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection, together
 from pytest_fcall.backends.store.postgres.ledger import ServerLedger
@@ -46,7 +46,7 @@ class _WantedRequest(NamedTuple):
 class ServerDatabase:
     """The tables of a project on a server. They are made by who comes first."""
 
-    def __init__(self, address: ServerAddress, on_fault: Callable[[str], None]) -> None:
+    def __init__(self, address: StoreAddress, on_fault: Callable[[str], None]) -> None:
         self._address = address
         self._on_fault = on_fault
         self._server = ServerConnection(address, self._opened, self._say_alive_again)
@@ -84,7 +84,7 @@ class ServerDatabase:
         """The time of the server."""
         return self._server.now()
 
-    def select(self, selection: Selection, *values: object) -> list[tuple[Any, ...]]:
+    def select(self, selection: RowSelection, *values: object) -> list[tuple[Any, ...]]:
         """Select rows."""
         return self._fetch(tables.SELECTIONS[selection], *values)
 
@@ -201,7 +201,9 @@ class ServerDatabase:
                     for each in sorted(wanted)  # in one order, as in `put`
                 }
                 found = {
-                    each: self._server.execute(connection, tables.SELECTIONS[Selection.FIND], each.digest, each.since)
+                    each: self._server.execute(
+                        connection, tables.SELECTIONS[RowSelection.FIND], each.digest, each.since
+                    )
                     for each in claims
                 }
             claimed = {each: Claimed(claims[each].fetchone() is not None, found[each].fetchall()) for each in claims}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from pytest_fcall.backends.store.database import Selection
+from pytest_fcall.backends.store.database import RowSelection
 
 MIGRATIONS: Sequence[str] = (
     """
@@ -55,32 +55,32 @@ MIGRATIONS: Sequence[str] = (
 )
 """Step n turns the tables of version n into those of version n + 1. A released step never changes."""
 
-SELECTIONS: Mapping[Selection, str] = MappingProxyType(
+SELECTIONS: Mapping[RowSelection, str] = MappingProxyType(
     {
-        Selection.LOAD: "SELECT * FROM our.replies WHERE digest = ANY(%s)",
-        Selection.FIND: "SELECT * FROM our.replies WHERE digest = %s AND recorded >= %s",
-        Selection.NEAREST: """
+        RowSelection.LOAD: "SELECT * FROM our.replies WHERE digest = ANY(%s)",
+        RowSelection.FIND: "SELECT * FROM our.replies WHERE digest = %s AND recorded >= %s",
+        RowSelection.NEAREST: """
             SELECT r.* FROM our.uses u JOIN our.replies r USING (digest)
             WHERE u.model = %s AND u.file = %s AND u.case_id = %s
             ORDER BY abs(r.sample::numeric - %s), r.recorded DESC LIMIT 1
         """,
-        Selection.FILES: """
+        RowSelection.FILES: """
             SELECT DISTINCT model, file FROM our.uses
             WHERE model = coalesce(%s::text, model) AND file = coalesce(%s::text, file) ORDER BY model, file
         """,
-        Selection.REPLIES_OF_FILE: """
+        RowSelection.REPLIES_OF_FILE: """
             SELECT u.case_id, u.digest, r.* FROM our.uses u JOIN our.replies r USING (digest)
             WHERE u.model = %s AND u.file = %s AND (u.case_id, u.digest) > (%s, %s)
             ORDER BY u.case_id, u.digest LIMIT 500
         """,
-        Selection.CASES: "SELECT DISTINCT file, case_id FROM our.uses",
-        Selection.LAST_USES: """
+        RowSelection.CASES: "SELECT DISTINCT file, case_id FROM our.uses",
+        RowSelection.LAST_USES: """
             SELECT u.case_id, u.digest FROM our.uses u WHERE u.model = %s AND u.file = %s AND u.run > 0 AND u.run = (
                 SELECT max(o.run) FROM our.uses o
                 WHERE o.model = u.model AND o.file = u.file AND o.case_id = u.case_id
             )
         """,
-        Selection.STATS: """
+        RowSelection.STATS: """
             SELECT model, count(*), count(DISTINCT file), min(recorded), max(recorded) FROM our.replies
             GROUP BY model ORDER BY model
         """,

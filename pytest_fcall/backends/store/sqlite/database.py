@@ -15,7 +15,7 @@ from typing import Any, Final
 from pytest_fcall.backends.processes.ledger import FileLedger, ledger_path
 from pytest_fcall.backends.processes.locks import lock
 from pytest_fcall.backends.recordings.line import catalogue_line
-from pytest_fcall.backends.store.database import CaseOfFile, Claimed, NewRows, Selection, StoreError
+from pytest_fcall.backends.store.database import CaseOfFile, Claimed, NewRows, RowSelection, StoreError
 from pytest_fcall.backends.store.rows import Tools, read_catalogue
 from pytest_fcall.backends.store.sqlite import tables
 from pytest_fcall.backends.store.sqlite.file import DatabaseFile, take_in
@@ -57,7 +57,7 @@ class FileDatabase:
         """The time of this machine."""
         return time.time()
 
-    def select(self, selection: Selection, *values: object) -> list[tuple[Any, ...]]:
+    def select(self, selection: RowSelection, *values: object) -> list[tuple[Any, ...]]:
         """Select rows; there are none without a file."""
         if not self.exists:
             return []
@@ -126,7 +126,7 @@ class FileDatabase:
         if not self._claims.claim(digest, owner):
             return Claimed(ours=False, replies=())
         # Another process may have stored the reply just before this one got the claim.
-        return Claimed(ours=True, replies=self.select(Selection.FIND, digest, since))
+        return Claimed(ours=True, replies=self.select(RowSelection.FIND, digest, since))
 
     def release(self, digest: str, owner: str) -> None:
         """Release a claim."""

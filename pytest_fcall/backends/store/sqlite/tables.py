@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from pytest_fcall.backends.store.database import Selection
+from pytest_fcall.backends.store.database import RowSelection
 
 MIGRATIONS: Sequence[str] = (
     """
@@ -86,29 +86,29 @@ PUT_FIRST_USE = "INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, ?)"
 END_CLAIM = "DELETE FROM claims WHERE digest = ?"
 
 
-SELECTIONS: Mapping[Selection, str] = MappingProxyType(
+SELECTIONS: Mapping[RowSelection, str] = MappingProxyType(
     {
-        Selection.LOAD: "SELECT * FROM replies WHERE digest IN (SELECT value FROM json_each(?))",
-        Selection.FIND: "SELECT * FROM replies WHERE digest = ? AND recorded >= ?",
-        Selection.NEAREST: """
+        RowSelection.LOAD: "SELECT * FROM replies WHERE digest IN (SELECT value FROM json_each(?))",
+        RowSelection.FIND: "SELECT * FROM replies WHERE digest = ? AND recorded >= ?",
+        RowSelection.NEAREST: """
             SELECT r.* FROM uses u JOIN replies r USING (digest) WHERE u.model = ? AND u.file = ? AND u.case_id = ?
             ORDER BY abs(r.sample - ?), r.recorded DESC LIMIT 1
         """,
-        Selection.FILES: """
+        RowSelection.FILES: """
             SELECT DISTINCT model, file FROM uses WHERE model = coalesce(?, model) AND file = coalesce(?, file)
             ORDER BY model, file
         """,
-        Selection.REPLIES_OF_FILE: """
+        RowSelection.REPLIES_OF_FILE: """
             SELECT u.case_id, u.digest, r.* FROM uses u JOIN replies r USING (digest)
             WHERE u.model = ? AND u.file = ? AND (u.case_id, u.digest) > (?, ?) ORDER BY u.case_id, u.digest LIMIT 500
         """,
-        Selection.CASES: "SELECT DISTINCT file, case_id FROM uses",
-        Selection.LAST_USES: """
+        RowSelection.CASES: "SELECT DISTINCT file, case_id FROM uses",
+        RowSelection.LAST_USES: """
             SELECT u.case_id, u.digest FROM uses u WHERE u.model = ? AND u.file = ? AND u.run > 0 AND u.run = (
                 SELECT max(o.run) FROM uses o WHERE o.model = u.model AND o.file = u.file AND o.case_id = u.case_id
             )
         """,
-        Selection.STATS: """
+        RowSelection.STATS: """
             SELECT model, count(*), count(DISTINCT file), min(recorded), max(recorded) FROM replies
             GROUP BY model ORDER BY model
         """,

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pytest_fcall.reporting.number_text import cost_text, percent_text, seconds_text
 from pytest_fcall.reporting.reports.board.board import Board, BoardModel, RightShare, gap_text, pair_text
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile
-from pytest_fcall.reporting.reports.page.charts import COLOURS, Series, bar, radar
+from pytest_fcall.reporting.reports.page.charts import COLOURS, ChartSeries, bar, radar
 from pytest_fcall.reporting.safe_text import whole_line
 
 _FOLDER: Final = Path(__file__).parent
@@ -31,7 +31,7 @@ class _RankRow(NamedTuple):
     p95: str
 
 
-class Cell(NamedTuple):
+class AccuracyCell(NamedTuple):
     """The accuracy of a model in a category; empty where it answered nothing."""
 
     accuracy: str = ""
@@ -100,17 +100,17 @@ def _rank(model: BoardModel, place: int) -> _RankRow:
     )
 
 
-def _cell(share: RightShare, place: int) -> Cell:
+def _cell(share: RightShare, place: int) -> AccuracyCell:
     if share.value is None:
-        return Cell()
+        return AccuracyCell()
     drawn = bar(share.value, *share.interval, place)
-    return Cell(share.accuracy_text, share.interval_text, Markup(drawn))  # noqa: S704  # numbers alone
+    return AccuracyCell(share.accuracy_text, share.interval_text, Markup(drawn))  # noqa: S704  # numbers alone
 
 
 def _radar(board: Board) -> str:
     """The categories of the best models."""
     series = [
-        Series(whole_line(model.name), [model.of_category(name).value for name in board.categories])
+        ChartSeries(whole_line(model.name), [model.of_category(name).value for name in board.categories])
         for model in board.models[:COLOURS]
     ]
     return radar([whole_line(name) for name in board.categories], series)

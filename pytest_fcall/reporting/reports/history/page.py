@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
-from pytest_fcall.reporting.history import CaseKey, Change, KeptRun, RunHistory, key_of
+from pytest_fcall.reporting.history import CaseKey, HistoryChange, KeptRun, RunHistory, key_of
 from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, points_text, seconds_text
 from pytest_fcall.reporting.reports.history.charts import Line, Point, Tick, line_chart
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile, packed, script_data
@@ -155,7 +155,7 @@ def _facts(run: KeptRun) -> Iterator[tuple[str, str]]:
         yield safe_line(name), safe_line(str(value))
 
 
-def _change_lines(changes: Sequence[Change]) -> list[tuple[str, str]]:
+def _change_lines(changes: Sequence[HistoryChange]) -> list[tuple[str, str]]:
     """The changes, those of most cases first, each with the name of its side."""
     order = [*_SIDES]
     found = sorted(changes, key=lambda each: (order.index(each.side), -each.cases))

@@ -16,14 +16,14 @@ COLOURS: Final = 8
 """So many series have a colour of their own."""
 
 
-class Series(NamedTuple):
+class ChartSeries(NamedTuple):
     """The figures of one model, from 0 to 1, by category; None where there are none."""
 
     name: str
     values: Sequence[float | None]
 
 
-def radar(categories: Sequence[str], series: Sequence[Series]) -> str:
+def radar(categories: Sequence[str], series: Sequence[ChartSeries]) -> str:
     """A radar with a line for each model, of the categories in which all have figures; none for fewer than three."""
     common = [place for place in range(len(categories)) if all(each.values[place] is not None for each in series)]
     if len(common) < 3:
@@ -48,7 +48,7 @@ def _polygon(points: Sequence[tuple[float, float]], style: str) -> str:
     return f'<polygon class="{style}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
 
 
-def _series_line(series: Series, spokes: Sequence[tuple[float, float]], place: int) -> str:
+def _series_line(series: ChartSeries, spokes: Sequence[tuple[float, float]], place: int) -> str:
     points = [(x * (value or 0), y * (value or 0)) for (x, y), value in zip(spokes, series.values, strict=True)]
     return _polygon(points, f"line series-{place % COLOURS}")
 

@@ -15,7 +15,7 @@ from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.reporting.fragility import TITLES, ModelFlips, flipped_text
 from pytest_fcall.reporting.gates import figure_text, verdict_word
 from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, points_text, seconds_text
-from pytest_fcall.reporting.reports.page.charts import Series, bar, histogram, radar
+from pytest_fcall.reporting.reports.page.charts import ChartSeries, bar, histogram, radar
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
@@ -66,7 +66,7 @@ class CaseLink(NamedTuple):
     what: str
 
 
-class Change(NamedTuple):
+class OutcomeGroup(NamedTuple):
     """The cases with one outcome, or that failed without one."""
 
     name: str
@@ -125,7 +125,7 @@ def gate_rows(report: Report) -> list[GateRow]:
     ]
 
 
-def changes(report: Report) -> list[Change]:
+def changes(report: Report) -> list[OutcomeGroup]:
     """The changes against the baseline, the weightiest first, and the other failures."""
     groups = [(outcome.value, report.with_outcome(outcome), f"outcome={outcome.value}") for outcome in _CHANGES]
     groups.insert(2, ("failed", report.other_failures, "status=failed"))
@@ -133,7 +133,7 @@ def changes(report: Report) -> list[Change]:
     groups.append(("known failure" if len(known) == 1 else "known failures", known, "status=xfailed"))
     places = {id(result): place for place, result in enumerate(report.results.results)}
     return [
-        Change(name, len(found), [_link(each, places[id(each)], report) for each in found[:_MOST_CASES]], query)
+        OutcomeGroup(name, len(found), [_link(each, places[id(each)], report) for each in found[:_MOST_CASES]], query)
         for name, found, query in groups
         if found
     ]
@@ -260,7 +260,7 @@ def radar_chart(report: Report) -> str:
     results = [result for result in report.results.results if result.answered and result.model]
     categories = [*dict.fromkeys(result.category for result in results)]
     series = [
-        Series(
+        ChartSeries(
             safe_line(model),
             [_accuracy([r for r in of_model(model, results) if r.category == name]) for name in categories],
         )

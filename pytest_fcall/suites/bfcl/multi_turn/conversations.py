@@ -9,20 +9,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, TypeGuard
 
-from pytest_fcall.conversation.execution.limits import Limits
+from pytest_fcall.conversation.execution.limits import CallLimits
 from pytest_fcall.core.case import Case, Turn, with_case_decoder
 from pytest_fcall.core.conversation import CallResult, ConversationSettings, Step, Transcript, TranscriptTurn
 from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.values import Json, Message, is_strings
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.suites.bfcl.answers import Answer, Form, readable_sources
+from pytest_fcall.suites.bfcl.answers import BfclAnswer, Form, readable_sources
 from pytest_fcall.suites.bfcl.call_process import CallProcess
 from pytest_fcall.suites.bfcl.categories import Category
 from pytest_fcall.suites.bfcl.function_docs import ClassDocuments, Document, NativeTools
 from pytest_fcall.suites.bfcl.judge import answer_of_reply
-from pytest_fcall.suites.bfcl.prompt import Prompt, more_functions_text
-from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE, Row
+from pytest_fcall.suites.bfcl.prompt import BfclPrompt, more_functions_text
+from pytest_fcall.suites.bfcl.rows import BFCL_PACKAGE, BfclRow
 from pytest_fcall.suites.bfcl.wording import HANDLER_WORDING, TEMPERATURE
 from pytest_fcall.suites.json_files import BrokenRow
 
@@ -39,7 +39,7 @@ class MultiTurnReader:
     Raises ValueError if the official classes are not installed.
     """
 
-    def __init__(self, category: Category, folder: Path, prompt: Prompt | None) -> None:
+    def __init__(self, category: Category, folder: Path, prompt: BfclPrompt | None) -> None:
         _check_installed()
         self._category = category
         self._folder = folder
@@ -48,7 +48,7 @@ class MultiTurnReader:
         self._tools = NativeTools()
         self._checker = CheckerProcess()
 
-    def case(self, row: Row) -> Case:
+    def case(self, row: BfclRow) -> Case:
         """Return the case of a row. Raises BrokenRow."""
         truth = parse_truth(row.data)
         held_back = _names_by_turn(row.data.get("missed_function", {}))
@@ -156,7 +156,7 @@ class CheckerProcess:
     """The checker in a process of its own. Each question gets new instances."""
 
     def __init__(self) -> None:
-        self._process = CallProcess(_CHECKER, Limits(seconds=30.0, result=16 << 20))
+        self._process = CallProcess(_CHECKER, CallLimits(seconds=30.0, result=16 << 20))
 
     def ask(self, truth: ConversationTruth, turns: Sequence[Sequence[Sequence[str]]]) -> CallResult:
         """Check the calls of a model, as source, by turn and reply.
@@ -185,9 +185,9 @@ class MultiTurnJudge:
             reason = Reason("malformed", "reply", "The answer is not a list of turns, each a list of replies")
             return Verdict(False, (reason,), error_type="multi_turn:inference_error")
         turns = [turn if isinstance(turn, list) else [] for turn in result]
-        return self.verdict([[Answer(form, reply) for reply in turn] for turn in turns])
+        return self.verdict([[BfclAnswer(form, reply) for reply in turn] for turn in turns])
 
-    def verdict(self, turns: Sequence[Sequence[Answer]]) -> Verdict:
+    def verdict(self, turns: Sequence[Sequence[BfclAnswer]]) -> Verdict:
         """Judge the answers of each turn."""
         expected = len(self.truth.calls)
         if len(turns) != expected:
@@ -199,9 +199,9 @@ class MultiTurnJudge:
         return _verdict_of(self.checker.ask(self.truth, sources), len(turns))
 
 
-def turn_answers(case: Case, held: TranscriptTurn) -> list[Answer]:
+def turn_answers(case: Case, held: TranscriptTurn) -> list[BfclAnswer]:
     """Return the answers of a turn, reply by reply."""
-    return [*(_answer(case, step) for step in held.steps), *(Answer("fc", text) for text in closing_texts(held))]
+    return [*(_answer(case, step) for step in held.steps), *(BfclAnswer("fc", text) for text in closing_texts(held))]
 
 
 def closing_texts(held: TranscriptTurn) -> list[str]:
@@ -209,7 +209,7 @@ def closing_texts(held: TranscriptTurn) -> list[str]:
     return [step.reply.text for step in held.steps[-1:] if step.reply.trail and step.calls.calls]
 
 
-def _answer(case: Case, step: Step) -> Answer:
+def _answer(case: Case, step: Step) -> BfclAnswer:
     """The answer of a step. Without a reply, as in a baseline, or with that of an app, the calls are the answer."""
     if step.reply.trail or not step.request.messages:
         return answer_of_reply(Reply("" if step.calls.calls else step.reply.text), step.calls)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.backends.batch import batch_service
-from pytest_fcall.backends.batch.progress import SETTLE_SECONDS, Progress
+from pytest_fcall.backends.batch.progress import SETTLE_SECONDS, BatchProgress
 from tests.servers import Answer, Server, broken, reset, throttled
 from tests.servers.batch_apis import KEY, AnthropicBatchApi, Batch, OpenAIBatchApi
 from tests.unit.backends.batch.support import Project, name
@@ -274,7 +274,7 @@ def cancelled(project: Project) -> bool:
     async def cancel() -> bool:
         service = batch_service(project.batch_server)
         try:
-            progress = Progress(project.folder, service, clock=lambda: project.now)
+            progress = BatchProgress(project.folder, service, clock=lambda: project.now)
             return await progress.cancel(project.portions[0])
         finally:
             await service.client.close()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_fcall.backends.cluster.coordinator import Admission, Gate, SharedLimitsBackend, SharedWindows
+from pytest_fcall.backends.cluster.coordinator import Admission, SharedLimitsBackend, SharedWindows, WaitingRequests
 from pytest_fcall.core import Backend, Reply, Request, Unanswered, Usage
 from pytest_fcall.core.values import Json
 
@@ -65,14 +65,14 @@ class Model:
 
 
 def limited(backend: Backend, counter: Local, *, counts_tokens: bool = False) -> SharedLimitsBackend:
-    return SharedLimitsBackend(backend, Gate("m", counter, counts_tokens=counts_tokens))
+    return SharedLimitsBackend(backend, WaitingRequests("m", counter, counts_tokens=counts_tokens))
 
 
 def test_all_processes_together_keep_to_the_rate_and_get_equal_shares() -> None:
     time = Time()
     counter = Local(SharedWindows(30, None, time.wall, time.sleep))
     sent: Counter[int] = Counter()
-    gates = [Gate("m", counter, counts_tokens=False) for _ in range(3)]
+    gates = [WaitingRequests("m", counter, counts_tokens=False) for _ in range(3)]
 
     async def ask(number: int) -> None:
         await gates[number].enter(0)
@@ -91,7 +91,7 @@ def test_all_processes_together_keep_to_the_rate_and_get_equal_shares() -> None:
 
 def test_requests_that_wait_together_ask_together() -> None:
     counter = Local(SharedWindows(None, None))
-    gate = Gate("m", counter, counts_tokens=False)
+    gate = WaitingRequests("m", counter, counts_tokens=False)
 
     async def run() -> None:
         await asyncio.gather(*(gate.enter(0) for _ in range(64)))
@@ -133,7 +133,7 @@ def test_whoever_waits_hears_that_the_place_is_gone() -> None:
         async def admit(self, model: str, tokens: Sequence[int]) -> Admission:
             raise ConnectionError("gone")
 
-    gate = Gate("m", Gone(SharedWindows(None, None)), counts_tokens=False)
+    gate = WaitingRequests("m", Gone(SharedWindows(None, None)), counts_tokens=False)
 
     async def run() -> list[BaseException | float]:
         return await asyncio.gather(*(gate.enter(0) for _ in range(3)), return_exceptions=True)

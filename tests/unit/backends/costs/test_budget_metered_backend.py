@@ -10,7 +10,7 @@ import pytest
 from pytest_fcall.backends.budget import Budget, MeteredBackend, OverBudget
 from pytest_fcall.backends.costs import OwnPrice, price_of
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
-from pytest_fcall.backends.dispatch.job import Job, Limits
+from pytest_fcall.backends.dispatch.job import DispatchLimits, Job
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import Backend, Json, Model, ModelUnavailable, Reply, Request, Unanswered, Usage, request_digest
 from tests.servers import Server
@@ -166,7 +166,7 @@ def test_a_server_is_sent_no_request_more_than_can_be_paid(server: Server, tmp_p
     prices = f'[tool.fcall.prices."{model.id}"]\ninput = 0\noutput = 1000\n'
     (tmp_path / "pyproject.toml").write_text(prices, encoding="utf-8")
     backend = MeteredBackend(openai_backend(model, tmp_path), model.id, price_of(model, tmp_path), Budget(0.055))
-    dispatcher = Dispatcher(Limits(), lambda _: None)
+    dispatcher = Dispatcher(DispatchLimits(), lambda _: None)
     requests = [
         Request(({"role": "user", "content": f"Hello {number}"},), (), backend.settings) for number in range(20)
     ]

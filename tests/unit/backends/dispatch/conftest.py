@@ -5,10 +5,10 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from pytest_fcall.backends.dispatch.job import Limits
+from pytest_fcall.backends.dispatch.job import DispatchLimits
 from tests.unit.backends.dispatch.support import Run
 
-Start = Callable[[Limits], Run]
+Start = Callable[[DispatchLimits], Run]
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def start() -> Iterator[Start]:
     """Start a dispatcher in time that jumps; it is closed after the test."""
     with ExitStack() as stack:
 
-        def begin(limits: Limits) -> Run:
+        def begin(limits: DispatchLimits) -> Run:
             run = Run(limits)
             stack.enter_context(closing(run.dispatcher))
             return run
@@ -26,4 +26,4 @@ def start() -> Iterator[Start]:
 
 @pytest.fixture
 def run(start: Start) -> Run:
-    return start(Limits())
+    return start(DispatchLimits())

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
-from pytest_fcall.backends.dispatch.job import AnsweredJob, Job, Limits
+from pytest_fcall.backends.dispatch.job import AnsweredJob, DispatchLimits, Job
 from pytest_fcall.core import Backend, Json, Reply, Request, Unanswered
 
 NOON = 1_800_000_000.0
@@ -138,7 +138,7 @@ def nowhere(arrivals: Sequence[AnsweredJob]) -> None:
 class Run:
     """A dispatcher in time that jumps, and what it did."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: DispatchLimits) -> None:
         self.clock = JumpingClock()
         self.replied: list[str] = []
         self.dispatcher = Dispatcher(limits, self._on_replies, clock=self.clock, jitter=lambda: 1.0)

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
-from pytest_fcall.backends.dispatch.job import AnsweredJob, Limits
+from pytest_fcall.backends.dispatch.job import AnsweredJob, DispatchLimits
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
 from tests.unit.backends.dispatch.support import (
@@ -42,7 +42,7 @@ def test_a_reply_is_handed_over_in_the_thread_of_the_loop_before_anybody_waiting
         submitted.wait(10)
         seen.append((futures[0].done(), threading.current_thread()))
 
-    with closing(Dispatcher(Limits(), on_replies)) as dispatcher:
+    with closing(Dispatcher(DispatchLimits(), on_replies)) as dispatcher:
         futures.append(dispatcher.submit(job("x", Scripted())))
         submitted.set()
         futures[0].result(10)
@@ -61,7 +61,7 @@ def test_a_reply_that_has_arrived_is_handed_over_even_if_the_dispatcher_is_close
             asyncio.get_running_loop().call_soon(arrived.set)
             return await super().complete(request)
 
-    dispatcher = Dispatcher(Limits(), lambda arrivals: seen.extend(said(job.request) for job, _ in arrivals))
+    dispatcher = Dispatcher(DispatchLimits(), lambda arrivals: seen.extend(said(job.request) for job, _ in arrivals))
     future = dispatcher.submit(job("x", Telling()))
     arrived.wait(10)
     dispatcher.close()
@@ -73,20 +73,20 @@ def test_what_is_raised_over_a_reply_that_cannot_be_kept_goes_to_who_waits() -> 
     def on_replies(arrivals: Sequence[AnsweredJob]) -> None:
         raise OSError("no space left")
 
-    with closing(Dispatcher(Limits(), on_replies)) as dispatcher:
+    with closing(Dispatcher(DispatchLimits(), on_replies)) as dispatcher:
         assert isinstance(dispatcher.submit(job("x", Scripted())).exception(10), OSError)
         assert (dispatcher.progress().done, dispatcher.progress().failed) == (0, 1)
 
 
 def test_no_more_requests_are_on_their_way_than_allowed_and_all_of_those(start: Start) -> None:
     backend = Scripted()
-    start(Limits(concurrency=7)).ask(jobs(100, backend))
+    start(DispatchLimits(concurrency=7)).ask(jobs(100, backend))
     assert backend.most == 7
 
 
 def test_the_limit_holds_for_all_models_together(start: Start) -> None:
     backend = Scripted()
-    start(Limits(concurrency=5)).ask([*jobs(50, backend, "openai:a"), *jobs(50, backend, "openai:b")])
+    start(DispatchLimits(concurrency=5)).ask([*jobs(50, backend, "openai:a"), *jobs(50, backend, "openai:b")])
     assert backend.most == 5
 
 
@@ -136,7 +136,7 @@ def test_a_back_end_that_cancels_itself_leaves_nobody_waiting(run: Run) -> None:
 
 
 def test_a_model_that_is_unavailable_fails_all_that_waits_for_it_and_no_other(start: Start) -> None:
-    run = start(Limits(concurrency=2))
+    run = start(DispatchLimits(concurrency=2))
     bad, good = Scripted(*[ModelUnavailable("bad key: set OPENAI_API_KEY") for _ in range(9)]), Scripted()
     results = run.ask([*jobs(50, bad, "openai:bad"), *jobs(50, good, "openai:good")])
     assert [str(error) for error in results[:50]] == ["bad key: set OPENAI_API_KEY"] * 50
@@ -168,7 +168,7 @@ def test_a_model_that_is_unavailable_also_fails_what_waits_to_be_asked_again() -
 
     rests = threading.Event()
     backend = Scripted(broken(), ModelUnavailable("no quota"))
-    with closing(Dispatcher(Limits(), nowhere, clock=Resting())) as dispatcher:
+    with closing(Dispatcher(DispatchLimits(), nowhere, clock=Resting())) as dispatcher:
         first = dispatcher.submit(job("first", backend))
         assert rests.wait(10)
         second = dispatcher.submit(job("second", backend))
@@ -180,14 +180,14 @@ def test_a_request_without_a_reply_in_time_is_asked_for_again(start: Start) -> N
         async def answer(self, request: Request) -> Reply:
             return await super().answer(request) if len(self.asked) == 1 else Reply("at last")
 
-    run = start(Limits(timeout=0.01))
+    run = start(DispatchLimits(timeout=0.01))
     backend = FirstSilent()
     assert run.ask([job("x", backend)]) == ["at last"]
     assert backend.cancelled == 1
 
 
 def test_a_request_that_never_gets_a_reply_in_time_fails_in_words(start: Start) -> None:
-    [error] = start(Limits(timeout=0.01, retries=1)).ask([job("x", Silent())])
+    [error] = start(DispatchLimits(timeout=0.01, retries=1)).ask([job("x", Silent())])
     assert isinstance(error, Unanswered)
     assert str(error) == "no reply within 0.01 s (2 attempts)"
 
@@ -211,7 +211,7 @@ def test_requests_on_their_way_are_given_up_too() -> None:
             return await super().answer(request)
 
     backend = Reached()
-    with closing(Dispatcher(Limits(concurrency=1), nowhere)) as dispatcher:
+    with closing(Dispatcher(DispatchLimits(concurrency=1), nowhere)) as dispatcher:
         futures = [dispatcher.submit(each) for each in jobs(3, backend)]
         assert arrived.wait(10)
         dispatcher.cancel_all()
@@ -260,7 +260,7 @@ def test_closing_gives_up_what_is_open_closes_back_ends_in_their_loop_and_ends_t
             loops.append(asyncio.get_running_loop())
             raise OSError("closing fails, too")
 
-    dispatcher = Dispatcher(Limits(), nowhere)
+    dispatcher = Dispatcher(DispatchLimits(), nowhere)
     backend = Kept()
     dispatcher.submit(job("good", backend)).result(10)
     open_ = dispatcher.submit(job("bad", backend))
@@ -282,7 +282,7 @@ def test_closing_waits_for_nobody_who_refuses_to_end() -> None:
             release.wait(10)
             return Reply()
 
-    dispatcher = Dispatcher(Limits(), nowhere)
+    dispatcher = Dispatcher(DispatchLimits(), nowhere)
     future = dispatcher.submit(job("x", Stubborn()))
     assert started.wait(10)
     dispatcher.close()
@@ -295,7 +295,7 @@ def test_closing_waits_for_nobody_who_refuses_to_end() -> None:
 
 def test_closing_takes_a_second_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float | None] = []
-    dispatcher = Dispatcher(Limits(), nowhere)
+    dispatcher = Dispatcher(DispatchLimits(), nowhere)
     dispatcher.submit(job("x", Scripted())).result(10)
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "join", lambda _, timeout=None: waits.append(timeout))
@@ -320,7 +320,7 @@ def test_other_work_runs_in_the_loop_of_the_jobs_and_not_after_closing(run: Run)
 
 
 def test_a_closed_dispatcher_takes_no_jobs_and_one_without_jobs_has_no_thread() -> None:
-    dispatcher = Dispatcher(Limits(), nowhere)
+    dispatcher = Dispatcher(DispatchLimits(), nowhere)
     dispatcher.cancel_all()
     dispatcher.close()
     with pytest.raises(RuntimeError, match="closed"):
@@ -343,7 +343,7 @@ def test_a_reply_is_handed_over_once_though_many_wait_for_it(run: Run) -> None:
 
 
 def test_nothing_is_left_to_complain_about_when_all_is_over() -> None:
-    with closing(Dispatcher(Limits(concurrency=2), nowhere)) as dispatcher:
+    with closing(Dispatcher(DispatchLimits(concurrency=2), nowhere)) as dispatcher:
         futures = [dispatcher.submit(each) for each in jobs(20, Scripted(*[ModelUnavailable("gone")] * 20))]
         dispatcher.cancel_all()
         wait(futures, 10)
@@ -354,7 +354,10 @@ def test_each_attempt_that_may_be_billed_without_a_reply_is_noted() -> None:
     lost, noted = Unanswered("the connection broke", billable=True), list[str]()
     backend = Scripted(lost, lost, Unanswered("no connection"))
     dispatcher = Dispatcher(
-        Limits(retries=2), nowhere, clock=JumpingClock(), on_unpriced=lambda job: noted.append(said(job.request))
+        DispatchLimits(retries=2),
+        nowhere,
+        clock=JumpingClock(),
+        on_unpriced=lambda job: noted.append(said(job.request)),
     )
     with closing(dispatcher):
         assert isinstance(dispatcher.submit(job("a", backend)).exception(10), Unanswered)
@@ -364,7 +367,7 @@ def test_each_attempt_that_may_be_billed_without_a_reply_is_noted() -> None:
 def test_a_request_whose_reply_is_not_awaited_any_longer_may_be_billed() -> None:
     noted = list[str]()
     dispatcher = Dispatcher(
-        Limits(timeout=0.01, retries=0), nowhere, on_unpriced=lambda job: noted.append(said(job.request))
+        DispatchLimits(timeout=0.01, retries=0), nowhere, on_unpriced=lambda job: noted.append(said(job.request))
     )
     with closing(dispatcher):
         assert isinstance(dispatcher.submit(job("a", Silent())).exception(10), Unanswered)
@@ -387,14 +390,14 @@ class Claimed:
 
 def test_the_reply_of_another_process_is_the_reply_and_nobody_is_asked() -> None:
     backend, claim = Scripted(), Claimed(Reply("from elsewhere"))
-    with closing(Dispatcher(Limits(), nowhere)) as dispatcher:
+    with closing(Dispatcher(DispatchLimits(), nowhere)) as dispatcher:
         assert dispatcher.submit(replace(job("a", backend), claim=claim)).result(10).text == "from elsewhere"
     assert (backend.asked, claim.released) == ([], 0)
 
 
 def test_where_a_claimed_request_fails_its_error_is_raised_and_another_process_may_send_it() -> None:
     claim = Claimed(None)
-    with closing(Dispatcher(Limits(), nowhere)) as dispatcher:
+    with closing(Dispatcher(DispatchLimits(), nowhere)) as dispatcher:
         failed = dispatcher.submit(replace(job("a", Scripted(CaseRefused("too long"))), claim=claim))
         assert str(failed.exception(10)) == "too long"
     assert claim.released == 1

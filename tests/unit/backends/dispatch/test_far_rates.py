@@ -8,7 +8,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from pytest_fcall.backends.dispatch.job import Limits, SystemClock
+from pytest_fcall.backends.dispatch.job import DispatchLimits, SystemClock
 from pytest_fcall.backends.dispatch.queues import RequestQueues
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 from tests.unit.backends.dispatch.far_ledger import FarLedger
@@ -21,7 +21,7 @@ class Line:
 
     def __init__(self, *, rpm: int | None = None, concurrency: int = 8) -> None:
         self.ledger = FarLedger()
-        self.rates = RateLimits(Limits(rpm=rpm, shared=self.ledger), SystemClock())
+        self.rates = RateLimits(DispatchLimits(rpm=rpm, shared=self.ledger), SystemClock())
         self.queues = RequestQueues(concurrency, self.rates, SystemClock())
 
     def enter(self, model: str, count: int) -> list[asyncio.Task[float]]:
@@ -173,7 +173,7 @@ def test_the_ledger_is_told_nothing_where_nothing_is_counted_or_nothing_is_to_be
         assert line.rates.take("openai:exam", 0).wait == 0
         line.rates.settle("openai:exam", admission.at, 5)
         assert line.ledger.read("rate of openai:exam")[0] == ""
-        counting = RateLimits(Limits(tpm=100, shared=line.ledger), SystemClock())
+        counting = RateLimits(DispatchLimits(tpm=100, shared=line.ledger), SystemClock())
         changes = line.ledger.changes
         counting.settle("openai:exam", admission.at, 0)
         assert line.ledger.read("rate of openai:exam")[0] == ""

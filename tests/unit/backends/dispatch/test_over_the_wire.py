@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import pytest_fcall.backends.openai.client  # noqa: F401  # takes longer than the shortest time that is measured here
-from pytest_fcall.backends.dispatch.job import Limits
+from pytest_fcall.backends.dispatch.job import DispatchLimits
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import Backend, CaseRefused, Model, ModelUnavailable
 from tests.servers import (
@@ -75,7 +75,7 @@ def test_what_may_pass_is_asked_again_until_it_has(server: Server, run: Run, fau
 @pytest.mark.parametrize("silence", [silent(), silent(sent=5), dripping(0.05)], ids=["whole", "mid-body", "dripping"])
 def test_silence_is_asked_again_when_its_time_is_up(server: Server, start: Start, silence: Answer) -> None:
     server.script(silence, chat("at last"))
-    assert start(Limits(timeout=0.5)).ask([job("Hello", backend(server.url))]) == ["at last"]
+    assert start(DispatchLimits(timeout=0.5)).ask([job("Hello", backend(server.url))]) == ["at last"]
     assert len(server.asked) == 2
 
 
@@ -110,7 +110,7 @@ def test_what_will_not_pass_is_asked_once(server: Server, run: Run, answer: Answ
 )
 def test_a_good_reply_is_one_whatever_becomes_of_its_connection(server: Server, start: Start, good: Answer) -> None:
     server.script(good)
-    run = start(Limits(concurrency=1))
+    run = start(DispatchLimits(concurrency=1))
     first, second = run.ask(jobs(2, backend(server.url)))
     assert len(str(first)) > 20
     assert second == "You said: 1"
@@ -130,7 +130,7 @@ def test_a_burst_of_faults_of_all_kinds_loses_no_reply(server: Server, run: Run)
 
 
 def test_as_many_requests_are_on_the_wire_as_allowed(server: Server, start: Start) -> None:
-    run = start(Limits(concurrency=9))
+    run = start(DispatchLimits(concurrency=9))
     asked = backend(server.url)
     with server.holding():
         futures = [run.dispatcher.submit(each) for each in jobs(30, asked)]

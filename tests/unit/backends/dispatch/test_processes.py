@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
-from pytest_fcall.backends.dispatch.job import Limits
+from pytest_fcall.backends.dispatch.job import DispatchLimits
 from pytest_fcall.backends.processes.ledger import FileLedger, ledger_path
 from tests.unit.backends.dispatch.support import Scripted, busy, job, jobs, nowhere
 
@@ -15,7 +15,7 @@ from tests.unit.backends.dispatch.support import Scripted, busy, job, jobs, nowh
 def ask_many(path: Path, rpm: int, count: int) -> int:
     """Ask for as many replies; return how many came before the rate stopped the rest."""
     backend = Scripted()
-    with closing(Dispatcher(Limits(rpm=rpm, shared=FileLedger(path)), nowhere)) as dispatcher:
+    with closing(Dispatcher(DispatchLimits(rpm=rpm, shared=FileLedger(path)), nowhere)) as dispatcher:
         futures = [dispatcher.submit(each) for each in jobs(count, backend)]
         dispatcher.submit(job("a model without a queue", backend, "openai:other")).result(10)
         assert not dispatcher.progress().warning
@@ -34,7 +34,7 @@ def test_dispatchers_in_several_processes_keep_to_one_rate(tmp_path: Path) -> No
 def turned_away(path: Path) -> str:
     """Ask a model that wants to be left alone for a while, and give up."""
     backend = Scripted(busy(retry_after=600))
-    with closing(Dispatcher(Limits(shared=FileLedger(path), retries=0), nowhere)) as dispatcher:
+    with closing(Dispatcher(DispatchLimits(shared=FileLedger(path), retries=0), nowhere)) as dispatcher:
         return str(dispatcher.submit(job("x", backend)).exception(10))
 
 
@@ -44,7 +44,7 @@ def test_what_one_process_is_told_to_wait_holds_for_another(tmp_path: Path) -> N
     with ProcessPoolExecutor(1, mp_context=spawn) as processes:
         assert processes.submit(turned_away, path).result() == "too many requests"
     backend = Scripted()
-    with closing(Dispatcher(Limits(shared=FileLedger(path)), nowhere)) as dispatcher:
+    with closing(Dispatcher(DispatchLimits(shared=FileLedger(path)), nowhere)) as dispatcher:
         waiting = dispatcher.submit(job("x", backend))
         assert dispatcher.submit(job("y", backend, "openai:other")).result(10).text == "y"
         assert not waiting.done()

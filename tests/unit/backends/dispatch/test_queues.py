@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.backends.dispatch.job import Limits, SystemClock
+from pytest_fcall.backends.dispatch.job import DispatchLimits, SystemClock
 from pytest_fcall.backends.dispatch.queues import AdaptiveConcurrency, ModelQueue, RequestQueues
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 from pytest_fcall.core import ModelUnavailable
@@ -15,7 +15,7 @@ from tests.unit.backends.dispatch.support import gone
 
 
 def one_wide() -> tuple[RequestQueues, ModelQueue]:
-    queues = RequestQueues(1, RateLimits(Limits(), SystemClock()), SystemClock())
+    queues = RequestQueues(1, RateLimits(DispatchLimits(), SystemClock()), SystemClock())
     return queues, queues.of("openai:exam")
 
 
@@ -151,7 +151,7 @@ def test_while_nobody_can_be_reached_others_wait_for_those_that_pause_until_all_
 
 def test_no_more_requests_are_let_through_than_the_model_accepts_although_there_is_room_for_others() -> None:
     async def scene() -> None:
-        queues = RequestQueues(8, RateLimits(Limits(), SystemClock()), SystemClock())
+        queues = RequestQueues(8, RateLimits(DispatchLimits(), SystemClock()), SystemClock())
         queue, other = queues.of("openai:exam"), queues.of("openai:other")
         queue.concurrency.throttled(sent=1, now=2, running=6)
         entered = [await waiting(queues, queue) for _ in range(5)]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.dispatch.job import Limits, SystemClock
+from pytest_fcall.backends.dispatch.job import DispatchLimits, SystemClock
 from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS, RateLimits
 from pytest_fcall.backends.processes.ledger import FileLedger
 from tests.unit.backends.dispatch.support import JumpingClock
@@ -21,7 +21,7 @@ from tests.unit.backends.dispatch.support import JumpingClock
 
 def take_many(path: Path, rpm: int, tries: int) -> int:
     """Try to send so often without waiting; return how often that was allowed."""
-    rate_limits = RateLimits(Limits(rpm=rpm, shared=FileLedger(path)), SystemClock())
+    rate_limits = RateLimits(DispatchLimits(rpm=rpm, shared=FileLedger(path)), SystemClock())
     try:
         return sum(rate_limits.take("openai:exam", 0).wait == 0 for _ in range(tries))
     finally:
@@ -69,7 +69,9 @@ def test_a_process_that_is_killed_at_any_moment_leaves_the_file_whole(tmp_path: 
 
 
 def test_a_time_to_wait_holds_for_all_who_share_the_file_and_for_that_model_alone(tmp_path: Path) -> None:
-    told, other = (RateLimits(Limits(shared=FileLedger(tmp_path / "limits.db")), SystemClock()) for _ in range(2))
+    told, other = (
+        RateLimits(DispatchLimits(shared=FileLedger(tmp_path / "limits.db")), SystemClock()) for _ in range(2)
+    )
     assert other.take("openai:exam", 0).wait == 0
     told.block("openai:exam", 500)
     assert 400 < other.take("openai:exam", 0).wait <= 500
@@ -79,14 +81,14 @@ def test_a_time_to_wait_holds_for_all_who_share_the_file_and_for_that_model_alon
 
 
 def test_a_time_to_wait_holds_without_a_file_too() -> None:
-    rate_limits = RateLimits(Limits(), SystemClock())
+    rate_limits = RateLimits(DispatchLimits(), SystemClock())
     rate_limits.block("openai:exam", 500)
     assert 400 < rate_limits.take("openai:exam", 0).wait <= 500
 
 
 def test_tokens_are_settled_in_the_file(tmp_path: Path) -> None:
     ledgers = (FileLedger(tmp_path / "limits.db") for _ in range(2))
-    first, second = (RateLimits(Limits(tpm=1000, shared=ledger), SystemClock()) for ledger in ledgers)
+    first, second = (RateLimits(DispatchLimits(tpm=1000, shared=ledger), SystemClock()) for ledger in ledgers)
     wait, taken = first.take("openai:exam", 10)
     assert wait == 0
     first.settle("openai:exam", taken, 990)
@@ -105,7 +107,7 @@ def test_a_file_that_cannot_be_used_leaves_each_process_its_own_limits_and_a_not
         path.mkdir()
     else:
         path.write_bytes(content)
-    rate_limits = RateLimits(Limits(rpm=3, shared=FileLedger(path)), SystemClock())
+    rate_limits = RateLimits(DispatchLimits(rpm=3, shared=FileLedger(path)), SystemClock())
     assert [rate_limits.take("openai:exam", 0).wait == 0 for _ in range(4)] == [True, True, True, False]
     assert str(path) in rate_limits.warning
     rate_limits.close()
@@ -123,7 +125,7 @@ def test_a_window_that_somebody_else_wrote_into_the_file_is_a_new_one(tmp_path: 
 
 def test_of_several_requests_none_is_admitted_after_one_that_has_to_wait_for_a_moment() -> None:
     clock = JumpingClock()
-    limits = RateLimits(Limits(rpm=1), clock)
+    limits = RateLimits(DispatchLimits(rpm=1), clock)
     limits.take("openai:exam", 0)
     clock.now += WINDOW_SECONDS - 0.5
     (admission,) = asyncio.run(limits.take_all("openai:exam", [0, 0]))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.backends.costs import REPLY_TOKENS, estimated_tokens
-from pytest_fcall.backends.dispatch.job import Limits, Progress
+from pytest_fcall.backends.dispatch.job import DispatchLimits, DispatchProgress
 from pytest_fcall.backends.dispatch.queues import MOST_LOST
 from pytest_fcall.backends.dispatch.rate_limits import WINDOW_SECONDS
 from pytest_fcall.backends.dispatch.sender import FIRST_WAIT, Retries
@@ -24,7 +24,7 @@ class Attempts:
     """The failed attempts of one request, whose waits are half as long as they may be."""
 
     def __init__(self, **limits: float) -> None:
-        self._retries = Retries(Limits(**limits), NOON, 5, lambda: 0.5)  # type: ignore[arg-type]  # of several types
+        self._retries = Retries(DispatchLimits(**limits), NOON, 5, lambda: 0.5)  # type: ignore[arg-type]  # of several types
 
     def wait(
         self,
@@ -92,7 +92,7 @@ def test_a_server_that_failed_is_asked_again_after_ever_longer_waits(run: Run) -
 
 
 def test_no_wait_grows_beyond_a_minute(start: Start) -> None:
-    run = start(Limits(retries=12))
+    run = start(DispatchLimits(retries=12))
     assert run.ask([job("x", scripted(run, *[broken()] * 12))]) == ["x"]
     assert run.clock.waits[-3:] == [60] * 3
 
@@ -107,29 +107,29 @@ def test_it_is_left_after_so_many_retries_and_the_error_says_so(run: Run) -> Non
 
 def test_without_retries_the_error_comes_as_it_is(start: Start) -> None:
     error = broken()
-    assert start(Limits(retries=0)).ask([job("x", Scripted(error))]) == [error]
+    assert start(DispatchLimits(retries=0)).ask([job("x", Scripted(error))]) == [error]
 
 
 def test_it_is_left_when_the_next_try_would_come_after_the_budget(start: Start) -> None:
-    run = start(Limits(retries=99, retry_seconds=10))
+    run = start(DispatchLimits(retries=99, retry_seconds=10))
     backend = scripted(run, *[broken()] * 99)
     run.ask([job("x", backend)])
     assert [time - NOON for time in backend.times] == [0, 0.5, 1.5, 3.5, 7.5]
 
 
 def test_a_try_that_comes_just_when_the_budget_ends_is_made(start: Start) -> None:
-    run = start(Limits(retry_seconds=FIRST_WAIT))
+    run = start(DispatchLimits(retry_seconds=FIRST_WAIT))
     assert run.ask([job("x", scripted(run, broken()))]) == ["x"]
 
 
 def test_the_time_in_the_queue_uses_up_no_budget(start: Start) -> None:
-    run = start(Limits(concurrency=1, retry_seconds=3, rpm=1))
+    run = start(DispatchLimits(concurrency=1, retry_seconds=3, rpm=1))
     backend = scripted(run)
     assert run.ask(jobs(5, backend)) == ["0", "1", "2", "3", "4"]
 
 
 def test_a_server_that_says_when_to_come_again_is_left_alone_by_all_until_then(start: Start) -> None:
-    run = start(Limits(concurrency=1))
+    run = start(DispatchLimits(concurrency=1))
     backend = scripted(run, busy(retry_after=20))
     other = scripted(run)
     assert run.ask([*jobs(10, backend), job("other", other, "openai:other")])[10] == "other"
@@ -146,7 +146,7 @@ def test_a_time_that_says_nothing_is_passed_over(run: Run, seconds: float | None
 
 def test_a_server_may_ask_for_less_than_a_second_and_for_all_the_time_there_is(start: Start) -> None:
     for seconds in (0.25, 900.0 - FIRST_WAIT, 900.0):
-        run = start(Limits(concurrency=1))
+        run = start(DispatchLimits(concurrency=1))
         backend = scripted(run, busy(retry_after=seconds))
         answers = run.ask(jobs(2, backend))
         assert answers[1] == "1"
@@ -155,7 +155,7 @@ def test_a_server_may_ask_for_less_than_a_second_and_for_all_the_time_there_is(s
 
 
 def test_what_fails_after_the_model_was_unavailable_waits_for_no_other_attempt(start: Start) -> None:
-    run = start(Limits(concurrency=2))
+    run = start(DispatchLimits(concurrency=2))
     backend = scripted(run, ModelUnavailable("no quota"), broken())
     assert [str(error) for error in run.ask(jobs(2, backend))] == ["no quota"] * 2
     assert (backend.most, run.clock.waits) == (2, [])
@@ -163,7 +163,7 @@ def test_what_fails_after_the_model_was_unavailable_waits_for_no_other_attempt(s
 
 @pytest.mark.parametrize("seconds", [3600.0, float("inf")])
 def test_nobody_waits_for_a_server_that_wants_to_be_left_alone_for_too_long(start: Start, seconds: float) -> None:
-    run = start(Limits(concurrency=1))
+    run = start(DispatchLimits(concurrency=1))
     backend = scripted(run, *[busy(retry_after=seconds)] * 9)
     results = run.ask(jobs(50, backend))
     assert {str(error) for error in results} == {
@@ -189,14 +189,14 @@ class Narrow(Scripted):
 
 
 def test_a_server_that_takes_few_at_a_time_is_sent_few_and_answers_all(start: Start) -> None:
-    run = start(Limits(concurrency=64))
+    run = start(DispatchLimits(concurrency=64))
     backend = Narrow(run, 4)
     assert run.ask(jobs(500, backend)) == [str(number) for number in range(500)]
     assert backend.complaints < 250
 
 
 def test_being_turned_away_while_others_are_taken_uses_up_no_retries(start: Start) -> None:
-    run = start(Limits(concurrency=2, retries=1))
+    run = start(DispatchLimits(concurrency=2, retries=1))
 
     class Unfair(Scripted):
         async def answer(self, request: Request) -> Reply:
@@ -209,7 +209,7 @@ def test_being_turned_away_while_others_are_taken_uses_up_no_retries(start: Star
 
 
 def test_being_turned_away_when_no_others_are_left_does(start: Start) -> None:
-    run = start(Limits(concurrency=2, retries=1))
+    run = start(DispatchLimits(concurrency=2, retries=1))
 
     class Unfair(Scripted):
         async def answer(self, request: Request) -> Reply:
@@ -224,20 +224,20 @@ def test_being_turned_away_when_no_others_are_left_does(start: Start) -> None:
 
 
 def test_being_turned_away_with_all_others_does(start: Start) -> None:
-    run = start(Limits(retries=2))
+    run = start(DispatchLimits(retries=2))
     backend = Scripted(*[busy()] * 99)
     assert {str(error) for error in run.ask(jobs(3, backend))} == {"too many requests (3 attempts)"}
 
 
 def test_where_nobody_ever_answered_one_request_is_patient_for_all(start: Start) -> None:
-    run = start(Limits(concurrency=1))
+    run = start(DispatchLimits(concurrency=1))
     backend = scripted(run, *[broken()] * 999)
     assert {str(error) for error in run.ask(jobs(2, backend))} == {"HTTP 500 (6 attempts)"}
     assert [str(error) for error in run.ask(jobs(MOST_LOST - 1, backend)[2:])] == ["HTTP 500"] * (MOST_LOST - 3)
 
 
 def test_where_many_in_a_row_got_no_answer_no_others_are_asked(start: Start) -> None:
-    run = start(Limits(concurrency=1))
+    run = start(DispatchLimits(concurrency=1))
     backend = scripted(run, *[broken()] * 999)
     results = run.ask(jobs(100, backend))
     lost, stopped = results[: MOST_LOST - 1], results[MOST_LOST - 1 :]
@@ -248,7 +248,7 @@ def test_where_many_in_a_row_got_no_answer_no_others_are_asked(start: Start) -> 
 
 
 def test_an_answer_in_between_shows_that_a_model_is_there(start: Start) -> None:
-    run = start(Limits(concurrency=1, retries=0))
+    run = start(DispatchLimits(concurrency=1, retries=0))
     script: list[Reply | BaseException] = [Reply(), *[broken()] * (MOST_LOST - 1)]
     backend = scripted(run, *script * 5)
     results = run.ask(jobs(5 * MOST_LOST, backend))
@@ -257,7 +257,7 @@ def test_an_answer_in_between_shows_that_a_model_is_there(start: Start) -> None:
 
 
 def test_where_nobody_ever_was_nobody_is_asked_after_the_first_is_given_up(start: Start) -> None:
-    run = start(Limits(concurrency=64))
+    run = start(DispatchLimits(concurrency=64))
     backend = scripted(run, *[gone()] * 9_999)
     results = run.ask(jobs(1_000, backend))
     assert {(type(error), str(error)) for error in results} == {(ModelUnavailable, "nobody is there (6 attempts)")}
@@ -265,7 +265,7 @@ def test_where_nobody_ever_was_nobody_is_asked_after_the_first_is_given_up(start
 
 
 def test_who_was_there_before_may_come_back_within_seconds(start: Start) -> None:
-    run = start(Limits(concurrency=1, retries=2))
+    run = start(DispatchLimits(concurrency=1, retries=2))
     backend = scripted(run)
     run.ask([job("good", backend)])
     backend.script.extend([gone()] * 5)
@@ -274,7 +274,7 @@ def test_who_was_there_before_may_come_back_within_seconds(start: Start) -> None
 
 
 def test_who_was_there_before_and_does_not_come_back_is_asked_no_more(start: Start) -> None:
-    run = start(Limits(concurrency=8))
+    run = start(DispatchLimits(concurrency=8))
     backend = scripted(run)
     run.ask([job("good", backend)])
     backend.script.extend([gone()] * 9_999)
@@ -284,7 +284,7 @@ def test_who_was_there_before_and_does_not_come_back_is_asked_no_more(start: Sta
 
 
 def test_a_server_that_says_anything_is_there(start: Start) -> None:
-    run = start(Limits(concurrency=1, retries=5))
+    run = start(DispatchLimits(concurrency=1, retries=5))
     backend = scripted(run, Reply(), *[gone()] * 5, broken(), *[gone()] * 5)
     assert run.ask([job("good", backend)]) == [""]
     [error] = run.ask([job("lost", backend)])
@@ -292,7 +292,7 @@ def test_a_server_that_says_anything_is_there(start: Start) -> None:
 
 
 def test_who_turns_everybody_away_is_there(start: Start) -> None:
-    run = start(Limits(concurrency=1))
+    run = start(DispatchLimits(concurrency=1))
     backend = scripted(run, *[busy()] * 6)
     assert isinstance(run.ask([job("bad", backend)])[0], Unanswered)
     backend.script.extend([busy()] * 3)
@@ -300,7 +300,7 @@ def test_who_turns_everybody_away_is_there(start: Start) -> None:
 
 
 def test_who_refuses_a_request_is_there(start: Start) -> None:
-    run = start(Limits(concurrency=1))
+    run = start(DispatchLimits(concurrency=1))
     backend = scripted(run, CaseRefused("too long"), *[broken()] * 6)
     run.ask(jobs(2, backend))
     backend.script.extend([broken()] * 3)
@@ -308,7 +308,7 @@ def test_who_refuses_a_request_is_there(start: Start) -> None:
 
 
 def test_where_somebody_answered_before_every_request_is_patient(start: Start) -> None:
-    run = start(Limits(concurrency=1))
+    run = start(DispatchLimits(concurrency=1))
     backend = scripted(run)
     run.ask([job("good", backend)])
     backend.script.extend([broken()] * 6)
@@ -318,7 +318,7 @@ def test_where_somebody_answered_before_every_request_is_patient(start: Start) -
 
 
 def test_nobody_who_comes_back_later_is_kept_from_it_by_early_failures(start: Start) -> None:
-    run = start(Limits(concurrency=1))
+    run = start(DispatchLimits(concurrency=1))
     backend = scripted(run, *[broken()] * 6)
     run.ask([job("bad", backend)])
     run.ask([job("good", backend)])
@@ -327,7 +327,7 @@ def test_nobody_who_comes_back_later_is_kept_from_it_by_early_failures(start: St
 
 
 def test_what_is_asked_again_goes_before_what_was_never_asked(start: Start) -> None:
-    run = start(Limits(concurrency=1, rpm=1))
+    run = start(DispatchLimits(concurrency=1, rpm=1))
     backend = scripted(run, broken())
     run.ask(jobs(4, backend))
     assert backend.asked == ["0", "0", "1", "2", "3"]
@@ -338,20 +338,20 @@ def most_in_a_minute(times: list[float]) -> int:
 
 
 def test_no_minute_has_more_requests_to_a_model_than_allowed(start: Start) -> None:
-    run = start(Limits(rpm=10))
+    run = start(DispatchLimits(rpm=10))
     first, second = scripted(run, *[broken()] * 7), scripted(run)
     run.ask([*jobs(35, first, "openai:a"), *jobs(35, second, "openai:b")])
     assert [most_in_a_minute(first.times), most_in_a_minute(second.times)] == [10, 10]
 
 
 def test_one_alarm_is_set_for_all_that_wait(start: Start) -> None:
-    run = start(Limits(rpm=1))
+    run = start(DispatchLimits(rpm=1))
     run.ask(jobs(5, scripted(run)))
     assert run.clock.waits == [WINDOW_SECONDS] * 4
 
 
 def test_no_minute_has_more_tokens_than_allowed_whatever_was_estimated(start: Start) -> None:
-    run = start(Limits(tpm=1000, concurrency=1))
+    run = start(DispatchLimits(tpm=1000, concurrency=1))
     backend = Scripted(*[Reply(usage=Usage(input_tokens=300, output_tokens=100))] * 20, clock=run.clock)
     run.ask(jobs(20, backend))
     assert most_in_a_minute(backend.times) * 400 <= 1000 + 400
@@ -375,13 +375,13 @@ def test_a_reply_counts_with_the_tokens_that_it_used_and_a_request_as_estimated(
     start: Start, usage: Usage | None, tokens: int
 ) -> None:
     for spare, waits in ((0, []), (-1, [WINDOW_SECONDS])):
-        run = start(Limits(tpm=tokens + ESTIMATED + spare, concurrency=1))
+        run = start(DispatchLimits(tpm=tokens + ESTIMATED + spare, concurrency=1))
         run.ask(jobs(2, Scripted(Reply(usage=usage), clock=run.clock)))
         assert run.clock.waits == waits
 
 
 def test_a_request_larger_than_all_tokens_of_a_minute_goes_alone(start: Start) -> None:
-    run = start(Limits(tpm=10))
+    run = start(DispatchLimits(tpm=10))
     backend = scripted(run)
     assert run.ask(jobs(3, backend)) == ["0", "1", "2"]
     assert most_in_a_minute(backend.times) == 1
@@ -389,7 +389,7 @@ def test_a_request_larger_than_all_tokens_of_a_minute_goes_alone(start: Start) -
 
 def test_a_shared_file_that_cannot_be_used_stops_nobody_and_is_told(start: Start, tmp_path: Path) -> None:
     (tmp_path / "limits.db").write_bytes(b"not a database" * 100)
-    run = start(Limits(rpm=5, shared=FileLedger(tmp_path / "limits.db")))
+    run = start(DispatchLimits(rpm=5, shared=FileLedger(tmp_path / "limits.db")))
     backend = scripted(run)
     assert len(run.ask(jobs(12, backend))) == 12
     assert most_in_a_minute(backend.times) == 5
@@ -397,7 +397,7 @@ def test_a_shared_file_that_cannot_be_used_stops_nobody_and_is_told(start: Start
 
 
 def test_the_shared_file_is_left_alone_while_there_is_nothing_to_share(start: Start, tmp_path: Path) -> None:
-    run = start(Limits(shared=FileLedger(tmp_path / "deep" / "limits.db", lambda: run.clock.now)))
+    run = start(DispatchLimits(shared=FileLedger(tmp_path / "deep" / "limits.db", lambda: run.clock.now)))
     run.ask(jobs(5, scripted(run, broken())))
     assert not (tmp_path / "deep").exists()
     run.ask([job("busy", scripted(run, busy(retry_after=2)))])
@@ -418,13 +418,13 @@ def test_the_shared_file_is_left_alone_while_there_is_nothing_to_share(start: St
 )
 def test_limits_that_make_no_sense_are_refused_in_words(limits: dict[str, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Limits(**limits)  # type: ignore[arg-type]  # the table holds several types
+        DispatchLimits(**limits)  # type: ignore[arg-type]  # the table holds several types
 
 
 def test_limits_begin_where_something_may_be_sent_and_are_those_that_the_documentation_names() -> None:
-    assert Limits(1, 1, 1, 0, 0, 0) != Limits()
-    assert Limits() == Limits(64, None, None, None, 5, 900.0, None)
+    assert DispatchLimits(1, 1, 1, 0, 0, 0) != DispatchLimits()
+    assert DispatchLimits() == DispatchLimits(64, None, None, None, 5, 900.0, None)
 
 
 def test_nothing_has_been_done_before_the_first_job() -> None:
-    assert set(astuple(Progress())) == {0, ""}
+    assert set(astuple(DispatchProgress())) == {0, ""}

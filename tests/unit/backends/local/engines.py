@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
-from pytest_fcall.backends.local.answerer import Answerer, Generated, Prompt
+from pytest_fcall.backends.local.answerer import Answerer, Generated, ModelPrompt
 from pytest_fcall.backends.local.static_engine import Batcher
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Request
 
@@ -32,7 +32,7 @@ class Spelling:
     def feeder(self, size: int, thread: Executor) -> Batcher:
         return Batcher(self, size, thread)
 
-    def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
         texts = [prompt.text for prompt in prompts]
         self.batches.append(texts)
         self.settings.append(settings)
@@ -55,7 +55,7 @@ def _obey(text: str) -> None:
 class Parrot(Spelling):
     """Says its prompt, or tells its process and hangs."""
 
-    def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
         for prompt in prompts:
             if prompt.text.startswith(TELL):
                 Path(prompt.text.removeprefix(TELL)).write_text(str(os.getpid()))
@@ -102,7 +102,7 @@ def too_large(options: Mapping[str, Json]) -> Answerer:
 class Unprintable(Spelling):
     """Tells what JSON cannot say."""
 
-    def generate(self, prompts: Sequence[Prompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
         return [Generated(frozenset(prompts), 1, 1) for _ in prompts]  # type: ignore[arg-type]  # what must not be
 
 

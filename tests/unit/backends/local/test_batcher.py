@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Generated, Prompt
+from pytest_fcall.backends.local.answerer import Generated, ModelPrompt
 from pytest_fcall.backends.local.static_engine import Batcher
 from pytest_fcall.core import Json, ModelUnavailable, Tool
 from tests.unit.backends.local.engines import BREAK, HELD, Spelling
@@ -19,11 +19,11 @@ def thread() -> Iterator[ThreadPoolExecutor]:
         yield executor
 
 
-def prompt(text: str, **settings: Json) -> Prompt:
-    return Prompt(text, settings=settings)
+def prompt(text: str, **settings: Json) -> ModelPrompt:
+    return ModelPrompt(text, settings=settings)
 
 
-def generate(batcher: Batcher, *prompts: Prompt) -> list[Generated | BaseException]:
+def generate(batcher: Batcher, *prompts: ModelPrompt) -> list[Generated | BaseException]:
     async def all_at_once() -> list[Generated | BaseException]:
         return await asyncio.gather(*map(batcher.generate, prompts), return_exceptions=True)
 
@@ -56,7 +56,11 @@ def test_a_batch_is_of_the_longest_waiting_and_those_nearest_to_it_in_length(thr
 def test_prompts_with_the_same_tools_go_along_before_those_of_the_same_length(thread: ThreadPoolExecutor) -> None:
     engine = Spelling()
     tools = {name: (Tool(name, "", {}),) for name in ("one", "two")}
-    asked = [Prompt("a" * 5, tools["one"]), Prompt("b" * 5, tools["two"]), Prompt("c" * 90, tools["one"])]
+    asked = [
+        ModelPrompt("a" * 5, tools["one"]),
+        ModelPrompt("b" * 5, tools["two"]),
+        ModelPrompt("c" * 90, tools["one"]),
+    ]
     generate(Batcher(engine, 2, thread), *asked)
     assert [[text[0] for text in batch] for batch in engine.batches] == [["a", "c"], ["b"]]
 

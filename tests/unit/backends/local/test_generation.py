@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Figures, Generated, Tally, figures_from_data
+from pytest_fcall.backends.local.answerer import Generated, WorkFigures, WorkTally, figures_from_data
 from pytest_fcall.core.json_data import DamagedData
 from tests.unit.backends.local.asking import backends, request
 
-DONE = Figures(
+DONE = WorkFigures(
     loading_seconds=2.04,
     batch_size=16,
     busy_seconds=10.0,
@@ -26,7 +26,7 @@ def test_figures_are_one_line() -> None:
 
 
 def test_what_memory_had_no_room_for_is_told_with_them() -> None:
-    figures = Figures(loading_seconds=1.0, batch_size=16, note="memory for at most 4 prompts at once")
+    figures = WorkFigures(loading_seconds=1.0, batch_size=16, note="memory for at most 4 prompts at once")
     assert figures.text().endswith("loaded in 1.0 s, memory for at most 4 prompts at once")
 
 
@@ -37,7 +37,7 @@ def test_they_travel_as_json() -> None:
 
 
 def test_batches_are_counted() -> None:
-    tally = Tally()
+    tally = WorkTally()
     tally.add([Generated("a", 1, 3), Generated("b", 1, 4)], 0.5, 1.0)
     tally.add([Generated("c", 1, 1)], 0.25, 0.25)
     counted = tally.figures(1.5, 2, "")

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 import pytest
 
 from pytest_fcall.backends.budget import Budget, OverBudget
-from pytest_fcall.backends.dispatch.job import Limits, SystemClock
+from pytest_fcall.backends.dispatch.job import DispatchLimits, SystemClock
 from pytest_fcall.backends.dispatch.rate_limits import RateLimits
 from pytest_fcall.backends.processes.ledger import LedgerError
 from pytest_fcall.backends.store import ReplyStore
@@ -62,7 +62,7 @@ def limited(place: StorePlace) -> Iterator[Callable[[], float]]:
     """A host with `--fc-rpm=5`: how long it has to wait for its next request."""
     with (
         closing(ReplyStore(place)) as store,
-        closing(RateLimits(Limits(rpm=5, shared=store.ledger("run")), SystemClock())) as limits,
+        closing(RateLimits(DispatchLimits(rpm=5, shared=store.ledger("run")), SystemClock())) as limits,
     ):
         yield lambda: limits.take("openai:exam", 0).wait
 
@@ -76,8 +76,8 @@ def test_hosts_share_one_rate(place: StorePlace) -> None:
 
 def test_a_time_to_wait_holds_for_hosts_without_limits_too(place: StorePlace) -> None:
     with closing(ReplyStore(place)) as one, closing(ReplyStore(place)) as two:
-        told = RateLimits(Limits(shared=one.ledger("run")), SystemClock())
-        other = RateLimits(Limits(shared=two.ledger("run")), SystemClock())
+        told = RateLimits(DispatchLimits(shared=one.ledger("run")), SystemClock())
+        other = RateLimits(DispatchLimits(shared=two.ledger("run")), SystemClock())
         told.block("openai:exam", 500)
         with closing(one.ledger("run")) as ledger:
             ledger.change("after it", lambda text, _: (text, None))  # where nobody waits for what is told

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pytest
 
-from pytest_fcall.backends.dispatch.job import Job, Limits, SystemClock
+from pytest_fcall.backends.dispatch.job import DispatchLimits, Job, SystemClock
 from pytest_fcall.backends.dispatch.sender import Sender
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.store import ReplyStore, StoreError
@@ -48,7 +48,7 @@ class Host:
     def __init__(self, place: StorePlace, pause: Callable[[float], Awaitable[object]] | None = None) -> None:
         self.store = ReplyStore(place)
         self.claim = RequestClaim(DIGEST, self.store, 0.0, "gw0", pause or self._never)
-        self.sender = Sender(Limits(retries=0, rpm=1), SystemClock(), lambda: 0.0, lambda _: None)
+        self.sender = Sender(DispatchLimits(retries=0, rpm=1), SystemClock(), lambda: 0.0, lambda _: None)
 
     async def _never(self, _: float) -> object:
         raise AssertionError("nobody has to wait")

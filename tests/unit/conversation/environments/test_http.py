@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcall.conversation.environments.context import EnvironmentContext, Hosts, ResultNotRecorded, ResultStore
 from pytest_fcall.conversation.environments.environment import open_environment
-from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentFailed, Limits
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, CallLimits, EnvironmentFailed
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool, Unanswered
 from pytest_fcall.schema.sources.openapi import tools_from_openapi
 from tests.unit.conversation.environments.result_store import MemoryStore
@@ -29,7 +29,7 @@ def called(
     *calls: Given,
     hosts: Hosts,
     setup: Mapping[str, Json] | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: CallLimits = DEFAULT_LIMITS,
     store: ResultStore | None = None,
 ) -> list[CallResult]:
     async def run() -> list[CallResult]:
@@ -43,7 +43,7 @@ def called(
     return asyncio.run(run())
 
 
-def asked(shop: Shop, *routes: str, **more: Limits | ResultStore) -> list[CallResult]:
+def asked(shop: Shop, *routes: str, **more: CallLimits | ResultStore) -> list[CallResult]:
     """Ask for these, such as `GET /count`."""
     tools = [Tool(route) for route in routes]
     calls: list[Given] = [(route, {}) for route in routes]
@@ -130,7 +130,7 @@ def test_a_function_of_requests_is_carried_out(shop: Shop) -> None:
     ],
 )
 def test_whatever_a_server_says_is_a_result(shop: Shop, route: str, result: CallResult) -> None:
-    assert asked(shop, route, limits=Limits(seconds=0.3 if "slow" in route else 10, result=1000)) == [result]
+    assert asked(shop, route, limits=CallLimits(seconds=0.3 if "slow" in route else 10, result=1000)) == [result]
 
 
 def test_a_server_that_cannot_be_reached_is_no_result_that_a_model_is_judged_by() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fcall.conversation.environments.context import EnvironmentContext, ResultNotRecorded, ResultStore
 from pytest_fcall.conversation.environments.environment import open_environment
-from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentFailed, Limits
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, CallLimits, EnvironmentFailed
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool, Unanswered
 from tests.unit.conversation.environments.result_store import MemoryStore
 from tests.unit.schema.sources.test_mcp_server import SERVER, served
@@ -41,7 +41,7 @@ def called(
     folder: Path,
     tools: Sequence[Tool],
     *calls: tuple[str, dict[str, Json]],
-    limits: Limits = DEFAULT_LIMITS,
+    limits: CallLimits = DEFAULT_LIMITS,
     store: ResultStore | None = None,
 ) -> list[CallResult]:
     async def run() -> list[CallResult]:
@@ -92,7 +92,7 @@ def test_a_server_sees_the_variables_that_its_entry_names_and_no_others(
 
 def test_what_takes_too_long_or_says_too_much_is_an_error(tmp_path: Path, shop: Spec) -> None:
     tools = [tool(shop, "huge"), tool(shop, "slow")]
-    limits = Limits(seconds=0.5, result=1000)
+    limits = CallLimits(seconds=0.5, result=1000)
     huge, fitting, slow = called(
         tmp_path, tools, ("huge", {"size": 1000}), ("huge", {"size": 900}), ("slow", {"seconds": 1.5}), limits=limits
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.conversation.execution.limits import EnvironmentSpec, Limits
+from pytest_fcall.conversation.execution.limits import CallLimits, EnvironmentSpec
 from pytest_fcall.conversation.execution.tool_process import ToolProcess
 from pytest_fcall.core import CallResult
 from tests.unit.conversation.execution.attempts import conduct, excess, files, others
@@ -30,7 +30,7 @@ FUNCTIONS = {
     if callable(value) and value.__module__ == module.__name__
 }
 SPEC = EnvironmentSpec(ROOT, functions=FUNCTIONS)
-LIMITS = Limits(seconds=20, memory=1 << 30, result=100_000, printed=1_000, file=1 << 20)
+LIMITS = CallLimits(seconds=20, memory=1 << 30, result=100_000, printed=1_000, file=1 << 20)
 SHORT = replace(LIMITS, seconds=0.5)
 SECRET = "sk-test-1234567890"  # noqa: S105  # it opens nothing
 
@@ -151,7 +151,7 @@ def worker(runner: asyncio.Runner) -> Iterator[ToolProcess]:
     runner.run(worker.close())
 
 
-async def alone(limits: Limits, *calls: str, **arguments: str) -> list[CallResult]:
+async def alone(limits: CallLimits, *calls: str, **arguments: str) -> list[CallResult]:
     """Call in a process that nobody else uses, and see that nothing of it stays behind."""
     async with started(SPEC, limits) as worker:
         number, folder = worker._process.pid, worker._folder

@@ -14,7 +14,7 @@ from threading import Thread
 
 import pytest
 
-from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, EnvironmentFailed, EnvironmentSpec, Limits
+from pytest_fcall.conversation.execution.limits import DEFAULT_LIMITS, CallLimits, EnvironmentFailed, EnvironmentSpec
 from pytest_fcall.core import CallResult, Json
 from tests.unit.conversation.execution.processes import started
 
@@ -30,7 +30,7 @@ def behind(environment: str | None = None, setup: Mapping[str, Json] | None = No
 async def called(
     spec: EnvironmentSpec,
     *calls: tuple[str, dict[str, Json]],
-    limits: Limits = DEFAULT_LIMITS,
+    limits: CallLimits = DEFAULT_LIMITS,
     state: list[str] | None = None,
 ) -> list[CallResult]:
     """Make calls, and then read the state."""
@@ -103,27 +103,27 @@ def test_each_worker_has_a_world_of_its_own() -> None:
 def test_a_world_that_cannot_be_made_is_told_of(target: str, setup: dict[str, Json], said: str) -> None:
     with pytest.raises(EnvironmentFailed) as failed:
         asyncio.run(
-            called(EnvironmentSpec(ROOT, target, setup), limits=Limits(start_seconds=1 if "ever" in target else 60))
+            called(EnvironmentSpec(ROOT, target, setup), limits=CallLimits(start_seconds=1 if "ever" in target else 60))
         )
     assert str(failed.value).startswith(f"{target}: {said}")
 
 
 def test_what_is_printed_is_kept() -> None:
-    async def printed(limits: Limits) -> str:
+    async def printed(limits: CallLimits) -> str:
         async with started(behind("Shop"), limits) as worker:
             await worker.call("buy", {"number": 1})
             await worker.call("buy", {"number": 2})
         return worker.printed
 
-    assert asyncio.run(printed(Limits())) == "sold 1\nsold 2\n"
-    assert asyncio.run(printed(Limits(printed=4))) == "d 2\n"
+    assert asyncio.run(printed(CallLimits())) == "sold 1\nsold 2\n"
+    assert asyncio.run(printed(CallLimits(printed=4))) == "d 2\n"
 
 
 def test_variables_are_handed_on_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_KEY", "kept back")
     asked: tuple[str, dict[str, Json]] = ("variable", {"name": "SHOP_KEY"})
     assert asyncio.run(called(behind(None, None, "variable"), asked))[0] == CallResult(None)
-    limits = Limits(variables={"SHOP_KEY": "told"})
+    limits = CallLimits(variables={"SHOP_KEY": "told"})
     assert asyncio.run(called(behind(None, None, "variable"), asked, limits=limits))[0] == CallResult("told")
 
 
@@ -133,7 +133,7 @@ def test_folders_are_read_when_they_are_named(tmp_path: Path) -> None:
     refused, _ = asyncio.run(called(behind(None, None, "contents"), asked))
     assert refused.error is not None
     assert refused.error.startswith("PermissionError: called functions may not read")
-    allowed, _ = asyncio.run(called(behind(None, None, "contents"), asked, limits=Limits(folders=(tmp_path,))))
+    allowed, _ = asyncio.run(called(behind(None, None, "contents"), asked, limits=CallLimits(folders=(tmp_path,))))
     assert allowed == CallResult("9.50")
 
 
@@ -158,7 +158,7 @@ def test_files_may_be_written_in_the_working_folder_which_goes_in_the_end() -> N
 def test_the_network_may_be_opened() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         asked: tuple[str, dict[str, Json]] = ("greet", {"port": server.getsockname()[1]})
-        done, _ = asyncio.run(called(behind(None, None, "greet"), asked, limits=Limits(network=True)))
+        done, _ = asyncio.run(called(behind(None, None, "greet"), asked, limits=CallLimits(network=True)))
         assert done == CallResult("done")
         connection, _ = server.accept()
         with connection:
@@ -169,7 +169,7 @@ def test_the_network_may_be_opened() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are named otherwise there")
 def test_children_that_were_allowed_end_with_the_worker() -> None:
     async def run() -> int:
-        async with started(behind(None, None, "children"), Limits(processes=True)) as worker:
+        async with started(behind(None, None, "children"), CallLimits(processes=True)) as worker:
             done = await worker.call("children", {})
             assert isinstance(done.value, list), done
             assert running_with(worker._process.pid) >= 1 + len(done.value)
@@ -182,7 +182,7 @@ def test_children_that_were_allowed_end_with_the_worker() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are named otherwise there")
 def test_children_end_with_a_call_that_is_given_up() -> None:
     async def run() -> int:
-        async with started(behind(None, None, "children_and_then_on"), Limits(processes=True)) as worker:
+        async with started(behind(None, None, "children_and_then_on"), CallLimits(processes=True)) as worker:
             call = asyncio.create_task(worker.call("children_and_then_on", {}))
             while not worker.printed.endswith("]"):
                 await asyncio.sleep(0.02)
@@ -198,7 +198,7 @@ def test_children_end_with_a_call_that_is_given_up() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, nothing refuses it")
 def test_children_cannot_leave_the_group_that_is_ended() -> None:
     name = "leave_with_a_session_of_its_own"
-    done, _ = asyncio.run(called(behind(None, None, name), (name, {}), limits=Limits(processes=True)))
+    done, _ = asyncio.run(called(behind(None, None, name), (name, {}), limits=CallLimits(processes=True)))
     assert done.error is not None
     assert "Operation not permitted" in done.error
 
@@ -247,12 +247,12 @@ def test_a_call_that_is_given_up_ends_the_process() -> None:
 _PARENT = f"""
 import asyncio, sys
 from pathlib import Path
-from pytest_fcall.conversation.execution.limits import EnvironmentSpec, Limits
+from pytest_fcall.conversation.execution.limits import EnvironmentSpec, CallLimits
 from pytest_fcall.conversation.execution.tool_process import ToolProcess
 
 async def main() -> None:
     spec = EnvironmentSpec(Path(sys.argv[1]), functions={{"ever": "{WORLD}:ever"}})
-    worker = await ToolProcess.start(spec, Limits(seconds=0.1))
+    worker = await ToolProcess.start(spec, CallLimits(seconds=0.1))
     print(worker._process.pid, flush=True)
     if sys.argv[2] == "calling":
         worker._process.stdin.write(b'{{"call": "ever", "arguments": {{}}}}\\n')

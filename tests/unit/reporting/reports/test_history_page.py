@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fcall.reporting.history import Change, KeptRun, RunHistory
+from pytest_fcall.reporting.history import HistoryChange, KeptRun, RunHistory
 from pytest_fcall.reporting.reports.history.page import data_of, write
 from pytest_fcall.reporting.results import Result
 from tests.unit.reporting.reports.examples import HOSTILE, reports, result, texts
@@ -39,7 +39,7 @@ def histories(draw: st.DrawFn) -> RunHistory:
             draw(reports()).results.results,
             draw(texts),
             asked=draw(st.booleans()),
-            changes=[Change(draw(sides), draw(texts), 3) for _ in range(draw(st.integers(0, 3)))],
+            changes=[HistoryChange(draw(sides), draw(texts), 3) for _ in range(draw(st.integers(0, 3)))],
             provenance={"commit": draw(texts), draw(texts): draw(texts)},
             path=draw(texts),
         )
@@ -77,7 +77,7 @@ def test_a_case_is_compared_with_the_last_run_that_had_it() -> None:
 
 
 def test_what_changed_in_the_question_is_told_with_its_letter() -> None:
-    changes = [Change("prompt", "the system prompt changed", 12), Change("cases", "the case is new", 1)]
+    changes = [HistoryChange("prompt", "the system prompt changed", 12), HistoryChange("cases", "the case is new", 1)]
     text = text_of(kept(1, result("a", "passed")), kept(2, result("a", "passed"), changes=changes))
     assert "PC" in text
     assert "system prompt : the system prompt changed (12 cases)" in text

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from pytest_fcall.core import Call, Json, Outcome, Tool
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
 from pytest_fcall.reporting.reports.page.case_detail import definition_text
-from pytest_fcall.reporting.reports.page.charts import Series, histogram, radar
+from pytest_fcall.reporting.reports.page.charts import ChartSeries, histogram, radar
 from pytest_fcall.reporting.reports.page.page import data_of, write
 from pytest_fcall.reporting.reports.report import EarlierResult, EarlierRun, Report
 from pytest_fcall.reporting.results import Results
@@ -146,13 +146,13 @@ def test_the_policy_lets_nothing_in_but_the_script_and_style_of_the_page() -> No
 
 
 def test_a_radar_has_a_spoke_for_each_category_that_all_answered_and_a_line_for_each_model() -> None:
-    series = [Series("m", [1.0, 0.5, None, 0.2]), Series("n", [0.0, 0.0, 0.0, 0.0])]
+    series = [ChartSeries("m", [1.0, 0.5, None, 0.2]), ChartSeries("n", [0.0, 0.0, 0.0, 0.0])]
     drawn = radar(["a", "b<", "other", "c"], series)
     assert drawn.count("<text") == 3
     assert drawn.count('class="line') == 2
     assert "b&lt;" in drawn
     assert "other" not in drawn
-    assert radar(["a", "other", "c"], [Series("m", [1.0, None, 0.2])]) == ""
+    assert radar(["a", "other", "c"], [ChartSeries("m", [1.0, None, 0.2])]) == ""
 
 
 def test_a_histogram_counts_each_value_once() -> None:

@@ -24,7 +24,7 @@ from pytest_fcall.core import (
     Turn,
 )
 from pytest_fcall.core.reply import Calls
-from pytest_fcall.session.ask.conversation import EarlierConversations, EarlierResult
+from pytest_fcall.session.ask.conversation import EarlierConversations, EarlierState
 from pytest_fcall.session.ask.no_reply import NoReplies
 from pytest_fcall.session.ask.types import Asker, Question, Source
 from pytest_fcall.session.models import NamedModel
@@ -79,7 +79,7 @@ def conversations(lacks: Lacks | None = None) -> EarlierConversations:
 def test_they_are_held_once_and_counted_for_the_first() -> None:
     held, holding = conversations(), Holding()
 
-    async def both() -> list[EarlierResult]:
+    async def both() -> list[EarlierState]:
         return [await held.of(earlier(), question(name), holding) for name in ("one", "other")]
 
     first, second = asyncio.run(both())
@@ -116,7 +116,7 @@ def test_a_failure_is_that_of_all_who_wait() -> None:
 
 def test_who_waits_in_another_thread_gets_them_too() -> None:
     held, begun, over = conversations(), Event(), Event()
-    got: list[EarlierResult] = []
+    got: list[EarlierState] = []
 
     async def hold() -> CarriedState:
         begun.set()
@@ -132,7 +132,7 @@ def test_who_waits_in_another_thread_gets_them_too() -> None:
     assert [before.state.memory for before in got] == [["green"], ["green"]]
 
 
-def _running(work: Callable[[], Awaitable[EarlierResult]], got: list[EarlierResult]) -> Thread:
+def _running(work: Callable[[], Awaitable[EarlierState]], got: list[EarlierState]) -> Thread:
     async def run() -> None:
         got.append(await work())
 

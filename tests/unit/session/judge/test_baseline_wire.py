@@ -24,7 +24,7 @@ from pytest_fcall.core import (
 )
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.session.judge.baseline_wire import wire_of, wire_reasons
-from pytest_fcall.tracking.stanza import Stanza, WireRequest
+from pytest_fcall.tracking.stanza import Stanza, StanzaRequest
 
 SEARCH = Tool("search", parameters={"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]})
 SYSTEM: Message = {"role": "system", "content": "You book trips."}
@@ -36,7 +36,7 @@ def asked(*messages: Message, reply: Reply | None = None, **settings: Json) -> A
     return AppExchange("gpt", Request((SYSTEM, USER, *messages), (SEARCH,), {"model": "gpt", **settings}), said)
 
 
-def one(inner: AppExchange) -> WireRequest:
+def one(inner: AppExchange) -> StanzaRequest:
     (kept,) = wire_of([inner], {}) or ()
     return kept
 
@@ -103,7 +103,7 @@ def test_other_results_questions_and_settings_are_a_change(now: AppExchange) -> 
     assert one(now) != one(asked({"role": "tool", "tool_call_id": "call_1", "content": "7"}))
 
 
-def judged(wire: WireExpectation, *kept: WireRequest, reasons: tuple[tuple[str, str], ...] = ()) -> list[str]:
+def judged(wire: WireExpectation, *kept: StanzaRequest, reasons: tuple[tuple[str, str], ...] = ()) -> list[str]:
     case = Case("oslo", Location("a.fc.yaml"), (Turn((USER,)),), wire=wire)
     stanza = Stanza("oslo", not reasons, reasons, (), wire=kept)
     return [reason.path for reason in wire_reasons(case, stanza, [asked()], {})]
@@ -133,6 +133,6 @@ def test_what_could_not_be_read_counts_as_it_was_accepted() -> None:
 
 
 def test_tools_that_nobody_knows_any_more_take_any_arguments() -> None:
-    gone = WireRequest("gpt", (Call("find", {"where": 1}),), {"tool:find": "1"})
+    gone = StanzaRequest("gpt", (Call("find", {"where": 1}),), {"tool:find": "1"})
     expected = Expectation(stages=((ExpectedCall("find", {"where": 1}),),))
     assert judged(WireExpectation(expected), gone) == []

@@ -15,7 +15,7 @@ from pytest_fcall.session.settings import Confirm, Worker
 from pytest_fcall.tracking.baseline_content import write_baseline
 from pytest_fcall.tracking.baseline_file import baseline_path
 from pytest_fcall.tracking.bookkeeping import measurement_path, write_measurement
-from pytest_fcall.tracking.measurement import Key, Measured
+from pytest_fcall.tracking.measurement import Key, Measurement
 from pytest_fcall.tracking.stanza import Stanza
 from tests.unit.session.settings import settings_of
 
@@ -30,7 +30,7 @@ def doubt_of(root: Path, confirm: Confirm, cases: Mapping[str, int], worker: Wor
     return doubt
 
 
-def measure(root: Path, *measured: Measured, file: str = "a.fc.yaml") -> None:
+def measure(root: Path, *measured: Measurement, file: str = "a.fc.yaml") -> None:
     """Write a baseline without accepted answers to these cases, and the measurement beside it."""
     path = baseline_path(root / file, Model.by_id(MODEL))
     write_baseline(path, [Stanza("another", True, calls=())])
@@ -118,7 +118,7 @@ def test_only_where_the_plugin_decides_how_often_to_ask_a_case_is_left_open(
 def test_the_measured_cases_of_the_model_say_how_cases_vary(tmp_path: Path) -> None:
     steady = doubt_of(tmp_path, Confirm(), {MODEL: 1})
     before = steady.test(MODEL, 13, is_asked=True).rates.chance(Rate(1, 1), Rate(0, 3))
-    measure(tmp_path, *(Measured(f"c{number}", KEY, Rate(3, 6), until="1") for number in range(200)))
+    measure(tmp_path, *(Measurement(f"c{number}", KEY, Rate(3, 6), until="1") for number in range(200)))
     varying = doubt_of(tmp_path, Confirm(), {MODEL: 1})
 
     assert varying.test(MODEL, 13, is_asked=True).rates.chance(Rate(1, 1), Rate(0, 3)) > 5 * before
@@ -126,7 +126,7 @@ def test_the_measured_cases_of_the_model_say_how_cases_vary(tmp_path: Path) -> N
 
 
 def test_evidence_is_what_is_measured_of_the_same_case(tmp_path: Path) -> None:
-    measure(tmp_path, Measured("oslo", KEY, Rate(3, 4), frozenset("a"), "1"))
+    measure(tmp_path, Measurement("oslo", KEY, Rate(3, 4), frozenset("a"), "1"))
     doubt, file = doubt_of(tmp_path, Confirm(), {MODEL: 1}), tmp_path / "a.fc.yaml"
 
     found = doubt.evidence(file, MODEL, "oslo", replace(KEY, question="q2"))

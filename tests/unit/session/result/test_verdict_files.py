@@ -9,54 +9,54 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json
-from pytest_fcall.session.result.board import Judged, is_verdict_file, judged_row, read_verdicts
+from pytest_fcall.session.result.board import BoardRow, is_verdict_file, judged_row, read_verdicts
 from pytest_fcall.suites.json_files import BrokenFile
 
-ROWS: list[tuple[dict[str, Json], Judged]] = [
+ROWS: list[tuple[dict[str, Json], BoardRow]] = [
     (
         {"category": "multiple", "id": "multiple_0", "valid": True, "strict_valid": False},
-        Judged("bfcl", "multiple", "multiple_0", True),
+        BoardRow("bfcl", "multiple", "multiple_0", True),
     ),
-    ({"id": "oslo", "file": "cases/w.fc.yaml", "valid": False}, Judged("", "cases/w.fc.yaml", "oslo", False)),
-    ({"case": "seq_sgd_12", "valid": True, "api_f1": 1.0}, Judged("api_blend", "seq_sgd", "seq_sgd_12", True)),
+    ({"id": "oslo", "file": "cases/w.fc.yaml", "valid": False}, BoardRow("", "cases/w.fc.yaml", "oslo", False)),
+    ({"case": "seq_sgd_12", "valid": True, "api_f1": 1.0}, BoardRow("api_blend", "seq_sgd", "seq_sgd_12", True)),
     (
         {"hub": "torchhub", "setting": "0_shot", "question_id": 3, "verdict": "wrong", "strict_verdict": "correct"},
-        Judged("apibench", "torchhub 0_shot", "torchhub_0_shot_3", False),
+        BoardRow("apibench", "torchhub 0_shot", "torchhub_0_shot_3", False),
     ),
     (
         {"case": "q1", "function": "Correct", "argument": "Incorrect", "answer": "Correct"},
-        Judged("mannheim", "answer", "q1", True),
+        BoardRow("mannheim", "answer", "q1", True),
     ),
     (
         {"task": "booking", "case": "a", "crashed": False, "success": False, "lcs_score": None},
-        Judged("toolbench", "booking", "booking_a", False),
+        BoardRow("toolbench", "booking", "booking_a", False),
     ),
     (
         {"task": "virtual_home", "case": "a", "crashed": False, "success": None, "lcs_score": 1.0},
-        Judged("toolbench", "virtual_home", "virtual_home_a", True),
+        BoardRow("toolbench", "virtual_home", "virtual_home_a", True),
     ),
     (
         {"task": "virtual_home", "case": "a", "crashed": True, "success": None, "lcs_score": 1.0},
-        Judged("toolbench", "virtual_home", "virtual_home_a", False),
+        BoardRow("toolbench", "virtual_home", "virtual_home_a", False),
     ),
-    ({"id": "sailing_7", "valid": True}, Judged("", "sailing", "sailing_7", True)),
+    ({"id": "sailing_7", "valid": True}, BoardRow("", "sailing", "sailing_7", True)),
     (
         {"id": "en_normal_multi_turn_user_switch_3_1", "valid": True, "error_type": None, "progress": 0.0},
-        Judged("acebench", "en_normal_multi_turn_user_switch", "en_normal_multi_turn_user_switch_3_1", True),
+        BoardRow("acebench", "en_normal_multi_turn_user_switch", "en_normal_multi_turn_user_switch_3_1", True),
     ),
     (
         {"id": "normal_atom_bool_7", "valid": False, "error_type": None, "progress": 0.0},
-        Judged("acebench", "normal_atom_bool", "normal_atom_bool_7", False),
+        BoardRow("acebench", "normal_atom_bool", "normal_atom_bool_7", False),
     ),
     (
         {"sample_id": "a-1", "valid": False, "partial_match": 0.5, "readable": True},
-        Judged("nestful", "nestful", "a-1", False),
+        BoardRow("nestful", "nestful", "a-1", False),
     ),
 ]
 
 
 @pytest.mark.parametrize(("row", "judged"), ROWS)
-def test_each_format_says_of_which_case_and_whether_it_is_right(row: dict[str, Json], judged: Judged) -> None:
+def test_each_format_says_of_which_case_and_whether_it_is_right(row: dict[str, Json], judged: BoardRow) -> None:
     assert judged_row(row) == judged
 
 

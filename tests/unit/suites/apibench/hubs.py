@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pytest_fcall.suites.apibench.apis import Api
+from pytest_fcall.suites.apibench.apis import ApiEntry
 
 
-def api(domain: str, call: str) -> Api:
-    return Api(domain, call, {"domain": domain, "api_call": call})
+def api(domain: str, call: str) -> ApiEntry:
+    return ApiEntry(domain, call, {"domain": domain, "api_call": call})
 
 
 TORCH = (

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_fcall.core import Calls, Case, Json, Operator, Reply
 from pytest_fcall.core.operators import Pattern
-from pytest_fcall.suites.apibench.apis import Api, Change, read_changes
+from pytest_fcall.suites.apibench.apis import ApiChange, ApiEntry, read_changes
 from pytest_fcall.suites.apibench.grades import CHANGE_SCORES
 from pytest_fcall.suites.apibench.strict_rule import StrictRule, api_call
 from pytest_fcall.suites.apibench.suite import ApiBenchSuite
@@ -93,8 +93,8 @@ def test_an_imported_case_knows_the_old_call(hub: Path, answer: str, why: str) -
     assert (found or "").startswith("outdated: ") is why.startswith("outdated: ")
 
 
-def graded(answer: str, new: str, former: str, *others: Api) -> str:
-    rule, change = StrictRule((api("D", former), api("D", new), *others)), Change(api("D", former), api("D", new))
+def graded(answer: str, new: str, former: str, *others: ApiEntry) -> str:
+    rule, change = StrictRule((api("D", former), api("D", new), *others)), ApiChange(api("D", former), api("D", new))
     rule.refuse_empty(change)
     return rule.after_change(answer, change).grade
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.suites.apibench.apis import Api
+from pytest_fcall.suites.apibench.apis import ApiEntry
 from pytest_fcall.suites.apibench.files import HUBS
 from pytest_fcall.suites.apibench.original_rule import NoParser, OriginalRule, installed_parser, original_parser
 from tests.unit.suites.apibench.hubs import FACES, TENSORFLOW, TORCH, api
 
 
-def judged(hub: str, apis: Sequence[Api], code: str, domain: str) -> str:
+def judged(hub: str, apis: Sequence[ApiEntry], code: str, domain: str) -> str:
     return OriginalRule(HUBS[hub], apis, installed_parser())(f"api_call: {code}", domain)
 
 

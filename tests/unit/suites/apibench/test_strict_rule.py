@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fcall.suites.apibench.apis import Api
+from pytest_fcall.suites.apibench.apis import ApiEntry
 from pytest_fcall.suites.apibench.grades import STRICT_SCORES, GradedAnswer
 from pytest_fcall.suites.apibench.strict_rule import StrictRule
 from tests.unit.suites.apibench.hubs import FACES, TENSORFLOW, TORCH, api
@@ -14,7 +14,7 @@ from tests.unit.suites.apibench.hubs import FACES, TENSORFLOW, TORCH, api
 RIGHT = TORCH[0].call
 
 
-def judged(answer: str, apis: Sequence[Api] = TORCH, domain: str = "Vision", right: str = RIGHT) -> GradedAnswer:
+def judged(answer: str, apis: Sequence[ApiEntry] = TORCH, domain: str = "Vision", right: str = RIGHT) -> GradedAnswer:
     return StrictRule(apis)(answer, domain, right)
 
 
@@ -135,8 +135,8 @@ def test_an_answer_counts_in_every_score(found: GradedAnswer, true: set[str]) ->
 
 
 LOADERS = (
-    Api("A", "load(name='x', size=1, device='cpu')", {}, checked=("name", "size")),
-    Api("B", "load(name='y', size=1, device='cpu')", {}),
+    ApiEntry("A", "load(name='x', size=1, device='cpu')", {}, checked=("name", "size")),
+    ApiEntry("B", "load(name='y', size=1, device='cpu')", {}),
 )
 
 

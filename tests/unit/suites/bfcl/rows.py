@@ -7,7 +7,7 @@ import json
 from pytest_fcall.core import Json, Location
 from pytest_fcall.suites.bfcl.answers import Source, read_answer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
-from pytest_fcall.suites.bfcl.judge import Score, score_answer
+from pytest_fcall.suites.bfcl.judge import ProfileResults, score_answer
 
 WEATHER: dict[str, Json] = {
     "name": "weather.forecast",
@@ -68,7 +68,7 @@ def prompt(text: str) -> dict[str, Json]:
     return {"style": "prompt", "decoder": "prompt_default", "raw": text}
 
 
-def scored(case: BfclCase, answer: dict[str, Json], source: Source = "auto") -> Score:
+def scored(case: BfclCase, answer: dict[str, Json], source: Source = "auto") -> ProfileResults:
     return score_answer(case, read_answer(answer, source))
 
 

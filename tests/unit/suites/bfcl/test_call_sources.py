@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.answers import Answer, readable_sources
+from pytest_fcall.suites.bfcl.answers import BfclAnswer, readable_sources
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from pytest_fcall.suites.bfcl.answers import Answer, readable_sources
     ],
 )
 def test_native_calls_are_read_all_or_none(said: object, sources: list[str]) -> None:
-    assert readable_sources(Answer("fc", said)) == sources
+    assert readable_sources(BfclAnswer("fc", said)) == sources
 
 
 @pytest.mark.parametrize(
@@ -40,17 +40,17 @@ def test_native_calls_are_read_all_or_none(said: object, sources: list[str]) -> 
     ],
 )
 def test_prompted_calls_are_read_as_the_official_decoder_reads_them(said: object, sources: list[str]) -> None:
-    assert readable_sources(Answer("prompt", said)) == sources
+    assert readable_sources(BfclAnswer("prompt", said)) == sources
 
 
 @pytest.mark.parametrize(
     ("answer", "sources"),
     [
-        (Answer("decoded", ["ls()", {"cd": {"folder": "x"}}]), ["ls()", "cd(folder='x')"]),
-        (Answer("decoded", "ls()"), []),
-        (Answer("decoded", [3]), []),
-        (Answer("undecodable", "ls()"), []),
+        (BfclAnswer("decoded", ["ls()", {"cd": {"folder": "x"}}]), ["ls()", "cd(folder='x')"]),
+        (BfclAnswer("decoded", "ls()"), []),
+        (BfclAnswer("decoded", [3]), []),
+        (BfclAnswer("undecodable", "ls()"), []),
     ],
 )
-def test_what_was_decoded_before_is_taken_as_it_is(answer: Answer, sources: list[str]) -> None:
+def test_what_was_decoded_before_is_taken_as_it_is(answer: BfclAnswer, sources: list[str]) -> None:
     assert readable_sources(answer) == sources

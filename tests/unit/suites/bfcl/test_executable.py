@@ -7,7 +7,7 @@ import pytest
 
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, RawCall, Reply, Verdict
 from pytest_fcall.decoding import decode
-from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.answers import BfclAnswer
 from pytest_fcall.suites.bfcl.case_index import CaseIndex
 from pytest_fcall.suites.bfcl.executable import ExecutedJudge
 from pytest_fcall.suites.bfcl.judge import BfclJudge
@@ -144,6 +144,6 @@ def test_stored_answers_find_who_carries_their_calls_out(tmp_path: Path) -> None
     book = CaseIndex(tmp_path)
     judge = book.executed_judge({"category": "exec_multiple", "id": "exec_multiple_0"})
     assert judge is not None
-    assert judge.verdict(Answer("prompt", "[math_gcd(a=2, b=4)]")).valid
+    assert judge.verdict(BfclAnswer("prompt", "[math_gcd(a=2, b=4)]")).valid
     assert book.executed_judge({"category": "exec_multiple", "id": "exec_multiple_1"}) is None
     assert book.executed_judge({"category": "simple_python", "id": "simple_python_0"}) is None

@@ -90,10 +90,10 @@ def test_whatever_stands_in_a_row_is_judged(said: Json, style: str, category: st
 
 @pytest.mark.parametrize("odd", [b"bytes", 1j, {None: 1}, float("inf"), {("a",): 1}])
 def test_what_json_cannot_say_is_malformed(odd: object) -> None:
-    from pytest_fcall.suites.bfcl.answers import Answer
+    from pytest_fcall.suites.bfcl.answers import BfclAnswer
     from pytest_fcall.suites.bfcl.judge import score_answer
 
-    found = score_answer(case(OSLO), Answer("decoded", [{"weather.forecast": {"city": odd}}]))
+    found = score_answer(case(OSLO), BfclAnswer("decoded", [{"weather.forecast": {"city": odd}}]))
     assert [reason.kind for reason in found.strict.verdict.reasons] == ["malformed"]
 
 

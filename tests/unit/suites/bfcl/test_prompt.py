@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import Case
-from pytest_fcall.suites.bfcl.prompt import Prompt
+from pytest_fcall.suites.bfcl.prompt import BfclPrompt
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import write_leaderboard
 
@@ -31,18 +31,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_words_of_the_package_are_filled_with_the_documents(folder: Path) -> None:
-    (system, user) = Prompt(folder).messages_with_functions([{"role": "user", "content": "Hi"}], [{"name": "f"}])
+    (system, user) = BfclPrompt(folder).messages_with_functions([{"role": "user", "content": "Hi"}], [{"name": "f"}])
     assert system["content"] == 'Sailor. Sail.\nAs [f(x=1)]!|On.|In json: [\n    {\n        "name": "f"\n    }\n]'
     assert user == {"role": "user", "content": "Hi"}
 
 
 def test_braces_in_documents_are_left_alone(folder: Path) -> None:
-    (system,) = Prompt(folder).messages_with_functions([], [{"name": "{persona}{functions}"}])
+    (system,) = BfclPrompt(folder).messages_with_functions([], [{"name": "{persona}{functions}"}])
     assert "{persona}{functions}" in str(system["content"])
 
 
 def test_a_system_prompt_of_the_case_stands_below(folder: Path) -> None:
-    (system,) = Prompt(folder).messages_with_functions([{"role": "system", "content": "Be brief."}], [])
+    (system,) = BfclPrompt(folder).messages_with_functions([{"role": "system", "content": "Be brief."}], [])
     assert str(system["content"]).endswith("In json: []\n\nBe brief.")
 
 
@@ -62,9 +62,9 @@ def test_without_the_package_the_error_says_what_is_needed(tmp_path: Path) -> No
 def test_words_of_another_version_are_refused(folder: Path) -> None:
     (folder.parent / "constants" / "default_prompts.py").write_text("OUTPUT_FORMAT_MAPPING = {}")
     with pytest.raises(ValueError, match="not those of bfcl-eval 2026: no 'PROMPT_STYLE_TEMPLATES'"):
-        Prompt(folder)
+        BfclPrompt(folder)
 
 
 def test_code_in_the_words_is_never_run(folder: Path) -> None:
     (folder.parent / "constants" / "default_prompts.py").write_text(WORDS + "raise SystemExit(1)\n")
-    Prompt(folder)
+    BfclPrompt(folder)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.suites.bfcl.rest import NotSendable, request_of
+from pytest_fcall.suites.bfcl.rest import UnsendableRequest, request_of
 
 URL = "url='https://sea.example/tides'"
 
@@ -57,5 +57,5 @@ def test_placeholders_of_keys_are_alike_and_other_values_are_not() -> None:
     ],
 )
 def test_a_call_that_sends_nothing_says_why(source: str, why: str) -> None:
-    with pytest.raises(NotSendable, match=why.replace("(", r"\(")):
+    with pytest.raises(UnsendableRequest, match=why.replace("(", r"\(")):
         request_of(source)

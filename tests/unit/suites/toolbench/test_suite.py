@@ -12,7 +12,7 @@ from pytest_fcall.core import Calls, Case, FaultyCase, Json, Location, Profile, 
 from pytest_fcall.core.case import judge_fault
 from pytest_fcall.suites.builtin import SUITE_OPERATORS
 from pytest_fcall.suites.toolbench.documents import Documents, parse_documents, write_rankings
-from pytest_fcall.suites.toolbench.recorded_shop import NotRecorded, RecordedShop
+from pytest_fcall.suites.toolbench.recorded_shop import RecordedShop, UnrecordedAction
 from pytest_fcall.suites.toolbench.suite import ToolBenchSuite
 
 HOME = 'API.set_location("Oslo")\nAPI.set_buy_or_rent("buy")\nAPI.set_num_beds(2)\nAPI.search()'
@@ -368,11 +368,11 @@ def test_a_recorded_shop_shows_what_it_once_showed(tmp_path: Path) -> None:
     shop = RecordedShop(**first.conversation.setup)  # type: ignore[arg-type]  # a mapping, as JSON has it
     assert (shop.look(), shop.search("red shoes"), shop.done, shop.reward) == ("Shop", "B1, B2", False, 0)
     assert (shop.click("b1"), shop.done, shop.reward) == ("Bought", True, 0.5)
-    with pytest.raises(NotRecorded, match="the visit has come to its end"):
+    with pytest.raises(UnrecordedAction, match="the visit has come to its end"):
         shop.search("more")
     other = RecordedShop(**second.conversation.setup)  # type: ignore[arg-type]
     assert other.look() == "Shop"
-    with pytest.raises(NotRecorded, match=r"no outcome is recorded for search\[red shoes\]"):
+    with pytest.raises(UnrecordedAction, match=r"no outcome is recorded for search\[red shoes\]"):
         other.search("red shoes")
     assert (other.done, other.reward) == ("no outcome is recorded for search[red shoes]", 0)
 

@@ -19,7 +19,7 @@ from pytest_fcall.core import (
     TranscriptTurn,
 )
 from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.suites.bfcl.answers import Answer
+from pytest_fcall.suites.bfcl.answers import BfclAnswer
 from pytest_fcall.suites.bfcl.multi_turn.conversations import CheckerProcess, MultiTurnJudge, parse_truth
 from tests.unit.suites.bfcl.multi_turn.package import case_row
 
@@ -34,7 +34,7 @@ def judge(bench: CheckerProcess, **fields: Json) -> MultiTurnJudge:
 
 def verdict(bench: CheckerProcess, *turns: Sequence[Sequence[str]], **fields: Json) -> Verdict:
     """The verdict on calls as source, by turns and replies."""
-    return judge(bench, **fields).verdict([[Answer("decoded", reply) for reply in turn] for turn in turns])
+    return judge(bench, **fields).verdict([[BfclAnswer("decoded", reply) for reply in turn] for turn in turns])
 
 
 def test_right_calls_pass_in_one_reply_or_in_several(bench: CheckerProcess) -> None:
