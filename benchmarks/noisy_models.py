@@ -27,7 +27,7 @@ from pytest_fcall.tracking.measurement import (
     Standing,
     evidence_of,
     failure_way,
-    remeasured,
+    updated_measurement,
 )
 from pytest_fcall.tracking.significance import RatePair, p_value_worse, weigh_by_steadiness
 from pytest_fcall.tracking.stanza import Stanza
@@ -165,7 +165,9 @@ class Project:
             self.contract[place] = self._stanza(place, ["Oslo"] * now[place].rate.asked, now[place].rate)
         for place, verdict in enumerate(now):
             before, others = self.measured.get(place), [run[place] for run in earlier]
-            self.measured[place] = remeasured(before, others, verdict, accepted=place in accepted, is_app=False)
+            self.measured[place] = updated_measurement(
+                before, others, verdict, accepted=place in accepted, is_app=False
+            )
 
     def copy(self) -> Project:
         """The same project, whose next run changes nothing in this one."""

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from pytest_fcall.conversation.score_formulas import (
     ComparedCalls,
-    Graded,
+    GradedParts,
     Overlap,
     Score,
     api_overlap,
@@ -20,7 +20,7 @@ from pytest_fcall.conversation.score_formulas import (
 Average: TypeAlias = Literal["corpus", "sample"]
 
 
-def accuracy(graded: Iterable[Graded]) -> float:
+def accuracy(graded: Iterable[GradedParts]) -> float:
     """What is right of all that is to be, over many answers; 0 where there is nothing."""
     counted = [(each.right, each.total) for each in graded]
     total = sum(total for _, total in counted)

@@ -48,10 +48,10 @@ def pieces_of(response: ClientResponse, longest: float) -> AsyncIterator[bytes]:
 
     Raises UnreadableBody, and TooLong as soon as there are more than so many bytes, compressed or not.
     """
-    return decompressed(response.content.iter_any(), response.headers.get("Content-Encoding", ""), longest)
+    return decompress_pieces(response.content.iter_any(), response.headers.get("Content-Encoding", ""), longest)
 
 
-async def decompressed(pieces: AsyncIterable[bytes], encoding: str, longest: float) -> AsyncIterator[bytes]:
+async def decompress_pieces(pieces: AsyncIterable[bytes], encoding: str, longest: float) -> AsyncIterator[bytes]:
     """The pieces, decompressed. Raises what `pieces_of` does."""
     from asyncio import sleep
 

@@ -87,13 +87,13 @@ def between(old: _T, new: _T, places: Iterable[int], mixed: Choice[_T]) -> Choic
     return choose
 
 
-def whole(edits: EditList, edit: Edit, old: _T, new: _T) -> Choice[_T]:
+def whole_choice(edits: EditList, edit: Edit, old: _T, new: _T) -> Choice[_T]:
     """Choose between two values that are one edit."""
     place = edits.add(edit)
     return lambda chosen: new if place in chosen else old
 
 
-def joined(choices: Sequence[Choice[Sequence[_T]]]) -> Choice[tuple[_T, ...]]:
+def join_choices(choices: Sequence[Choice[Sequence[_T]]]) -> Choice[tuple[_T, ...]]:
     """Choose the items of several choices, one after the other."""
     return lambda chosen: tuple(item for choice in choices for item in choice(chosen))
 

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Final, TypeAlias
 
-from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, joined, text_choice, whole
+from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, join_choices, text_choice, whole_choice
 from pytest_fcall.core.digests import canonical, without_paths
 from pytest_fcall.core.values import Message
 
@@ -23,7 +23,7 @@ def message_choice(edits: EditList, old: Messages, new: Messages, turn: str = ""
         *_system_choices(edits, system[0], system[1], turn),
         *_exchange_choices(edits, _Numbered(rest[0], len(system[0])), _Numbered(rest[1], len(system[1])), turn),
     ]
-    return joined(choices)
+    return join_choices(choices)
 
 
 def _leading_system(messages: Messages) -> Messages:
@@ -46,11 +46,11 @@ def _system_choice(edits: EditList, old: Message | None, new: Message | None, wh
     if _same_messages(*both):
         return lambda _: both[1]
     if not all(isinstance(each, str) for each in texts) or fields[0] != fields[-1]:
-        return whole(edits, Edit(where, _shown(both[0]), _shown(both[1]), "system"), *both)
+        return whole_choice(edits, Edit(where, _shown(both[0]), _shown(both[1]), "system"), *both)
     first = len(edits)
     text = text_choice(edits, str(texts[0]), str(texts[1]), where, "system")
     if len(edits) == first:  # an empty message has come or gone
-        return whole(edits, Edit(where, _shown(both[0]), _shown(both[1]), "system"), *both)
+        return whole_choice(edits, Edit(where, _shown(both[0]), _shown(both[1]), "system"), *both)
 
     def mixed(chosen: Chosen) -> Messages:
         return ({**(new or old or {}), "content": text(chosen)},)
@@ -91,10 +91,10 @@ def _exchange_choices(edits: EditList, old: _Numbered, new: _Numbered, turn: str
         both = min(j - i, m - k)  # those at the end belong together, as the prompt is the last one
         for place in range(i, j - both):
             gone, where = old.exchanges[place], f"{turn}{_named(old.exchanges[place], old.numbers[place])}"
-            yield whole(edits, Edit(where, _shown(gone), "", "message"), gone, ())
+            yield whole_choice(edits, Edit(where, _shown(gone), "", "message"), gone, ())
         for place in range(k, m - both):
             come, where = new.exchanges[place], f"{turn}{_named(new.exchanges[place], new.numbers[place])}"
-            yield whole(edits, Edit(where, "", _shown(come), "message"), (), come)
+            yield whole_choice(edits, Edit(where, "", _shown(come), "message"), (), come)
         for one, place in zip(old.exchanges[j - both : j], range(m - both, m), strict=True):
             other, number = new.exchanges[place], new.numbers[place]
             yield _exchange_choice(edits, one, other, number, turn, is_prompt=place == last)
@@ -110,12 +110,12 @@ def _exchange_choice(
     """An exchange that differs in texts alone is compared text by text; any other changes as a whole."""
     where = f"{turn}{'prompt' if is_prompt and len(new) == 1 else _named(new, number)}"
     if not (len(old) == len(new) and all(map(_differ_in_text, old, new))):
-        return whole(edits, Edit(where, _shown(old), _shown(new), "message"), old, new)
+        return whole_choice(edits, Edit(where, _shown(old), _shown(new), "message"), old, new)
     choices = []
     for place, (one, other) in enumerate(zip(old, new, strict=True)):
         name = where if len(new) == 1 else f"{turn}{_named((other,), number + place)}"
         choices.append(_text_message(edits, one, other, name))
-    return joined(choices)
+    return join_choices(choices)
 
 
 def _text_message(edits: EditList, old: Message, new: Message, where: str) -> Choice[Messages]:

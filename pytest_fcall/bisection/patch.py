@@ -24,7 +24,7 @@ class Patch(NamedTuple):
     unplaced: tuple[Edit, ...] = ()
 
 
-def undoing_patch(edits: Iterable[Edit], files: Mapping[str, str]) -> Patch:
+def undo_patch(edits: Iterable[Edit], files: Mapping[str, str]) -> Patch:
     """The patch that undoes edits in files, which are given by their paths with slashes."""
     texts, unplaced = dict(files), list[Edit]()
     for edit in edits:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, text_choice, whole
+from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, text_choice, whole_choice
 from pytest_fcall.core.digests import canonical, same_json
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
@@ -31,7 +31,7 @@ def tool_choice(edits: EditList, old: Tools, new: Tools, where: str = "") -> Cho
     first = len(edits)
     names = [[tool.name for tool in side] for side in (old, new)]
     if any(len({*each}) < len(each) for each in names):  # two of one name: nothing says which is which
-        return whole(edits, Edit(f"{where}tools", _listed(names[0]), _listed(names[1]), "tool"), old, new)
+        return whole_choice(edits, Edit(f"{where}tools", _listed(names[0]), _listed(names[1]), "tool"), old, new)
     former = _former_names(old, new)
     by_name = {tool.name: tool for tool in old}
     today = {before: now for now, before in former.items()}
@@ -73,7 +73,7 @@ def _order_choice(edits: EditList, old: Sequence[_Name], new: Sequence[_Name], w
     if both[0] == both[1]:
         return lambda _: by_old
     before, after = (_listed(each.name for each in side) for side in both)
-    return whole(edits, Edit(f"{where}order of the tools", before, after, "tool"), by_old, by_new)
+    return whole_choice(edits, Edit(f"{where}order of the tools", before, after, "tool"), by_old, by_new)
 
 
 def _merged(base: Sequence[_T], other: Sequence[_T]) -> list[_T]:
@@ -97,7 +97,7 @@ def _one_tool(edits: EditList, old: Tool | None, new: Tool | None, where: str) -
     tool = new or old
     place = f"{where}tool {tool.name if tool else ''}"
     if old is None or new is None:
-        return whole(edits, Edit(place, _shown_tool(old), _shown_tool(new), "tool"), old, new)
+        return whole_choice(edits, Edit(place, _shown_tool(old), _shown_tool(new), "tool"), old, new)
     first = len(edits)
     name = old.name
     if old.name != new.name:
@@ -107,7 +107,7 @@ def _one_tool(edits: EditList, old: Tool | None, new: Tool | None, where: str) -
     returns: Choice[Mapping[str, Json] | None] = lambda _: new.returns  # noqa: E731
     if not same_json(old.returns, new.returns):
         edit = Edit(f"{place}: returns", canonical(old.returns), canonical(new.returns), "tool")
-        returns = whole(edits, edit, old.returns, new.returns)
+        returns = whole_choice(edits, edit, old.returns, new.returns)
     if first == len(edits) and not same_json(old.parameters, new.parameters):  # such as another order of `required`
         edit = Edit(f"{place}: parameters", canonical(old.parameters), canonical(new.parameters), "tool")
         edits.add(edit)
@@ -152,7 +152,7 @@ def _schema_choice(edits: EditList, old: Schema, new: Schema, tool: str, path: s
             choices[key] = _schema_choice(edits, one, other, tool, f"{path}[]", depth + 1)
         else:
             edit = Edit(f"{place}: {key}", _shown_value(one), _shown_value(other), "tool")
-            choices[key] = whole(edits, edit, one, other)
+            choices[key] = whole_choice(edits, edit, one, other)
     if "required" not in choices and ("required" in old or "required" in new):
         choices["required"] = _required_choice(edits, old, new, tool, path, come, gone)
 
@@ -193,13 +193,13 @@ def _properties_choice(
         edit = Edit(f"{tool}: parameter {inner}", _shown_value(one), _shown_value(other), "tool")
         if one is _ABSENT or other is _ABSENT:
             (come if one is _ABSENT else gone)[name] = len(edits)
-            choices[name] = whole(edits, edit, one, other)
+            choices[name] = whole_choice(edits, edit, one, other)
         elif same_json(old[name], new[name]):
             choices[name] = _always(new[name])
         elif isinstance(one, Mapping) and isinstance(other, Mapping) and depth < _DEEPEST:
             choices[name] = _schema_choice(edits, one, other, tool, inner, depth + 1)
         else:
-            choices[name] = whole(edits, edit, one, other)
+            choices[name] = whole_choice(edits, edit, one, other)
 
     def mixed(chosen: Chosen) -> object:
         found = {name: choice(chosen) for name, choice in choices.items()}

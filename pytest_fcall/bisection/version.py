@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, whole
+from pytest_fcall.bisection.edit import Choice, Chosen, Edit, EditList, between, whole_choice
 from pytest_fcall.bisection.message_edits import Messages, message_choice
 from pytest_fcall.bisection.tool_edits import Tools, tool_choice
 from pytest_fcall.core.digests import canonical, same_json
@@ -73,7 +73,7 @@ class Difference:
 
 
 def _model_choice(edits: EditList, old: str, new: str) -> Choice[str]:
-    return whole(edits, Edit("model", old, new, "model"), old, new) if old != new else lambda _: new
+    return whole_choice(edits, Edit("model", old, new, "model"), old, new) if old != new else lambda _: new
 
 
 def _turn_choice(edits: EditList, old: LaterTurn, new: LaterTurn, where: str) -> Choice[LaterTurn]:
@@ -84,7 +84,7 @@ def _turn_choice(edits: EditList, old: LaterTurn, new: LaterTurn, where: str) ->
         tools = lambda _: None  # noqa: E731
     else:
         before, after = (", ".join(tool.name for tool in each.tools or ()) for each in (old, new))
-        tools = whole(edits, Edit(f"{where}tools", before, after, "tool"), old.tools, new.tools)
+        tools = whole_choice(edits, Edit(f"{where}tools", before, after, "tool"), old.tools, new.tools)
     return lambda chosen: LaterTurn(messages(chosen), tools(chosen))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import one_of, quoted
+from pytest_fcall.cases.faults import one_of, quote
 from pytest_fcall.cases.foreign_calls import add_fault_of_source, add_fault_of_wire
 from pytest_fcall.cases.node_values import Entries, node_at
 from pytest_fcall.cases.patterns import pattern, patterns
@@ -92,7 +92,7 @@ def _tool_name(node: Node, found: Entries, scope: Scope) -> str | None:
     tool = next((name for name in names if name in scope.offered_tools), names[0])
     for name in names:
         if name != tool:
-            message = f"unexpected key {quoted(name)} next to the call of {quoted(tool)}"
+            message = f"unexpected key {quote(name)} next to the call of {quote(tool)}"
             scope.faults.add("unknown-key", found.key(name), message, _unexpected_key_hint(name, tool, found, scope))
     return tool
 
@@ -102,7 +102,7 @@ def _unexpected_key_hint(name: str, tool: str, found: Entries, scope: Scope) -> 
     if name in scope.offered_tools:
         return "write one call per item: begin it with `- `"
     if schema is not None and name in schema.parameters and found[tool][1].tag == NULL:
-        return f"indent arguments deeper than {quoted(tool)}"
+        return f"indent arguments deeper than {quote(tool)}"
     return did_you_mean(name, KEYS_BESIDE_CALL) or f"allowed next to a call: {', '.join(KEYS_BESIDE_CALL)}"
 
 
@@ -111,7 +111,7 @@ def _check_tool_is_offered(place: Node, name: str, scope: Scope) -> bool:
         return True
     if scope.toolbox.is_complete and name in scope.toolbox.tools:
         hint = "look at its `tools: {only: …}` or `tools: {without: …}`"
-        scope.faults.add("unknown-tool", place, f"the tool {quoted(name)} is not offered to this case", hint)
+        scope.faults.add("unknown-tool", place, f"the tool {quote(name)} is not offered to this case", hint)
     else:
         check_tool_name(place, name, scope)
     return False
@@ -123,7 +123,7 @@ def _arguments(node: Node, tool: str, scope: Scope) -> Mapping[str, Pattern] | N
     if isinstance(node, MappingNode) and len(node.value) == 1 and node.value[0][0].value == "$ignore":
         node_values.boolean(node.value[0][1], scope.faults, "`$ignore`")
         return None
-    return patterns(node, scope, f"the arguments of {quoted(tool)}")
+    return patterns(node, scope, f"the arguments of {quote(tool)}")
 
 
 def _times(node: Node, scope: Scope) -> tuple[int, int | None]:
@@ -146,7 +146,7 @@ def _stub_result(found: Entries, scope: Scope) -> StubResult | None:
     if not given:
         return None
     if len(given) > 1:
-        message = f"{quoted(given[0])} and {quoted(given[1])} exclude each other"
+        message = f"{quote(given[0])} and {quote(given[1])} exclude each other"
         scope.faults.add("contradiction", found.key(given[1]), message)
     node = found[given[0]][1]
     if given[0] == "raises":
@@ -162,10 +162,10 @@ def _stub_result(found: Entries, scope: Scope) -> StubResult | None:
 def _call_name(node: Node, scope: Scope) -> str:
     name = node_values.word(node, scope.faults, "`as`")
     if name and not name.isidentifier():
-        message = f"{quoted(name)} is not a valid name of a call"
+        message = f"{quote(name)} is not a valid name of a call"
         scope.faults.add("wrong-value", node, message, "letters, digits and underscores only")
     if name in scope.known_calls:
-        scope.faults.add("duplicate-name", node, f"another call is named {quoted(name)}", "choose another name")
+        scope.faults.add("duplicate-name", node, f"another call is named {quote(name)}", "choose another name")
     return name
 
 
@@ -182,7 +182,7 @@ def _call_pattern(node: Node, scope: Scope, what: str) -> CallPattern | None:
     tool = _tool_glob(key, scope)
     if written.tag == NULL:
         return CallPattern(tool)
-    arguments = patterns(written, scope, f"the arguments of {quoted(name)}")
+    arguments = patterns(written, scope, f"the arguments of {quote(name)}")
     _check_values(written, name, arguments, scope)
     return CallPattern(tool, arguments)
 
@@ -203,7 +203,7 @@ def _check_arguments(place: Node, node: Node, tool: str, arguments: Mapping[str,
     for name in sorted(schema.required.difference(arguments, meant)):
         if not any(glob_matches(rule.path, f"{tool}.{name}") for rule in scope.match_rules if rule.operator):
             hint = f"name it, or write `{name}: {{$ignore: true}}`"
-            scope.faults.add("missing-argument", place, f"{quoted(tool)} requires the argument {quoted(name)}", hint)
+            scope.faults.add("missing-argument", place, f"{quote(tool)} requires the argument {quote(name)}", hint)
 
 
 def _check_values(node: Node, tool: str, arguments: Mapping[str, Pattern], scope: Scope) -> set[str]:
@@ -236,7 +236,7 @@ def _unknown_names(
             others = one_of(known) if known else "it has no arguments"
             hint = clauses("" if likely else others, scope.toolbox.lock_hint(tool), suggestion(likely))
             key = next((key for key, _ in node.value if key.value == name), node)
-            scope.faults.add("unknown-argument", key, f"{quoted(tool)} has no argument {quoted(name)}", hint)
+            scope.faults.add("unknown-argument", key, f"{quote(tool)} has no argument {quote(name)}", hint)
             meant |= {likely} if likely else set()
     return meant
 
@@ -290,7 +290,7 @@ class _Checker:
             self._report(unknown[0], path, trail)
         elif found and len(found) == len(examples):
             types = found[0].expected if isinstance(found[0].expected, list) else [found[0].expected]
-            message = f"{quoted(self._tool)}: {quoted_path(path)} must be {types_in_words(map(str, types))}"
+            message = f"{quote(self._tool)}: {quoted_path(path)} must be {types_in_words(map(str, types))}"
             place = node_at(self._node, trail)
             self._scope.faults.add("forbidden-value", place, f"{message}, which `${operator.name}` can never match")
         else:
@@ -309,7 +309,7 @@ class _Checker:
     def _report(self, finding: Finding, path: _ValuePath, trail: _ValuePath) -> None:
         place = node_at(self._node, (*trail, *finding.path[len(path) :]))
         code = _CODES.get(finding.kind, "forbidden-value")
-        self._scope.faults.add(code, place, f"{quoted(self._tool)}: {finding.message}", _hint(finding, place))
+        self._scope.faults.add(code, place, f"{quote(self._tool)}: {finding.message}", _hint(finding, place))
 
 
 def _examples(operator: Operator) -> Sequence[Json]:

@@ -12,7 +12,7 @@ from yaml import MappingNode, Node, SequenceNode
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case import CASE_KEYS, read_cases
 from pytest_fcall.cases.expectations import EXPECT_KEYS
-from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, one_of, quoted
+from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, one_of, quote
 from pytest_fcall.cases.files import Reach, display_path
 from pytest_fcall.cases.ids import case_id, row_id, substitute_id
 from pytest_fcall.cases.node_values import Entries, node_at
@@ -180,7 +180,7 @@ class _CaseReader:
         for key, (place, _) in entries.items():
             if key not in CASE_KEYS:
                 hint = _MISPLACED.get(key) or did_you_mean(key, CASE_KEYS) or one_of(sorted(CASE_KEYS))
-                faults.add("unknown-key", place, f"a case has no key {quoted(key)}", hint)
+                faults.add("unknown-key", place, f"a case has no key {quote(key)}", hint)
         name = self._id(node, entries, faults)
         rows = _rows(entries["matrix"][1], faults) if "matrix" in entries else {"": {}}
         if not entries or not rows:
@@ -222,7 +222,7 @@ class _CaseReader:
         before = len(faults)
         name = case_id(place, faults)
         if name in self._ids:
-            message = f"duplicate id {quoted(name)}, first used in line {self._ids[name]}"
+            message = f"duplicate id {quote(name)}, first used in line {self._ids[name]}"
             faults.add("duplicate-id", place, message, "ids must be unique in a file")
         return self._unused_id(substitute_id(name, self._number) if len(faults) > before else name, line)
 
@@ -247,7 +247,7 @@ def _rows(node: Node, faults: Faults) -> dict[str, Mapping[str, Node]]:
         _check_columns(item, values, columns, faults)
         name = row_id(values["id"][1], faults) if "id" in values else str(number)
         if name in rows:
-            faults.add("duplicate-id", values.node("id") or item, f"two rows have the id {quoted(name)}")
+            faults.add("duplicate-id", values.node("id") or item, f"two rows have the id {quote(name)}")
         rows[name] = {key: pair[1] for key, pair in values.items()}
     return rows
 
@@ -257,11 +257,11 @@ def _check_columns(node: Node, row: Entries, columns: list[str], faults: Faults)
         if name == "now":
             faults.add("reserved-name", key, "`now` is the name of the clock", "choose another name")
         elif not name.isidentifier():
-            message = f"{quoted(name)} is not a valid name of a placeholder"
+            message = f"{quote(name)} is not a valid name of a placeholder"
             faults.add("wrong-value", key, message, "letters, digits and underscores only")
         elif name not in columns:
-            message = f"the first row has no column {quoted(name)}"
+            message = f"the first row has no column {quote(name)}"
             faults.add("unknown-name", key, message, did_you_mean(name, columns))
     for name in columns:
         if name not in row and row:
-            faults.add("missing-key", node, f"this row has no {quoted(name)}, which the first row has")
+            faults.add("missing-key", node, f"this row has no {quote(name)}, which the first row has")

@@ -139,7 +139,7 @@ def _conversation_settings(layers: _Layers) -> ConversationSettings | None:
     environment = layers.value("environment", read.environment)
     setup = layers.merged("setup", read.setup)
     stubs = layers.merged("stubs", read.stubs)
-    unmatched = layers.value("unmatched", read.unmatched)
+    unmatched = layers.value("unmatched", read.unmatched_result)
     max_steps = layers.value("max_steps", read.max_steps)
     user = layers.value("user", read.user)
     if not (environment or setup or stubs or unmatched or max_steps or user):

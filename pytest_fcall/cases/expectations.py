@@ -13,7 +13,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.calls import call_patterns, expected_call
-from pytest_fcall.cases.faults import Faults, SourceFile, quoted
+from pytest_fcall.cases.faults import Faults, SourceFile, quote
 from pytest_fcall.cases.files import Reach
 from pytest_fcall.cases.foreign_calls import add_fault_of_source, add_fault_of_wire
 from pytest_fcall.cases.node_values import Entries
@@ -171,7 +171,7 @@ def _stage(nodes: Sequence[Node], scope: Scope, *, strict: bool) -> _Stage:
         calls.append(call)
         if call.name:
             if call.name in names:
-                message = f"another call is named {quoted(call.name)}"
+                message = f"another call is named {quote(call.name)}"
                 scope.faults.add("duplicate-name", node, message, "choose another name")
             (scope.known_calls if strict else names).add(call.name)
     scope.known_calls |= names

@@ -86,7 +86,7 @@ class Faults(list[Fault]):
         self.append(self.source.fault(code, place, message, hint))
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A name or value for a message: in back quotes, printable, shortened."""
     short = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 1] + "…"
     return f"`{_printable(short)}`"

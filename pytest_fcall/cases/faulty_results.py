@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, get_args
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import Faults, quoted
+from pytest_fcall.cases.faults import Faults, quote
 from pytest_fcall.cases.ids import fault_id
 from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.patterns import pattern
@@ -47,7 +47,7 @@ def faulty_cases(case: Case, wanted: Sequence[ResultFault], place: Node | None, 
         if _may_come_up(case, fault):
             yield _with_fault(case, fault)
         elif place is not None:
-            names = " or ".join(map(quoted, fault.tools))
+            names = " or ".join(map(quote, fault.tools))
             message = f"no call of {names} is expected or allowed, so its result cannot be faulty"
             faults.add("contradiction", place, message, "name a tool in `tool` that the case expects")
 
@@ -135,7 +135,7 @@ def _check(
         faults.add("contradiction", found.key("retries"), message, "let `retries` be at least `times`")
     for other in others:
         if any(glob_matches(glob, other) for glob in tools):
-            message = f"{quoted(other)} is faulty itself, so it cannot be called instead"
+            message = f"{quote(other)} is faulty itself, so it cannot be called instead"
             faults.add("contradiction", found.key("recovery"), message, "name another tool")
 
 
@@ -156,7 +156,7 @@ def _times(found: Entries, faults: Faults) -> int | None:
     if isinstance(node, ScalarNode) and node.tag == STR:
         if node.value != "always":
             hint = "write a number from 1 on, or `always`"
-            faults.add("wrong-value", node, f"`times` cannot be {quoted(node.value)}", hint)
+            faults.add("wrong-value", node, f"`times` cannot be {quote(node.value)}", hint)
         return None
     return node_values.integer(node, faults, "`times`", least=1)
 

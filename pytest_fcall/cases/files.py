@@ -11,7 +11,7 @@ from typing import NamedTuple
 from yaml import Node
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, quoted
+from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, quote
 from pytest_fcall.cases.file_names import is_read_as_id
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core.case import Fault
@@ -68,7 +68,7 @@ def check_reach(path: Path, node: Node, reach: Reach, faults: Faults) -> bool:
     """Whether a path that a node names may be read. Adds a fault if it may not."""
     if reach.includes(path):
         return True
-    message = f"{quoted(node.value)} is {_real(path)}, which is outside of the root folder {reach.root}"
+    message = f"{quote(node.value)} is {_real(path)}, which is outside of the root folder {reach.root}"
     hint = "move it there, or allow its folder in the configuration of pytest: fc_outside = FOLDER"
     faults.add("outside-root", node, message, hint)
     return False
@@ -91,11 +91,11 @@ def find_file(
         path = other(path) if other else path
         check_regular(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        hint = f"paths are relative to {quoted(folder.name or '.')}, the folder of this file"
-        faults.add("missing-file", node, f"there is no file {quoted(name)}", hint)
+        hint = f"paths are relative to {quote(folder.name or '.')}, the folder of this file"
+        faults.add("missing-file", node, f"there is no file {quote(name)}", hint)
         return None
     except OSError as error:
-        faults.add("bad-file", node, f"{quoted(name)} cannot be read: {error.strerror}")
+        faults.add("bad-file", node, f"{quote(name)} cannot be read: {error.strerror}")
         return None
     return path
 
@@ -109,7 +109,7 @@ def read_bytes(node: Node, folder: Path, reach: Reach, faults: Faults) -> tuple[
         return path, read_regular(path)
     except OSError as error:
         code = "too-large" if error.errno == EFBIG else "bad-file"
-        faults.add(code, node, f"{quoted(path.name)} cannot be read: {error.strerror}")
+        faults.add(code, node, f"{quote(path.name)} cannot be read: {error.strerror}")
         return None
 
 
@@ -122,10 +122,10 @@ def read_string(node: Node, folder: Path, reach: Reach, faults: Faults) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        faults.add("bad-file", node, f"{quoted(path.name)} is not UTF-8", "save it as UTF-8")
+        faults.add("bad-file", node, f"{quote(path.name)} is not UTF-8", "save it as UTF-8")
         return ""
     if not text.strip():
-        faults.add("bad-file", node, f"{quoted(path.name)} is empty")
+        faults.add("bad-file", node, f"{quote(path.name)} is empty")
     return text.replace("\r\n", "\n").removesuffix("\n")
 
 
@@ -143,11 +143,11 @@ def read_data(path: Path, node: Node, faults: Faults) -> Json:
     except UnreadableFile as error:
         inner.append(error.fault)
     except ValueError as error:
-        faults.add("bad-file", node, f"{quoted(path.name)} is {error}")
+        faults.add("bad-file", node, f"{quote(path.name)} is {error}")
         return None
     for fault in inner:
         where = fault.location
         faults.add("bad-file", node, f"{where.path}:{where.line}:{where.column}: {fault.message}", fault.hint)
     if data is None and not inner:
-        faults.add("bad-file", node, f"{quoted(path.name)} is empty")
+        faults.add("bad-file", node, f"{quote(path.name)} is empty")
     return None if inner else data

@@ -8,7 +8,7 @@ import re
 from yaml import Node, ScalarNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import Faults, quoted
+from pytest_fcall.cases.faults import Faults, quote
 from pytest_fcall.cases.yaml.values import NULL
 
 _LONGEST = 200
@@ -52,10 +52,10 @@ def tag(node: Node, faults: Faults) -> str:
     if name in _PYTEST_MARKS or name.startswith("fc"):
         owner = "pytest" if name in _PYTEST_MARKS else "pytest-fcall"
         hint = f"the key `{name}:` of a case does that" if name in {"skip", "xfail"} else "take another name"
-        faults.add("reserved-tag", node, f"the tag {quoted(name)} is reserved by {owner}", hint)
+        faults.add("reserved-tag", node, f"the tag {quote(name)} is reserved by {owner}", hint)
     elif not name.isidentifier() or keyword.iskeyword(name):
         hint = "use letters, digits and underscores only, so that `-m` can select it"
-        faults.add("bad-tag", node, f"{quoted(name)} cannot be a pytest marker", hint)
+        faults.add("bad-tag", node, f"{quote(name)} cannot be a pytest marker", hint)
     return name
 
 

@@ -13,7 +13,7 @@ from yaml import MappingNode, Node, SequenceNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.calls import call_patterns
-from pytest_fcall.cases.faults import Faults, quoted
+from pytest_fcall.cases.faults import Faults, quote
 from pytest_fcall.cases.ids import attack_id
 from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.patterns import pattern
@@ -103,7 +103,7 @@ def _why_unreachable(case: Case, attack: Injection) -> tuple[str, str] | None:
     may_be_called = [tool.name for tool in case.tools] if any(map(_expects_calls, case.turns)) else []
     if not in_messages and not may_be_called:
         return "`inject` puts an attack into results of tools, and no call is expected here", "leave it out"
-    names = " or ".join(map(quoted, attack.into))
+    names = " or ".join(map(quote, attack.into))
     if not any(glob_matches(glob, tool) for glob in attack.into for tool in (*in_messages, *may_be_called)):
         return f"no tool of the case is {names}", "name a tool whose results carry the attack in `into`"
     return None
@@ -197,7 +197,7 @@ def _forms(node: Node, faults: Faults) -> Mapping[str, str]:
             forms[name] = FORMS[name]
         elif name:
             hint = did_you_mean(name, FORMS) or f"one of {', '.join(FORMS)}, or `{{NAME: text with {{goal}}}}`"
-            faults.add("unknown-name", item, f"unknown form of attack {quoted(name)}", hint)
+            faults.add("unknown-name", item, f"unknown form of attack {quote(name)}", hint)
     if not nodes:
         faults.add("wrong-value", node, "`forms` is empty", "leave it out for all of them")
     return forms

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import quoted
+from pytest_fcall.cases.faults import quote
 from pytest_fcall.cases.files import find_file, read_bytes, read_data, read_string
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml.values import NULL
@@ -152,7 +152,7 @@ class Messages:
         media_type = next((name for magic, name in _MEDIA_TYPES.items() if data.startswith(magic)), None)
         if media_type is None:
             hint = "supported: PNG, JPEG, GIF and WebP"
-            self._faults.add("bad-file", node, f"{quoted(node.value)} is not a supported picture", hint)
+            self._faults.add("bad-file", node, f"{quote(node.value)} is not a supported picture", hint)
             return {}
         sha256 = hashlib.sha256(data).hexdigest()
         return {"type": "image_file", "image_file": {"path": str(path), "media_type": media_type, "sha256": sha256}}

@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from pytest_fcall.cases.faults import Faults, one_of, quoted
+from pytest_fcall.cases.faults import Faults, one_of, quote
 from pytest_fcall.cases.yaml.values import BOOL, FLOAT, INT, MAP, MERGE, NULL, SCALAR_TAGS, SEQ, STR, short_tag
 from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.values import Json
@@ -59,7 +59,7 @@ def entries(node: Node, faults: Faults, what: str, keys: Collection[str] | None 
             merged.append(pair[1])
         elif (name := key.value) in found:
             first = faults.source.location(found.key(name)).line
-            faults.add("duplicate-key", key, f"duplicate key {quoted(name)}, first defined in line {first}")
+            faults.add("duplicate-key", key, f"duplicate key {quote(name)}, first defined in line {first}")
         else:
             found[name] = pair
     for other in merged:
@@ -77,7 +77,7 @@ def check_keys(found: Entries, known: Collection[str], faults: Faults, what: str
             hint = did_you_mean(name, known) or one_of(sorted(known))
             if _lacks_colon(key, value):
                 hint = "a comma in braces ends a value: put the text before it in quotes"
-            faults.add("unknown-key", key, f"{what} has no key {quoted(name)}", hint)
+            faults.add("unknown-key", key, f"{what} has no key {quote(name)}", hint)
 
 
 def _lacks_colon(key: Node, value: Node) -> bool:
@@ -111,7 +111,7 @@ def mappings(node: Node, faults: Faults, what: str) -> list[Node]:
 def check_different(names: Sequence[str], node: Node, faults: Faults, what: str) -> None:
     """Add a fault for each name that two entries have."""
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-        faults.add("duplicate-name", node, f"two {what} are named {quoted(name)}", "give each entry an `id`")
+        faults.add("duplicate-name", node, f"two {what} are named {quote(name)}", "give each entry an `id`")
 
 
 def text(node: Node, faults: Faults, what: str) -> str:
@@ -207,9 +207,7 @@ def choice(node: Node, faults: Faults, what: str, words: Collection[_Word], defa
         if each == found:
             return each
     if found:
-        faults.add(
-            "wrong-value", node, f"{what} cannot be {quoted(found)}", did_you_mean(found, words) or one_of(words)
-        )
+        faults.add("wrong-value", node, f"{what} cannot be {quote(found)}", did_you_mean(found, words) or one_of(words))
     return default
 
 
@@ -254,7 +252,7 @@ def scalar(node: Node, faults: Faults) -> bool | int | float | str | None:
     try:
         return convert(node.value)
     except ValueError as error:
-        faults.add("wrong-value", node, f"{quoted(node.value)} {error}")
+        faults.add("wrong-value", node, f"{quote(node.value)} {error}")
         return None
 
 
@@ -264,7 +262,7 @@ def _check_quotes(node: Node, faults: Faults) -> None:
         return
     inner = node.value[1:-1] if node.value[-1] in _TYPOGRAPHIC_QUOTES else node.value[1:]
     if _TYPOGRAPHIC_QUOTES.isdisjoint(inner):
-        message = f"the quotes of {quoted(node.value)} are typographic, which YAML takes for a part of the string"
+        message = f"the quotes of {quote(node.value)} are typographic, which YAML takes for a part of the string"
         hint = f"""write "{inner[:40]}", or '{node.value[:40]}' for a string with such quotes"""
         faults.add("typographic-quotes", node, message, hint)
 
@@ -272,7 +270,7 @@ def _check_quotes(node: Node, faults: Faults) -> None:
 def wrong_type(node: Node, faults: Faults, what: str, wanted: str, hint: str = "") -> None:
     """Add the fault that a node is not of the wanted type."""
     if node.tag not in SCALAR_TAGS and node.tag not in {MAP, SEQ}:
-        message = f"unsupported YAML tag {quoted(short_tag(node.tag))}"
+        message = f"unsupported YAML tag {quote(short_tag(node.tag))}"
         faults.add("unknown-tag", node, message, "quote a string that begins with `!`")
     elif node.tag == NULL:
         faults.add("wrong-type", node, f"{what} must be {wanted}, but it is empty", hint)
@@ -288,7 +286,7 @@ def describe(node: Node) -> str:
         return "a list"
     if node.tag == STR:
         return "a string"
-    return f"the value {quoted(str(node.value))}"
+    return f"the value {quote(str(node.value))}"
 
 
 def node_at(node: Node, path: Sequence[str | int]) -> Node:

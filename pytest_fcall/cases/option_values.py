@@ -13,7 +13,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.calls import call_patterns
-from pytest_fcall.cases.faults import Faults, one_of, quoted
+from pytest_fcall.cases.faults import Faults, one_of, quote
 from pytest_fcall.cases.ids import tag
 from pytest_fcall.cases.messages import Messages
 from pytest_fcall.cases.node_values import one_or_many
@@ -111,7 +111,7 @@ def samples(node: Node, scope: Scope) -> Samples:
     found = node_values.entries(node, faults, "`samples`", ("count", "rule"))
     rule = node_values.text(found["rule"][1], faults, "the rule of `samples`") if "rule" in found else "all"
     if rule and not is_rule(rule):
-        faults.add("wrong-value", found["rule"][1], f"unknown rule {quoted(rule)}", "all, any, or such as rate>=0.8")
+        faults.add("wrong-value", found["rule"][1], f"unknown rule {quote(rule)}", "all, any, or such as rate>=0.8")
     if "count" in found:
         return Samples(_sample_count(found["count"][1], faults), rule)
     faults.add("missing-key", node, "`samples` needs a `count`", "a number")
@@ -168,7 +168,7 @@ def _tool_choice(node: Node, scope: Scope) -> Json:
         return word
     if word not in scope.toolbox.tools and scope.toolbox.is_complete:
         hint = did_you_mean(word, (*_TOOL_CHOICES, *scope.toolbox.tools)) or f"{one_of(_TOOL_CHOICES)}, or a tool"
-        scope.faults.add("wrong-value", node, f"`tool_choice` cannot be {quoted(word)}", hint)
+        scope.faults.add("wrong-value", node, f"`tool_choice` cannot be {quote(word)}", hint)
     return {"type": "function", "function": {"name": word}}
 
 
@@ -214,14 +214,14 @@ def environment(node: Node, scope: Scope) -> str:
         return target
     if not _TARGET.fullmatch(target):
         hint = f"such as shop.fake:make, or one of {', '.join(ENVIRONMENT_SOURCES)}"
-        message = f"{quoted(target)} is neither a module nor `module:callable`"
+        message = f"{quote(target)} is neither a module nor `module:callable`"
         scope.faults.add("wrong-value", node, message, hint)
     elif target in ENVIRONMENT_SOURCES:
         _check_environment_source(target, node, scope)
     elif (meant := did_you_mean(target, ENVIRONMENT_SOURCES)) and find_spec(
         target.partition(".")[0].partition(":")[0]
     ) is None:
-        scope.faults.add("wrong-value", node, f"there is no module {quoted(target)}", meant)
+        scope.faults.add("wrong-value", node, f"there is no module {quote(target)}", meant)
     return target
 
 
@@ -248,7 +248,7 @@ def stubs(node: Node, scope: Scope) -> Mapping[str, Json]:
     return {name: node_values.value(pair[1], scope.faults) for name, pair in found.items()}
 
 
-def unmatched(node: Node, scope: Scope) -> tuple[Json]:
+def unmatched_result(node: Node, scope: Scope) -> tuple[Json]:
     """The result of a call that nothing else answers, in a tuple because it may be null."""
     return (node_values.value(node, scope.faults),)
 
@@ -321,7 +321,7 @@ OPTION_READERS: Mapping[str, Callable[[Node, Scope], object]] = MappingProxyType
         "environment": environment,
         "setup": setup,
         "stubs": stubs,
-        "unmatched": unmatched,
+        "unmatched": unmatched_result,
         "max_steps": max_steps,
         "user": user,
         "inject": inject,

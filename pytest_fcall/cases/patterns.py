@@ -12,7 +12,7 @@ from typing import get_args
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import one_of, quoted
+from pytest_fcall.cases.faults import one_of, quote
 from pytest_fcall.cases.node_values import Entries
 from pytest_fcall.cases.scope import Scope, check_library
 from pytest_fcall.cases.yaml.values import BOOL, STR
@@ -50,7 +50,7 @@ def patterns(node: Node, scope: Scope, what: str) -> dict[str, Pattern]:
     found = node_values.entries(node, scope.faults, what)
     for name, (key, _) in found.items():
         if name.startswith("$"):
-            message = f"operators are not allowed as names of {what}: {quoted(name)}"
+            message = f"operators are not allowed as names of {what}: {quote(name)}"
             scope.faults.add("bad-operator", key, message, "put the operator behind a name")
     # The cases of a file name the same arguments: one text for all takes a twentieth less memory.
     return {intern(name): pattern(pair[1], scope) for name, pair in found.items()}
@@ -64,7 +64,7 @@ def _operator(found: Entries, scope: Scope) -> Operator:
     first, *others = [name for name in found if name.startswith("$")]
     key, operand = found[first]
     if others:
-        message = f"only one operator per mapping: found {quoted(first)} and {quoted(others[0])}"
+        message = f"only one operator per mapping: found {quote(first)} and {quote(others[0])}"
         scope.faults.add("bad-operator", found.key(others[0]), message, "put each into a mapping of its own, in `$all`")
         return _UNREADABLE
     name = first[1:]
@@ -77,7 +77,7 @@ def _operator(found: Entries, scope: Scope) -> Operator:
         return Operator(name, pattern(operand, scope), options)
     known = [f"${known}" for known in (*OPERATORS, *scope.extensions.comparators)]
     hint = did_you_mean(first, known) or "a plain value with dollar keys goes into `$literal:`"
-    scope.faults.add("unknown-operator", key, f"there is no operator {quoted(first)}", hint)
+    scope.faults.add("unknown-operator", key, f"there is no operator {quote(first)}", hint)
     return _UNREADABLE
 
 
@@ -89,7 +89,7 @@ def _options(name: str, spec: OperatorSpec, rest: Mapping[str, tuple[Node, Node]
         else:
             available = f"its options are: {', '.join(spec.options)}" if spec.options else "it has no options"
             hint = did_you_mean(option, spec.options) or available
-            scope.faults.add("bad-operator", key, f"{quoted(name)} has no option {quoted(option)}", hint)
+            scope.faults.add("bad-operator", key, f"{quote(name)} has no option {quote(option)}", hint)
     return options
 
 
@@ -112,7 +112,7 @@ def _regex(node: Node, scope: Scope) -> Json:
     try:
         compiled_expression(text)
     except ValueError as error:
-        scope.faults.add("bad-operand", node, f"{quoted(text)} {error}")
+        scope.faults.add("bad-operand", node, f"{quote(text)} {error}")
     return text
 
 
@@ -133,7 +133,7 @@ def _tolerance(node: Node, scope: Scope) -> Json:
     if isinstance(node, ScalarNode) and _PERCENT.fullmatch(node.value):
         return str(node.value)
     if node.tag == STR:
-        scope.faults.add("bad-operand", node, f"{quoted(node.value)} is not a tolerance", "a number, or such as 10%")
+        scope.faults.add("bad-operand", node, f"{quote(node.value)} is not a tolerance", "a number, or such as 10%")
         return 0
     return node_values.not_negative(node, scope.faults, "a tolerance", code="bad-operand")
 
@@ -218,7 +218,7 @@ def _clock_time(node: Node, scope: Scope) -> str:
 def _not_a(text: str, what: str, hint: str, node: Node, scope: Scope) -> None:
     """Add the fault that a string cannot be read; that an empty one is wrong has been added before."""
     if text:
-        scope.faults.add("bad-operand", node, f"{quoted(text)} is not a {what}", hint)
+        scope.faults.add("bad-operand", node, f"{quote(text)} is not a {what}", hint)
 
 
 def _parses(parse: Callable[[str], object], text: str) -> bool:
@@ -252,7 +252,7 @@ def _reference(node: Node, scope: Scope) -> Json:
     elif (name := found["name"]) not in scope.known_calls:
         hint = did_you_mean(name, scope.known_calls)
         hint = hint or f"write `as: {name}` beside that call, and put this one into a later `then:`"
-        scope.faults.add("unknown-reference", node, f"no earlier call is named {quoted(name)}", hint)
+        scope.faults.add("unknown-reference", node, f"no earlier call is named {quote(name)}", hint)
     return text
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import Faults, quoted
+from pytest_fcall.cases.faults import Faults, quote
 from pytest_fcall.cases.yaml.values import NULL, STR
 from pytest_fcall.core.message_text import did_you_mean
 
@@ -52,7 +52,7 @@ def read_clock(node: Node, faults: Faults) -> datetime | None:
         now = datetime.fromisoformat(text)
     except ValueError:
         if text:
-            faults.add("bad-now", node, f"{quoted(text)} is not a date and time", "such as 2026-11-21T16:30:00-08:00")
+            faults.add("bad-now", node, f"{quote(text)} is not a date and time", "such as 2026-11-21T16:30:00-08:00")
         return None
     return now if now.tzinfo else now.replace(tzinfo=UTC)
 
@@ -126,11 +126,11 @@ class Placeholders:
                     did_you_mean(name, self.values)
                     or f'for the braces themselves, give each row `{name}: "{{{name}}}"`'
                 )
-                faults.add("unknown-name", place, f"the matrix has no column {quoted(name)}", hint)
+                faults.add("unknown-name", place, f"the matrix has no column {quote(name)}", hint)
             return found[0]
         if not isinstance(value, ScalarNode):
             hint = f'"{{{name}}}" alone may be any value'
-            faults.add("wrong-type", place, f"the value of {quoted(name)} cannot be put into a string", hint)
+            faults.add("wrong-type", place, f"the value of {quote(name)} cannot be put into a string", hint)
             return found[0]
         return str(value.value)
 
@@ -141,7 +141,7 @@ class Placeholders:
             return format_clock(self.now, found["form"])
         except ValueError as error:
             hint = "available: " + " ".join(f"%{letter}" for letter in _WRITERS)
-            faults.add("bad-now", place, f"unknown part of a date {quoted(str(error))}", hint)
+            faults.add("bad-now", place, f"unknown part of a date {quote(str(error))}", hint)
             return found[0]
 
     def _unquoted(self, node: MappingNode, faults: Faults) -> Node | None:
@@ -152,5 +152,5 @@ class Placeholders:
         if not isinstance(key, ScalarNode) or key.value not in self.values or value.tag != NULL or value.value:
             return None
         hint = f'put it in quotes: "{{{key.value}}}"'
-        faults.add("wrong-type", node, f"{quoted(key.value)} in braces without quotes is a mapping", hint)
+        faults.add("wrong-type", node, f"{quote(key.value)} in braces without quotes is a mapping", hint)
         return self.values[key.value]

@@ -15,7 +15,7 @@ from yaml import Node, ScalarNode
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case import FileContext
 from pytest_fcall.cases.defaults import Defaults, Layer
-from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, quoted
+from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile, quote
 from pytest_fcall.cases.files import Reach, anywhere, display_path, find_file
 from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
 from pytest_fcall.cases.option_values import DEFAULT_KEYS
@@ -108,7 +108,7 @@ def _file_parts(part: FilePart, reach: Reach) -> tuple[list[FilePart], list[Faul
         for _, node in one_or_many(part.entries["include"][1], faults, "`include`"):
             path = find_file(node, part.path.parent, reach, faults)
             if path in chain:
-                faults.add("bad-file", node, f"{quoted(node.value)} includes itself", "leave this `include` out")
+                faults.add("bad-file", node, f"{quote(node.value)} includes itself", "leave this `include` out")
             elif path and all(path != other.path for other in parts):
                 include(path, chain)
         found.extend(faults)
@@ -161,7 +161,7 @@ def _tools(
                 where = f"{source.path}:{source.location(node).line}"
                 if tool.name in tools:
                     hint = "put `as:` beside a source, or leave one out with `without:`"
-                    message = f"two tools are named {quoted(tool.name)}: the first is at {tools[tool.name][1]}"
+                    message = f"two tools are named {quote(tool.name)}: the first is at {tools[tool.name][1]}"
                     faults.add("duplicate-tool", _name_node(node, tool), message, hint)
                 elif _is_usable(tool, node, faults):
                     tools[tool.name] = (tool, where)
@@ -180,7 +180,7 @@ def _tool_text(part: FilePart, tool_file: Callable[[Path], Path] | None) -> tupl
         source = read_text(path, part.source.path)
     except UnreadableFile as error:
         faults = Faults(part.source)
-        message = f"the other version of {quoted(part.path.name)}: {error.fault.message}"
+        message = f"the other version of {quote(part.path.name)}: {error.fault.message}"
         faults.add("bad-file", part.entries["tools"][1], message)
         return part.source, Entries(), faults
     faults = Faults(source)
@@ -238,7 +238,7 @@ def _is_usable(tool: Tool, node: Node, faults: Faults) -> bool:
     try:
         tool_schema(tool)
     except SchemaError as error:
-        message = f"the schema of {quoted(tool.name)} cannot be used: {error.message}"
+        message = f"the schema of {quote(tool.name)} cannot be used: {error.message}"
         faults.add("bad-tool", node_at(node, ("parameters", *error.path)), message, error.hint)
         return False
     return True

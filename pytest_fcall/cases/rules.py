@@ -8,7 +8,7 @@ from typing import get_args
 from yaml import MappingNode, Node
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import Faults, quoted
+from pytest_fcall.cases.faults import Faults, quote
 from pytest_fcall.cases.node_values import glob
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope, check_tool_name
@@ -65,7 +65,7 @@ def _rule(path: str, node: Node, scope: Scope) -> MatchRule:
 def _check_path(place: Node, path: str, scope: Scope) -> None:
     tool, _, parameter = path.rpartition(".")
     if path and not (tool and parameter):
-        message = f"{quoted(path)} is not of the form TOOL.PARAMETER"
+        message = f"{quote(path)} is not of the form TOOL.PARAMETER"
         scope.faults.add("wrong-value", place, message, 'such as "*.city" or "book.seat"')
         return
     tool, parameter = _split(path, scope)
@@ -74,7 +74,7 @@ def _check_path(place: Node, path: str, scope: Scope) -> None:
     schema = scope.toolbox.schema(tool) if scope.toolbox.is_complete else None
     if schema and not schema.allows_more_arguments and not is_glob(parameter) and parameter not in schema.parameters:
         hint = clauses(scope.toolbox.lock_hint(tool), did_you_mean(parameter, schema.parameters))
-        scope.faults.add("unknown-argument", place, f"{quoted(tool)} has no argument {quoted(parameter)}", hint)
+        scope.faults.add("unknown-argument", place, f"{quote(tool)} has no argument {quote(parameter)}", hint)
 
 
 def _split(path: str, scope: Scope) -> tuple[str, str]:

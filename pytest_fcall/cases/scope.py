@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from yaml import Node
 
-from pytest_fcall.cases.faults import Faults, one_of, quoted
+from pytest_fcall.cases.faults import Faults, one_of, quote
 from pytest_fcall.cases.files import Reach
 from pytest_fcall.cases.placeholders import Placeholders
 from pytest_fcall.core.expectation import MatchRule, Profile
@@ -111,7 +111,7 @@ def check_tool_name(node: Node, name: str, scope: Scope) -> bool:
         meant = did_you_mean(name, tools)
         others = one_of(tools) if tools else "the file has no tools: give it `tools:`"
         hint = clauses("" if meant else others, scope.toolbox.lock_hint(name), meant)
-        scope.faults.add("unknown-tool", node, f"there is no tool {quoted(name)}", hint)
+        scope.faults.add("unknown-tool", node, f"there is no tool {quote(name)}", hint)
     return False
 
 

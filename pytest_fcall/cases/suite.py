@@ -16,7 +16,7 @@ from yaml import Node, ScalarNode
 from pytest_fcall.cases import node_values
 from pytest_fcall.cases.case import FileContext
 from pytest_fcall.cases.defaults import Options
-from pytest_fcall.cases.faults import Faults, one_of, quoted
+from pytest_fcall.cases.faults import Faults, one_of, quote
 from pytest_fcall.cases.files import check_reach
 from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.placeholders import Placeholders
@@ -104,7 +104,7 @@ def suite_cases(
         faults.add("bad-suite", at_fault, str(error))
         return []
     if twice := next((case.id for case in cases if case.id in taken), None):
-        message = f"the suite and the file both have a case {quoted(twice)}"
+        message = f"the suite and the file both have a case {quote(twice)}"
         faults.add("duplicate-id", place, message, "rename the one in `cases`")
     return _with_defaults(cases, selection, place, context, faults)
 
@@ -123,7 +123,7 @@ def _selection(found: Entries, context: FileContext, faults: Faults) -> _Selecti
         parts.setdefault(name, []).extend(named)
         if name and name not in known:
             hint = did_you_mean(name, known) or (one_of(known) if known else "no suite is installed")
-            faults.add("unknown-suite", node, f"there is no suite {quoted(name)}", hint)
+            faults.add("unknown-suite", node, f"there is no suite {quote(name)}", hint)
     return _Selection(
         parts,
         found.read("path", _data_path, context, faults),
@@ -175,7 +175,7 @@ def _unique(cases: _Cases, locations: dict[str, Location]) -> Iterator[Case | Fa
             yield case
             continue
         first = locations[case.id]
-        message = f"duplicate id {quoted(case.id)}, first used in {first.path}:{first.line}"
+        message = f"duplicate id {quote(case.id)}, first used in {first.path}:{first.line}"
         own = case.faults if isinstance(case, FaultyCase) else (Fault("bad-row", case.location, message),)
         yield FaultyCase(f"{case.id} ({times[case.id]})", case.location, own)
 

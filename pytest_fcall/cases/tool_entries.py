@@ -12,7 +12,7 @@ from typing import NamedTuple
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import Faults, quoted
+from pytest_fcall.cases.faults import Faults, quote
 from pytest_fcall.cases.files import Reach, display_path, find_file, read_data
 from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
 from pytest_fcall.cases.scope import Extensions
@@ -99,7 +99,7 @@ def _inline_tool(node: Node, found: Entries, faults: Faults, extensions: Extensi
         key = next(iter(found.values()))[0]
         kinds = (*_BUILT_IN, *extensions.tool_sources)
         hint = did_you_mean(key.value, kinds) or f"a tool has a `name`; sources are {', '.join(kinds)}"
-        faults.add("unknown-key", key, f"unknown tool source {quoted(key.value)}", hint)
+        faults.add("unknown-key", key, f"unknown tool source {quote(key.value)}", hint)
         return []
     before = len(faults)
     data = node_values.value(node, faults)
@@ -155,7 +155,7 @@ class _Source:
         except SchemaError:
             raise
         except (Exception, SystemExit) as error:  # the user's code may raise anything
-            self.faults.add("bad-tool", node, f"{quoted(spec)} cannot be imported: {type(error).__name__}: {error}")
+            self.faults.add("bad-tool", node, f"{quote(spec)} cannot be imported: {type(error).__name__}: {error}")
             return []
 
     def _locked_tools(self, kind: str, node: Node, found: Entries) -> Sequence[Tool]:
@@ -176,7 +176,7 @@ class _Source:
         except SchemaError as damaged:
             raise SchemaError(damaged.message, hint=hint) from None
         if tools is None:
-            self.faults.add("not-locked", node, f"this source is not in the lock file {quoted(path.name)}", hint)
+            self.faults.add("not-locked", node, f"this source is not in the lock file {quote(path.name)}", hint)
             return []
         if kind != "mcp":
             return tools
@@ -220,7 +220,7 @@ def _picked(tools: Sequence[Tool], found: Entries, faults: Faults) -> list[Tool]
     prefix = node_values.word(found["as"][1], faults, "`as`")
     if prefix and not _PREFIX.fullmatch(prefix):
         hint = "letters, digits, underscores and dashes only"
-        faults.add("wrong-value", found["as"][1], f"{quoted(prefix)} is not a valid prefix of tool names", hint)
+        faults.add("wrong-value", found["as"][1], f"{quote(prefix)} is not a valid prefix of tool names", hint)
     return [
         replace(tool, name=f"{prefix}__{tool.name}", origin={"name": tool.name, **(tool.origin or {})})
         for tool in picked
@@ -237,7 +237,7 @@ def pick_tools(tools: Sequence[Tool], found: Entries, faults: Faults) -> list[To
         globs = one_or_many(found[key][1], faults, f"each of `{key}`")
         for glob, node in globs:
             if glob and not any(glob_matches(glob, name) for name in names):
-                message = f"no tool matches {quoted(glob)}" if is_glob(glob) else f"there is no tool {quoted(glob)}"
+                message = f"no tool matches {quote(glob)}" if is_glob(glob) else f"there is no tool {quote(glob)}"
                 faults.add("unknown-tool", node, message, did_you_mean(glob, names))
         picked = [tool for tool in picked if any(glob_matches(glob, tool.name) for glob, _ in globs) == (key == "only")]
     return picked

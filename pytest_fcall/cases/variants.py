@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.faults import one_of, quoted
+from pytest_fcall.cases.faults import one_of, quote
 from pytest_fcall.cases.files import find_file, read_data
 from pytest_fcall.cases.scope import Scope
 from pytest_fcall.cases.yaml.values import INT, NULL
@@ -38,7 +38,7 @@ def read_variants(node: Node, scope: Scope) -> tuple[WantedRelation, ...]:
         if wanted is None:
             continue
         if wanted.name in found:
-            message = f"{quoted(wanted.name)} is there twice"
+            message = f"{quote(wanted.name)} is there twice"
             scope.faults.add("contradiction", item, message, "give it a `count` instead")
         found[wanted.name] = wanted
     return tuple(found.values())
@@ -54,7 +54,7 @@ def _read_word(node: ScalarNode, scope: Scope, specs: Mapping[str, RelationSpec]
         return tuple(WantedRelation(name) for name, spec in specs.items() if not spec.needed)
     if word and word != "none":
         hint = f"such as `variants: [{word}]`" if word in specs else "`none`, `all`, or a list such as [tool_order]"
-        scope.faults.add("wrong-value", node, f"`variants` cannot be {quoted(word)}", hint)
+        scope.faults.add("wrong-value", node, f"`variants` cannot be {quote(word)}", hint)
     return ()
 
 
@@ -73,7 +73,7 @@ def _read_relation(node: Node, scope: Scope, specs: Mapping[str, RelationSpec]) 
         return None
     if name not in specs:
         hint = did_you_mean(name, specs) or one_of(specs)
-        scope.faults.add("unknown-name", key, f"there is no relation {quoted(name)}", hint)
+        scope.faults.add("unknown-name", key, f"there is no relation {quote(name)}", hint)
         return None
     if value is None or value.tag == NULL:
         value = None
@@ -140,10 +140,10 @@ def _tools(node: Node, scope: Scope) -> tuple[Tool, ...] | None:
     try:
         tools = tuple(tools_from_data(data, source=word))
     except SchemaError as error:
-        scope.faults.add("bad-tool", node, f"{quoted(word)}: {error.message}", error.hint)
+        scope.faults.add("bad-tool", node, f"{quote(word)}: {error.message}", error.hint)
         return ()
     if not tools:
-        scope.faults.add("bad-tool", node, f"{quoted(word)} has no tools that are written out")
+        scope.faults.add("bad-tool", node, f"{quote(word)} has no tools that are written out")
     return tools
 
 

@@ -34,7 +34,7 @@ from pytest_fcall.tracking.acceptance import (
 from pytest_fcall.tracking.baseline_file import SUFFIX, baseline_path
 from pytest_fcall.tracking.bookkeeping import measurement_path
 from pytest_fcall.tracking.history import History
-from pytest_fcall.tracking.merged_baseline import Mended, Side, mend_baseline
+from pytest_fcall.tracking.merged_baseline import MergeResult, Side, mend_baseline
 from pytest_fcall.tracking.run_file import runs_folder
 from pytest_fcall.tracking.stanza import Stanza, parse_stanza
 
@@ -327,7 +327,7 @@ def _mend_baselines(root: Path, side: Side, names: Sequence[str]) -> int:
     return 1 if problems else 0
 
 
-def _mended_lines(mended: Mended, side: Side) -> Iterator[str]:
+def _mended_lines(mended: MergeResult, side: Side) -> Iterator[str]:
     if mended.chosen:
         yield f"{side} of {plural_text(len(mended.chosen), 'case')}: {_case_list(mended.chosen)}"
     if mended.undecided:

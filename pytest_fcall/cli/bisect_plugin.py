@@ -18,7 +18,7 @@ from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.suspects import NotBisected, OldSide, suspect_of
 from pytest_fcall.reporting.bisected import BisectedCase, edit_lines, result_lines
 from pytest_fcall.reporting.terminal import marks_for
-from pytest_fcall.session.bisection.bisection import Bisection, cost_of_request, undoing_lines
+from pytest_fcall.session.bisection.bisection import Bisection, cost_of_request, undo_lines
 from pytest_fcall.session.bisection.suspect import Allowance, Suspect
 from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.models import NamedModel, parse_model
@@ -112,7 +112,7 @@ class BisectPlugin(InProcessPlugin):
         self, found: Sequence[BisectedCase], bisection: Bisection, allowance: Allowance, config: pytest.Config
     ) -> list[str]:
         lines = ["", *result_lines(found, bisection.edits, self._width, marks_for(self._out.encoding or "ascii"))]
-        patch, notes = undoing_lines(found, bisection.suspects, config.rootpath)
+        patch, notes = undo_lines(found, bisection.suspects, config.rootpath)
         if self._options.patch and patch:
             replace_file(self._options.patch, [patch.encode("utf-8", "surrogatepass")])
             notes = [f"the patch is in {self._options.patch}", *notes]

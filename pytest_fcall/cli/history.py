@@ -83,7 +83,13 @@ def _watch(
 ) -> int:
     """Judge the new nights; 1 where one raises an alarm, 10 where there is none to judge."""
     from pytest_fcall.session.result.watched_runs import nights_of, watched_models
-    from pytest_fcall.tracking.night_watch import WatchFileError, acknowledged, read_watches, watch_path, write_watches
+    from pytest_fcall.tracking.night_watch import (
+        WatchFileError,
+        read_watches,
+        restarted_watch,
+        watch_path,
+        write_watches,
+    )
 
     path = watch_path(root)
     try:
@@ -103,7 +109,7 @@ def _watch(
         print("fcall history: no run with an answer that a model gave is there: nothing to watch", file=sys.stderr)
         return 1
     if acknowledge:
-        after |= {each.model: acknowledged(after[each.model]) for each in models}
+        after |= {each.model: restarted_watch(after[each.model]) for each in models}
     _print_watch(models, as_json=as_json)
     if after != watches:
         write_watches(path, after)

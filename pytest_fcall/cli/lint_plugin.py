@@ -10,7 +10,7 @@ from pytest_fcall.cases.files import path_fault
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.core.case import Case, Fault, judge_fault
 from pytest_fcall.plugin import not_collected
-from pytest_fcall.plugin.collected import collected, uncollected_lines
+from pytest_fcall.plugin.collected import collection_findings, uncollected_lines
 from pytest_fcall.plugin.collection import UnreadableCaseFile
 from pytest_fcall.plugin.item import CaseItem
 
@@ -45,11 +45,11 @@ class CaseFileReader(CaseFilesPlugin):
         """Look at all cases, before any option deselects some. Under several models each is there more than once."""
         entries = {id(item.case): item.case for item in items if isinstance(item, CaseItem)}
         late = (judge_fault(entry) for entry in entries.values() if isinstance(entry, Case))
-        paths = (path_fault(file.path, config.rootpath) for file in collected(config).files)
-        found = [*collected(config).faults, *self._unreadable, *(fault for fault in (*late, *paths) if fault)]
+        paths = (path_fault(file.path, config.rootpath) for file in collection_findings(config).files)
+        found = [*collection_findings(config).faults, *self._unreadable, *(fault for fault in (*late, *paths) if fault)]
         self.faults = sorted(found, key=lambda fault: (fault.location.path, fault.location.line))
         self.root, self.cases = config.rootpath, len(entries)
-        self.files = len(collected(config).files) + len(self._unreadable)
+        self.files = len(collection_findings(config).files) + len(self._unreadable)
         self.uncollected = list(uncollected_lines(config, not_collected(config)))
 
     @pytest.hookimpl(tryfirst=True)

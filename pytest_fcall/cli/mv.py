@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, recordings_paths
-from pytest_fcall.backends.recordings.renaming import Asked, follow, rekeyed_recording, renamed_recording
+from pytest_fcall.backends.recordings.renaming import KeyInputs, follow, rekeyed_recording, renamed_recording
 from pytest_fcall.backends.store import ReplyStore, StoreError
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.cases.case_file import read_case_file
@@ -131,8 +131,8 @@ def _move_case(root: Path, store: ReplyStore, file: str, old: str, new_file: str
         target = _beside(after, path.parent.name, recordings_path(after, _ANY).name)
         if (model := read_recordings(path).model) is not None:
             asked = (
-                Asked(model, f"{relative_path(before, root)}::{old}"),
-                Asked(model, f"{relative_path(after, root)}::{new}"),
+                KeyInputs(model, f"{relative_path(before, root)}::{old}"),
+                KeyInputs(model, f"{relative_path(after, root)}::{new}"),
             )
             change = partial(_of_case, case=old, new=new, asked=asked)
             yield from _followed(relative_path(target, root), follow(path, target, Model.by_id(model), change)[0])
@@ -145,7 +145,7 @@ _ANY = Model("any", "any")
 """Stands for a model where only the rest of a path counts."""
 
 
-def _of_case(entry: Recording, case: str, new: str, asked: tuple[Asked, Asked]) -> Recording | None:
+def _of_case(entry: Recording, case: str, new: str, asked: tuple[KeyInputs, KeyInputs]) -> Recording | None:
     moved = rekeyed_recording(entry, *asked) if entry.case == case else None
     return moved and replace(moved, case=new)
 
@@ -201,7 +201,7 @@ def _move_file(root: Path, store: ReplyStore, old: Path, new: Path) -> Iterator[
 
 
 def _of_file(entry: Recording, model: str, names: tuple[str, str]) -> Recording | None:
-    old, new = (Asked(model, f"{name}::{entry.case}") for name in names)
+    old, new = (KeyInputs(model, f"{name}::{entry.case}") for name in names)
     return rekeyed_recording(entry, old, new)
 
 
@@ -225,7 +225,7 @@ def _rename_model(root: Path, store: ReplyStore, old: str, new: str) -> Iterator
     if taken := [path for path in moves.values() if path.exists()]:
         raise _RenameRefused(f"{relative_path(taken[0], root)} exists already")
     yield from _moved({path: target for path, target in moves.items() if not path.name.endswith(recorded)}, root)
-    rekey = partial(rekeyed_recording, old=Asked(old, ""), new=Asked(new, ""))
+    rekey = partial(rekeyed_recording, old=KeyInputs(old, ""), new=KeyInputs(new, ""))
     for path, target in moves.items():
         if path.name.endswith(recorded[0]):
             yield from _followed(relative_path(target, root), *follow(path, target, after, rekey))

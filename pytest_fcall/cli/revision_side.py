@@ -82,7 +82,7 @@ class RevisionSide:
             )
         if "fault" in found:
             raise NoAcceptedVersion(f"{file}::{case.id} cannot be read at {self.revision}: {found['fault']}")
-        now = described(case)
+        now = part_digests(case)
         notes = [
             f"{text} changed since {self.revision}, too: today's {count}"
             for name, text, count in _BESIDE
@@ -127,7 +127,7 @@ class RevisionSide:
         return done.returncode, done.stdout + done.stderr
 
 
-def described(case: Case) -> dict[str, Json]:
+def part_digests(case: Case) -> dict[str, Json]:
     """Digests of the parts of a case that do not belong to its question."""
     from hashlib import sha256
 
@@ -154,7 +154,7 @@ def case_row(file: str, case: Case, request: Request) -> dict[str, Json]:
             for turn in case.turns[1:]
         ],
         "undated": undated,
-        **described(case),
+        **part_digests(case),
     }
 
 

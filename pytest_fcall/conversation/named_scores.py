@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 from pytest_fcall.conversation.evidence import ConversationEvidence, Subject
 from pytest_fcall.conversation.score_formulas import (
     ComparedCalls,
-    Graded,
+    GradedParts,
     Overlap,
     Score,
     api_overlap,
@@ -71,7 +71,7 @@ def _f1_of_means(precision: float, recall: float, cases: float) -> float:
     return score_of(precision / cases, recall / cases).f1
 
 
-def _graded(grade: Callable[[Sequence[Call], Sequence[Call]], Graded]) -> ScoreKind:
+def _graded(grade: Callable[[Sequence[Call], Sequence[Call]], GradedParts]) -> ScoreKind:
     """The share of right parts, over all cases."""
 
     def numbers(calls: ComparedCalls) -> ScoreNumbers:

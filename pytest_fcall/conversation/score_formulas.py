@@ -20,7 +20,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
+class GradedParts:
     """The number of right parts, of how many, and the grade for that."""
 
     grade: Grade
@@ -67,14 +67,14 @@ def closest_path(made: Sequence[Call], paths: Sequence[ExpectedPath]) -> Expecte
     return max(paths, key=lambda path: _longest_run(_names(made), _names(path)))
 
 
-def grade_functions(made: Sequence[Call], path: ExpectedPath) -> Graded:
+def grade_functions(made: Sequence[Call], path: ExpectedPath) -> GradedParts:
     """Grade the functions: right are those in the longest run, without a gap, that is also in the path."""
     right = _longest_run(_names(made), _names(path))
     complete = right == len(path) == len(made)
     return _graded(right, len(path), complete=complete)
 
 
-def grade_parameters(made: Sequence[Call], path: ExpectedPath) -> Graded:
+def grade_parameters(made: Sequence[Call], path: ExpectedPath) -> GradedParts:
     """Grade the arguments, call by call, where the calls line up with the path. Additional arguments do not count.
 
     Calls that are not more than those of the path must be its beginning; otherwise nothing counts, of the path
@@ -162,8 +162,8 @@ def lcs_score(lines: Sequence[str], expected: Sequence[str]) -> float:
     return _longest_subsequence(lines, expected) / longer if longer else 1.0
 
 
-def _graded(right: int, total: int, *, complete: bool) -> Graded:
-    return Graded(("Correct" if complete else "Partially Correct") if right else "Incorrect", right, total)
+def _graded(right: int, total: int, *, complete: bool) -> GradedParts:
+    return GradedParts(("Correct" if complete else "Partially Correct") if right else "Incorrect", right, total)
 
 
 def _names(calls: Sequence[Call]) -> list[str]:

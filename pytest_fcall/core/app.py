@@ -35,7 +35,7 @@ class AppExchange:
     """The fault of an answer that was passed on to the app and not recorded, with the path of the request."""
 
 
-def why_unread(exchanges: Iterable[AppExchange]) -> str:
+def unknown_requests_reason(exchanges: Iterable[AppExchange]) -> str:
     """The reason why an app's requests to models are not all known; empty where they are."""
     paths = dict.fromkeys(exchange.unread for exchange in exchanges if exchange.unread)
     return f"the app also sent requests to {', '.join(paths)}, which are recorded and not read" if paths else ""

@@ -10,7 +10,7 @@ from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.python_source import NotPython, literal, parse_expression, repeated_dict_keys
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
-from pytest_fcall.decoding.unreadable import Unreadable, shortened
+from pytest_fcall.decoding.unreadable import Unreadable, quote_short
 
 _MOST_NAMED = 5
 UntypedReading: TypeAlias = Literal["text", "json"]
@@ -58,20 +58,22 @@ def named_arguments(
         return dict(named), ()
     names = _parameter_names(name, len(positional), tools)
     if repeated := next((each for each in names if each in named), None):
-        raise Unreadable(f"the argument {shortened(repeated)} of {shortened(name)} is given by position and by name")
+        raise Unreadable(
+            f"the argument {quote_short(repeated)} of {quote_short(name)} is given by position and by name"
+        )
     shown = ", ".join(f"`{each}`" for each in names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")
-    note = f"Positional arguments of {shortened(name)} were read as {shown}."
+    note = f"Positional arguments of {quote_short(name)} were read as {shown}."
     return dict(zip(names, positional, strict=True)) | dict(named), (note,)
 
 
 def _parameter_names(name: str, count: int, tools: Mapping[str, Tool]) -> tuple[str, ...]:
     if (tool := tools.get(name)) is None:
         why = "which was not offered" if tools else "whose signature is not known"
-        raise Unreadable(f"positional arguments of {shortened(name)}, {why}, have no names")
+        raise Unreadable(f"positional arguments of {quote_short(name)}, {why}, have no names")
     properties = tool.parameters.get("properties")
     names = tuple(properties) if isinstance(properties, Mapping) else ()
     if count > len(names):
-        raise Unreadable(f"{shortened(name)} takes {len(names)} arguments, but {count} were given by position")
+        raise Unreadable(f"{quote_short(name)} takes {len(names)} arguments, but {count} were given by position")
     return names[:count]
 
 

@@ -12,7 +12,7 @@ from pytest_fcall.core.reply import MAX_CALLS, MAX_DECODED_TEXT, TOO_MANY_CALLS,
 from pytest_fcall.core.request import Tool
 from pytest_fcall.decoding.call_marks import find_mark
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_wire
-from pytest_fcall.decoding.unreadable import joined_faults, shortened
+from pytest_fcall.decoding.unreadable import joined_faults, quote_short
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Decoder
@@ -136,14 +136,16 @@ def _native_call(raw: RawCall) -> tuple[Call, tuple[str, ...]]:
     try:
         arguments, notes = arguments_from_wire(raw.arguments)
     except NotJson as error:
-        raise NotJson(f"the arguments of {shortened(raw.name)} cannot be read: {error}") from None
+        raise NotJson(f"the arguments of {quote_short(raw.name)} cannot be read: {error}") from None
     return Call(raw.name, arguments, raw.id), notes
 
 
 def _decode_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mapping[str, Decoder]) -> Calls:
     decoder = decoders.get(name) or DECODERS.get(name)
     if decoder is None:
-        return Calls(malformed=f"No decoder is named {shortened(name)}; {_decoder_hint(name, {*DECODERS, *decoders})}")
+        return Calls(
+            malformed=f"No decoder is named {quote_short(name)}; {_decoder_hint(name, {*DECODERS, *decoders})}"
+        )
     if len(reply.text) > MAX_DECODED_TEXT:
         length = f"{len(reply.text):,} characters, more than {MAX_DECODED_TEXT:,}"
         return Calls(malformed=f"The text has {length}, so that no calls are looked for in it.")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, arguments_from_wire
-from pytest_fcall.decoding.unreadable import shortened
+from pytest_fcall.decoding.unreadable import quote_short
 
 _TEXT_TYPES = ("text", "output_text", "message")
 _THINKING_TYPES = ("thinking", "redacted_thinking", "reasoning")
@@ -93,7 +93,7 @@ def read_call(item: Json) -> tuple[Call, tuple[str, ...]]:
         raise NotJson("it is not an object with `name` and `arguments`")
     kind = item.get("type", "function")
     if not (isinstance(kind, str) and kind in _CALL_TYPES):
-        raise NotJson(f"its `type` is {shortened(str(kind))}")
+        raise NotJson(f"its `type` is {quote_short(str(kind))}")
     function = item.get("function")
     # APIs write the arguments as JSON text; a model that does so in an object of its own encodes them twice.
     is_api_shape = isinstance(function, Mapping) or kind == "function_call"
@@ -105,7 +105,7 @@ def read_call(item: Json) -> tuple[Call, tuple[str, ...]]:
     try:
         arguments, notes = arguments_from_wire(raw) if is_api_shape else (arguments_from_value(raw), ())
     except NotJson as error:
-        raise NotJson(f"the arguments of {shortened(name)} cannot be read: {error}") from None
+        raise NotJson(f"the arguments of {quote_short(name)} cannot be read: {error}") from None
     call_id = item.get("call_id", item.get("id"))
     return Call(name, arguments, call_id if isinstance(call_id, str) else None), notes
 
@@ -117,13 +117,13 @@ def _name_and_arguments(item: Mapping[str, Json]) -> tuple[str, Json]:
     argument_keys = [key for key in _ARGUMENT_KEYS if key in item]
     for keys in (name_keys, argument_keys):
         if len(keys) > 1:
-            raise NotJson(f"{shortened(name)} has both `{keys[0]}` and `{keys[1]}`: it is not clear which one counts")
+            raise NotJson(f"{quote_short(name)} has both `{keys[0]}` and `{keys[1]}`: it is not clear which one counts")
     _refuse_unknown_keys(item, {*name_keys, *argument_keys, *_OTHER_KEYS})
     if not argument_keys:
-        raise NotJson(f"{shortened(name)} has no `arguments`")
+        raise NotJson(f"{quote_short(name)} has no `arguments`")
     return name, item[argument_keys[0]]
 
 
 def _refuse_unknown_keys(item: Mapping[str, Json], known: set[str]) -> None:
     if unknown := [key for key in item if key not in known]:
-        raise NotJson(f"beside `name` and `arguments` it has {shortened(unknown[0])}")
+        raise NotJson(f"beside `name` and `arguments` it has {quote_short(unknown[0])}")

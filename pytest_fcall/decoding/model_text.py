@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from pytest_fcall.core.reply import MAX_CALLS, TOO_MANY_CALLS, Call, Calls
 from pytest_fcall.decoding.call_marks import find_mark
-from pytest_fcall.decoding.unreadable import Unreadable, first_few, joined_faults, shortened
+from pytest_fcall.decoding.unreadable import Unreadable, first_few, joined_faults, quote_short
 
 END_TOKENS = (
     "<|im_end|>",
@@ -158,5 +158,5 @@ class CallCollector:
         if self._mark:
             faults = [*faults, f"The text contains a tool call ({self._mark}) that this decoder does not read."]
         if self._attempts and self._prose:
-            notes = [*notes, f"Text beside the calls was dropped: {shortened(self._prose)}."]
+            notes = [*notes, f"Text beside the calls was dropped: {quote_short(self._prose)}."]
         return Calls(tuple(self._calls), joined_faults(faults), first_few(notes))

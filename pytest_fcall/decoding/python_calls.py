@@ -27,7 +27,7 @@ from pytest_fcall.decoding.python_source import (
     repeated_dict_keys,
     statements,
 )
-from pytest_fcall.decoding.unreadable import Unreadable, shortened
+from pytest_fcall.decoding.unreadable import Unreadable, quote_short
 
 ReadArgument: TypeAlias = Callable[[ast.expr], Json]
 """Gives the value of an argument, or raises Unreadable."""
@@ -108,10 +108,10 @@ def read_call_node(
     named: dict[str, Json] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise Unreadable(f"{shortened(name)} is called with `**`, which names no argument")
+            raise Unreadable(f"{quote_short(name)} is called with `**`, which names no argument")
         if keyword.arg in named:
-            raise Unreadable(f"the argument {shortened(keyword.arg)} of {shortened(name)} is given twice")
-        named[keyword.arg] = _argument_value(name, shortened(keyword.arg), keyword.value, read)
+            raise Unreadable(f"the argument {quote_short(keyword.arg)} of {quote_short(name)} is given twice")
+        named[keyword.arg] = _argument_value(name, quote_short(keyword.arg), keyword.value, read)
     arguments, notes = named_arguments(name, positional, named, tools)
     return Call(name, arguments), (*notes, *repeated_dict_keys(node))
 
@@ -129,7 +129,7 @@ def _argument_value(name: str, argument: str, node: ast.expr, read: ReadArgument
     try:
         return read(node)
     except Unreadable as error:
-        raise Unreadable(f"the argument {argument} of {shortened(name)} cannot be read: {error}") from None
+        raise Unreadable(f"the argument {argument} of {quote_short(name)} cannot be read: {error}") from None
 
 
 def _read_block(
@@ -163,7 +163,7 @@ def _read_lines(text: str, offered: Mapping[str, Tool], collector: CallCollector
         try:
             end = expression_end(text, first)
         except NotPython as error:
-            collector.add_fault(f"A call of {shortened(line['name'])} cannot be read: {error}.")
+            collector.add_fault(f"A call of {quote_short(line['name'])} cannot be read: {error}.")
             _skip_prose(text[start : line.start()], offered, collector)
             return
         at = len(text) if (newline := text.find("\n", end)) < 0 else newline
@@ -180,7 +180,7 @@ def _read_line(source: str, offered: Mapping[str, Tool], collector: CallCollecto
     except NotPython as reason:
         nodes, error = None, "its underscores are escaped, as in Markdown" if r"\_" in source else str(reason)
     if nodes is None:
-        collector.add_fault(f"The line {shortened(source)} cannot be read as a call: {error}.")
+        collector.add_fault(f"The line {quote_short(source)} cannot be read as a call: {error}.")
     else:
         collect_calls(nodes, offered, collector)
 
@@ -190,7 +190,7 @@ def _skip_prose(text: str, offered: Mapping[str, Tool], collector: CallCollector
     collector.skip_prose(text)
     lists = (each for each in _LIST_OF_CALLS.finditer(text) if not offered or _is_offered(each["name"], offered))
     if first := next(lists, None):
-        shown = shortened(text[first.start() : first.start() + 60])
+        shown = quote_short(text[first.start() : first.start() + 60])
         collector.add_fault(f"A list of calls inside other text cannot be read: {shown}.")
 
 

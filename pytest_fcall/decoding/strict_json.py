@@ -12,9 +12,9 @@ from pytest_fcall.decoding.unreadable import (
     MAX_DEPTH,
     TOO_DEEP,
     Unreadable,
+    quote_short,
     repeated_key_notes,
     repeated_keys,
-    shortened,
 )
 
 _TYPE_NAMES: Mapping[type, str] = {
@@ -99,7 +99,7 @@ def _items(value: object) -> Sequence[object]:
 def _finite_float(digits: str) -> float:
     if math.isfinite(number := float(digits)):
         return number
-    raise NotJson(f"it contains {shortened(digits)}, which is too large for a number")
+    raise NotJson(f"it contains {quote_short(digits)}, which is too large for a number")
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -109,7 +109,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _around(text: str, position: int) -> str:
     if position >= len(text):
         return f"where it ends after {text[-30:]!r}"
-    return f"at {shortened(text[position : position + 31], 30)}"
+    return f"at {quote_short(text[position : position + 31], 30)}"
 
 
 def arguments_from_wire(raw: Json) -> tuple[Mapping[str, Json], tuple[str, ...]]:

@@ -17,7 +17,7 @@ class Unreadable(ValueError):
     """A text cannot be read. The message is a clause without a full stop."""
 
 
-def shortened(text: str, longest: int = 60) -> str:
+def quote_short(text: str, longest: int = 60) -> str:
     """Quote a text so that it is short and printable."""
     return repr(text) if len(text) <= longest else f"{text[: longest - 1]!r}…"
 
@@ -42,4 +42,4 @@ def repeated_keys(keys: Iterable[str]) -> list[str]:
 def repeated_key_notes(kind: str, keys: Iterable[str]) -> tuple[str, ...]:
     """Notes on the first few repeated keys; `kind` is `key` or `parameter`."""
     unique = islice(dict.fromkeys(keys), _MOST_SENTENCES)
-    return tuple(f"The {kind} {shortened(key)} is repeated; the last value counts." for key in unique)
+    return tuple(f"The {kind} {quote_short(key)} is repeated; the last value counts." for key in unique)

@@ -65,7 +65,7 @@ def judge_app_exchanges(
 def judge_app_spans(expected: SpansExpectation, told: AppSpans, context: MatchContext) -> Verdict:
     """Judge the tools that ran and the models that were asked, by the rules of the case.
 
-    Every path begins with `spans`. What needs arguments that no span tells is to be kept out: see `untold_tool`.
+    Every path begins with `spans`. What needs arguments that no span tells is to be kept out: see `unreported_tool`.
     """
     reasons, notes = _judge_ran_tools(expected, told, context)
     if expected.models is not None:
@@ -73,7 +73,7 @@ def judge_app_spans(expected: SpansExpectation, told: AppSpans, context: MatchCo
     return Verdict(not reasons, reasons, notes=notes)
 
 
-def untold_tool(expected: SpansExpectation, rules: Rules, told: AppSpans) -> str:
+def unreported_tool(expected: SpansExpectation, rules: Rules, told: AppSpans) -> str:
     """The name of a tool that ran whose arguments are to be judged, and told by no span; empty where there is none."""
     globs = [each.tool for each in (*rules.never, *_calls_of(expected.calls)) if each.arguments is not None]
     return next(

@@ -22,7 +22,7 @@ from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.matching.results import judge_state
 from pytest_fcall.matching.transcript import joined_verdict, judge_transcript, step_limit_reason
 from pytest_fcall.matching.turn_follower import RecoveryFollower, TurnFollower
-from pytest_fcall.matching.unread_values import ReadTexts, first_known, tells_of_failure, texts_of
+from pytest_fcall.matching.unread_values import ReadTexts, first_known, mentions_failure, texts_of
 from pytest_fcall.matching.values import judge_value
 from pytest_fcall.matching.wording import call_text, printable_name
 
@@ -176,7 +176,7 @@ class _Watch:
 
     def _must_hold_state(self, number: int, held: TranscriptTurn, turn: Turn, how: str) -> bool:
         """Whether the state must be as the case says, though the model got no sound result."""
-        if how == "other_tool" and self.fault.answer is None and not tells_of_failure(held.steps[-1].reply.text):
+        if how == "other_tool" and self.fault.answer is None and not mentions_failure(held.steps[-1].reply.text):
             return True
         if turn.state is None or not self.fault.is_carried_out:
             return False
@@ -202,7 +202,7 @@ class _Watch:
 
     def _untold(self, text: str) -> list[Reason]:
         """The reasons why a text does not tell of the failure, as far as they can be known without a judge."""
-        if not tells_of_failure(text):
+        if not mentions_failure(text):
             message = f"The model does not say that anything failed: {shorten(repr(text))}"
             return [self._no_recovery("answer", message)]
         if (figure := self.read.unread_figure(text)) is None:

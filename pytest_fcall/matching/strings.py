@@ -62,7 +62,7 @@ def exact(text: str) -> str:
     return text if text.isascii() else normal_form("NFC", text)
 
 
-def relaxed(text: str) -> str:
+def relax(text: str) -> str:
     """The text without differences of case, compatibility forms, white space, quotes and dashes."""
     if text.isascii():
         return " ".join(text.replace("`", "'").lower().split())
@@ -78,17 +78,17 @@ def bfcl(text: str) -> str:
 
 def reader_form(text: str) -> str:
     """The relaxed form with number words as digits, so that `two adults` equals `2 adults`."""
-    return with_digits(relaxed(text))
+    return with_digits(relax(text))
 
 
-NORMAL_FORMS: Mapping[str, Callable[[str], str]] = MappingProxyType({"exact": exact, "relaxed": relaxed, "bfcl": bfcl})
+NORMAL_FORMS: Mapping[str, Callable[[str], str]] = MappingProxyType({"exact": exact, "relaxed": relax, "bfcl": bfcl})
 
 
 def near_miss(expected: str, got: str) -> str:
     """A hint for different strings that are nearly the same; empty for others."""
     if len(got) > _MAX_COMPARED:
         return ""
-    if relaxed(expected) == relaxed(got):
+    if relax(expected) == relax(got):
         return "they read the same: `$text` or `strings: relaxed` would accept it"
     if reader_form(expected) == reader_form(got):
         return "the number is the same: `$text` would accept it"
@@ -100,4 +100,4 @@ def near_miss(expected: str, got: str) -> str:
 
 
 def _letters_only(text: str) -> str:
-    return re.sub(r"[\W_]+", "", relaxed(text))
+    return re.sub(r"[\W_]+", "", relax(text))

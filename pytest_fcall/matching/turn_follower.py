@@ -62,7 +62,7 @@ class TurnFollower:
             each.record_results(results)
 
 
-def recovering(
+def recovering_followers(
     follow: Callable[[Expectation | None, NamedCalls], Follower], fault: ResultFault
 ) -> Callable[[Expectation | None, NamedCalls], Follower]:
     """Make followers that recover from a fault, of those that `follow` makes."""

@@ -30,7 +30,7 @@ _FAILURE: Final = re.compile(
 )
 
 
-def tells_of_failure(text: str) -> bool:
+def mentions_failure(text: str) -> bool:
     """Whether an English text says that something failed."""
     return _FAILURE.search(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")) is not None
 

@@ -245,9 +245,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     noted = not_collected(config)
     if _is_in_use(config) or (noted and not terminalreporter.stats):
         from pytest_fcall.plugin.collected import uncollected_lines
-        from pytest_fcall.plugin.redaction import tell
+        from pytest_fcall.plugin.redaction import print_lines
 
-        tell(terminalreporter, uncollected_lines(config, noted))
+        print_lines(terminalreporter, uncollected_lines(config, noted))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -12,7 +12,7 @@ from pytest_fcall.core.backend import Model
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.core.verdict import Outcome
-from pytest_fcall.plugin.collected import collected
+from pytest_fcall.plugin.collected import collection_findings
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line, whole_line
@@ -40,7 +40,7 @@ def stale_stanzas(config: pytest.Config) -> list[Stale]:
     """The stanzas of baselines whose cases are gone, in the folders that this run has read."""
     session = session_of(config)
     models = [named.model for named in session.settings.models]
-    return stale_baselines(session.baselines, config.rootpath, collected(config).cases, models)
+    return stale_baselines(session.baselines, config.rootpath, collection_findings(config).cases, models)
 
 
 def narrowing_options(config: pytest.Config) -> Iterator[str]:
@@ -56,7 +56,7 @@ def moved_lines(config: pytest.Config, stale: Sequence[Stale]) -> list[str]:
     from pytest_fcall.session.result.moved import moved_case_lines
 
     root = config.rootpath
-    files = [(file.path.relative_to(root).as_posix(), file.read()) for file in collected(config).files]
+    files = [(file.path.relative_to(root).as_posix(), file.read()) for file in collection_findings(config).files]
     cases = ((name, entry) for name, found in files if found for entry in found.entries if isinstance(entry, Case))
     return [safe_line(line) for line in moved_case_lines(stale, cases, root)]
 
@@ -306,7 +306,7 @@ def find_leftovers(session: pytest.Session) -> _Leftovers:
         return _Leftovers()
     ours, root = session_of(config), config.rootpath
     named = [each.model for each in (*ours.settings.models, *filter(None, [ours.settings.judge]))]
-    read_files = {*collected(config).cases, *(item.path for item in session.items)}
+    read_files = {*collection_findings(config).cases, *(item.path for item in session.items)}
     found = leftover_folders(root, read_files, named)
     paths = [path.relative_to(root).as_posix() for path in found if path.is_relative_to(root)]
     return _Leftovers(paths, _renamed(session, found) if paths else "")
@@ -325,7 +325,7 @@ def _renamed(session: pytest.Session, folders: Sequence[Path]) -> str:
     from pytest_fcall.session.result.moved import renamed_model_line
 
     config = session.config
-    files = collected(config).files
+    files = collection_findings(config).files
     settings = session_of(config).settings
     models = [named.model for named in settings.models]
     fresh = [model for model in models if not any(any((path.parent / model.folder).glob("*")) for path in folders)]

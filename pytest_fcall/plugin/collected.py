@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Collected:
+class CollectionFindings:
     """The case files of a session."""
 
     files: list[CaseFile] = field(default_factory=list)
@@ -48,17 +48,17 @@ class Collected:
         }
 
 
-_COLLECTED = pytest.StashKey[Collected]()
+_COLLECTED = pytest.StashKey[CollectionFindings]()
 
 
-def collected(config: pytest.Config) -> Collected:
+def collection_findings(config: pytest.Config) -> CollectionFindings:
     """The findings of the session's collection so far."""
-    return config.stash.setdefault(_COLLECTED, Collected())
+    return config.stash.setdefault(_COLLECTED, CollectionFindings())
 
 
 def register_tags(config: pytest.Config, tags: set[str]) -> None:
     """Make tags known as markers, so that --strict-markers takes them."""
-    known = collected(config).tags
+    known = collection_findings(config).tags
     for tag in sorted(tags - known):
         config.addinivalue_line("markers", f"{tag}: a tag of cases")
     known |= tags

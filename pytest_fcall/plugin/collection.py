@@ -86,12 +86,12 @@ class CaseFile(pytest.Module):
 
     def _items(self) -> Iterator[CaseItem]:
         from pytest_fcall.core.case import Case
-        from pytest_fcall.plugin.collected import collected, register_tags
+        from pytest_fcall.plugin.collected import collection_findings, register_tags
         from pytest_fcall.plugin.file_context import ItemsContext
         from pytest_fcall.plugin.models import ids_have_models
         from pytest_fcall.plugin.session import session_of
 
-        found, known = self.read(), collected(self.config)
+        found, known = self.read(), collection_findings(self.config)
         if found is None:
             known.files_without_cases += 1
             return

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fcall.core.case import Case
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.redaction import tell, usage_error
+from pytest_fcall.plugin.redaction import print_lines, usage_error
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.terminal import verbosity
@@ -39,11 +39,11 @@ class DryRun:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         """List the requests."""
         if verbosity(config) < 0:
-            tell(terminalreporter, [dry_run_line(self._plan)])
+            print_lines(terminalreporter, [dry_run_line(self._plan)])
             return
         terminalreporter.section("dry run", sep="-")
-        tell(terminalreporter, dry_run_lines(self._plan, config.get_terminal_writer().fullwidth))
-        tell(terminalreporter, filter(None, [self._costs.fault]))
+        print_lines(terminalreporter, dry_run_lines(self._plan, config.get_terminal_writer().fullwidth))
+        print_lines(terminalreporter, filter(None, [self._costs.fault]))
 
     def _planned(self, item: pytest.Item) -> Iterator[PlannedRequest]:
         if not isinstance(item, CaseItem) or not isinstance(item.case, Case) or item.named is None or item.is_skipped:

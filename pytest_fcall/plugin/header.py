@@ -14,7 +14,7 @@ from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.workers import APPS
 
 if TYPE_CHECKING:
-    from pytest_fcall.reporting.header import Answering
+    from pytest_fcall.reporting.header import AnswerSources
     from pytest_fcall.session.models import NamedModel
 
 
@@ -42,17 +42,17 @@ def header(config: pytest.Config) -> list[str]:
     return lines
 
 
-def _answering(config: pytest.Config, models: Sequence[NamedModel]) -> Answering:
-    from pytest_fcall.reporting.header import Answering
+def _answering(config: pytest.Config, models: Sequence[NamedModel]) -> AnswerSources:
+    from pytest_fcall.reporting.header import AnswerSources
 
     settings = settings_of(config)
     live = any(each.live for each in models)
     if not live:
         run = settings.proxy and not settings.replay and all(_is_run(config, each) for each in models)
-        return Answering(live, settings.max_age, run)
+        return AnswerSources(live, settings.max_age, run)
     apps = all(each.model.kind in APPS for each in models)
     reuses = settings.record == "missing" and (settings.proxy or not apps)
-    return Answering(live, settings.max_age if reuses else 0, apps)
+    return AnswerSources(live, settings.max_age if reuses else 0, apps)
 
 
 def _is_run(config: pytest.Config, named: NamedModel) -> bool:

@@ -15,9 +15,9 @@ import pytest
 
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.plugin.collected import collected
+from pytest_fcall.plugin.collected import collection_findings
 from pytest_fcall.plugin.item import CaseItem
-from pytest_fcall.plugin.redaction import redact_report, redacted_case, secrets_of, tell
+from pytest_fcall.plugin.redaction import print_lines, redact_report, redacted_case, secrets_of
 from pytest_fcall.plugin.refusal import unusable_model
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, to_json
 from pytest_fcall.plugin.session import session_of
@@ -55,7 +55,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
     Refuses a run of a model that can answer nothing.
     """
-    files = collected(session.config).files
+    files = collection_findings(session.config).files
     for file in files:
         file.find_hooks()
     if session.config.option.collectonly:
@@ -71,7 +71,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         register_test_hooks(session.config)
     find_terminal_width(session.config)
     cases = Counter(item.named.model.id for item in session.items if isinstance(item, CaseItem) and item.named)
-    over_all = collected(session.config).over_all_shards(cases)
+    over_all = collection_findings(session.config).over_all_shards(cases)
     session_of(session.config).doubt.expect(cases, over_all, tuple(sorted(file.path for file in files)))
     settings = session_of(session.config).settings
     ahead = any(named.live and named.model.kind != "python" for named in settings.models)
@@ -164,12 +164,12 @@ def pytest_report_to_serializable(
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """List the faults of case files where nothing runs, since no item will then name them."""
-    faults = collected(config).faults
+    faults = collection_findings(config).faults
     if faults and config.option.collectonly:
         from pytest_fcall.reporting.faults import fault_text
 
         terminalreporter.section("faults in case files", sep="-")
-        tell(terminalreporter, (fault_text(fault, config.rootpath) for fault in faults))
+        print_lines(terminalreporter, (fault_text(fault, config.rootpath) for fault in faults))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -178,7 +178,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         from pytest_fcall.plugin.accepting import find_leftovers, moved_lines, renamed_lines, stale_stanzas
 
         ours = session_of(session.config)
-        output["fcall_files_without_cases"] = collected(session.config).files_without_cases
+        output["fcall_files_without_cases"] = collection_findings(session.config).files_without_cases
         notes = (*ours.replies.notes(), *ours.baselines.notes())
         output["fcall_notes"] = [*map(secrets_of(session.config).redacted, notes)]
         output["fcall_strays"] = [[*stray, count] for stray, count in ours.replies.strays().items()]
@@ -194,5 +194,5 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Let go of the cases: pytest and Python look for garbage five times from here on, among all that is left."""
-    for session in {file.session for file in collected(config).files}:
+    for session in {file.session for file in collection_findings(config).files}:
         session.items[:] = [item for item in session.items if not isinstance(item, CaseItem)]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_fcall.plugin.progress import LIVE_PAGE
-from pytest_fcall.plugin.redaction import shown, tell, usage_error
+from pytest_fcall.plugin.redaction import print_lines, shown, usage_error
 from pytest_fcall.plugin.run_reports import reports_of
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.reports.live.page import Requests, RunProgress
@@ -137,7 +137,7 @@ class LivePage:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say, once, why pages were not written while the run went on."""
-        tell(terminalreporter, (f"the live page was not written: {fault}" for fault in self._faults.values()))
+        print_lines(terminalreporter, (f"the live page was not written: {fault}" for fault in self._faults.values()))
 
     def tick(self) -> None:
         """Write the pages, if it is time."""

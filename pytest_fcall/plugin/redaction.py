@@ -1,7 +1,7 @@
 """The border of this process towards people and files: without secrets, and without what a terminal would obey.
 
 Reports of pytest are what terminal, JUnit files, files of runs and baselines are made from, so that they pass through
-here where they are made. Lines that belong to no report pass through `tell`, and refusals through `usage_error`.
+here where they are made. Lines that belong to no report pass through `print_lines`, and refusals through `usage_error`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def shown(config: pytest.Config, text: str) -> str:
     return laid_out(secrets_of(config).redacted(text))
 
 
-def tell(reporter: pytest.TerminalReporter, lines: Iterable[str]) -> None:
+def print_lines(reporter: pytest.TerminalReporter, lines: Iterable[str]) -> None:
     """Print lines that belong to no report."""
     for line in lines:
         reporter.line(shown(reporter.config, line))

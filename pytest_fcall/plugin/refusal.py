@@ -134,14 +134,14 @@ def unusable_model(session: pytest.Session) -> str | None:
     from pytest_fcall.reporting.safe_text import safe_line
     from pytest_fcall.session.endings import CaseEnded
 
-    nobody_is_asked = session_of(session.config).replies.open_requests is not None
+    only_plans = session_of(session.config).replies.open_requests is not None
     for named in session_of(session.config).settings.models:
         try:
             items = _items_of(session, named)
             if (first := next(items, None)) is None:
                 continue
             source = session_of(session.config).replies.source(named)
-            if source.backend is None or not (named.live or source.is_app) or nobody_is_asked:
+            if source.backend is None or not (named.live or source.is_app) or only_plans:
                 continue
             try:
                 check_backend(source.backend)

@@ -25,7 +25,7 @@ from pytest_fcall.plugin.collection import CaseFile
 from pytest_fcall.plugin.hooks import register_hooks
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.models import split_model
-from pytest_fcall.plugin.redaction import secrets_of, tell, usage_error
+from pytest_fcall.plugin.redaction import print_lines, secrets_of, usage_error
 from pytest_fcall.plugin.run_reports import reports_of
 from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.results import Result, Results
@@ -116,7 +116,7 @@ class SuiteReports:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Name the reports that could not be written after all."""
         for fault in self._faults:
-            tell(terminalreporter, [safe_line(fault)])
+            print_lines(terminalreporter, [safe_line(fault)])
 
     def _suite(self, name: str) -> _ReportingSuite:
         """A suite that `pytest_sessionstart` found to have files of its own."""

@@ -14,8 +14,8 @@ from pytest_fcall.core.reply import Usage
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.plugin import not_collected
 from pytest_fcall.plugin.accepting import BaselineWriter, keep_texts
-from pytest_fcall.plugin.collected import collected, uncollected_lines
-from pytest_fcall.plugin.redaction import tell
+from pytest_fcall.plugin.collected import collection_findings, uncollected_lines
+from pytest_fcall.plugin.redaction import print_lines
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, lists_passed, shows_passed_calls
 from pytest_fcall.plugin.report_text import (
     CaseText,
@@ -203,13 +203,13 @@ class Summary:
         if not quiet:
             terminalreporter.section("tool calls", sep="-")
         uncollected = uncollected_lines(config, not_collected(config))
-        tell(terminalreporter, (*uncollected, *(self._short_lines(results) if quiet else self._lines(results))))
-        tell(terminalreporter, (*self._bisected, *self._worse, *self._baselines.lines))
-        tell(terminalreporter, (*self._gate_lines(quiet=quiet), *self._reports))
+        print_lines(terminalreporter, (*uncollected, *(self._short_lines(results) if quiet else self._lines(results))))
+        print_lines(terminalreporter, (*self._bisected, *self._worse, *self._baselines.lines))
+        print_lines(terminalreporter, (*self._gate_lines(quiet=quiet), *self._reports))
 
     def results(self) -> Results:
         """All results, in the order of the cases, in whatever order they came."""
-        here = collected(self._config).files_without_cases
+        here = collection_findings(self._config).files_without_cases
         moments = {moment for reused in self._reused.values() for moment in reused}
         known, started = moments - {0.0}, self._session.settings.started
         return Results(

@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
-from pytest_fcall.plugin.redaction import tell, usage_error
+from pytest_fcall.plugin.redaction import print_lines, usage_error
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.settings import Settings
@@ -113,7 +113,7 @@ class LostHosts:
         if reporter is not None:
             reporter.ensure_newline()
             more = [f"  and {len(left) - _MOST_NAMED:,} more"] if len(left) > _MOST_NAMED else []
-            tell(reporter, [f"fcall: {count}:", *(f"  {each}" for each in left[:_MOST_NAMED]), *more])
+            print_lines(reporter, [f"fcall: {count}:", *(f"  {each}" for each in left[:_MOST_NAMED]), *more])
         raise session.Interrupted(f"{_host(self._due[0])} is lost, and none goes on in its place: {count}") from None
 
 
@@ -176,7 +176,9 @@ def replace_lost(node: Any) -> None:
     reporter = node.config.pluginmanager.getplugin("terminalreporter")
     if reporter is not None:
         reporter.ensure_newline()
-        tell(reporter, [f"fcall: worker {node.gateway.id} on {lost} is lost: {_host(other)} goes on in its place"])
+        print_lines(
+            reporter, [f"fcall: worker {node.gateway.id} on {lost} is lost: {_host(other)} goes on in its place"]
+        )
 
 
 def _is_there(spec: Any) -> bool:

@@ -69,7 +69,7 @@ class ExpectedTurn(NamedTuple):
     """The expected text; None for any."""
 
 
-class Accepted(NamedTuple):
+class AcceptedAccount(NamedTuple):
     """The answer that was accepted, and what was different in the question then."""
 
     valid: bool
@@ -100,7 +100,7 @@ class Account(NamedTuple):
     """Patterns of what is no part of the keys of requests, each with a text that it matched."""
     expected: tuple[ExpectedTurn, ...] = ()
     """Turn by turn."""
-    accepted: Accepted | None = None
+    accepted: AcceptedAccount | None = None
     offered: str = ""
     """The name of the set of tools; `offered_tools` has their descriptions and parameters."""
 
@@ -126,7 +126,7 @@ def _expected_to_json(turn: ExpectedTurn) -> dict[str, Any]:
     return data if turn.answer is None else data | {"answer": turn.answer}
 
 
-def _accepted_to_json(accepted: Accepted) -> dict[str, Json]:
+def _accepted_to_json(accepted: AcceptedAccount) -> dict[str, Json]:
     found: dict[str, Json] = {**accepted._asdict(), "calls": _calls_to_json(accepted.calls)}
     return {name: value for name, value in found.items() if value or name == "valid"}
 
@@ -206,8 +206,8 @@ def _expected(data: Mapping[str, Json]) -> ExpectedTurn:
     return ExpectedTurn(calls, pattern_from_json(data.get("answer")))
 
 
-def _accepted(data: Mapping[str, Json]) -> Accepted:
-    return Accepted(
+def _accepted(data: Mapping[str, Json]) -> AcceptedAccount:
+    return AcceptedAccount(
         valid=required_field(data, "valid", bool),
         calls=_calls(data),
         turns=_numbers(_list(data, "turns")),

@@ -10,7 +10,7 @@ from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import cut_end
 
 
-class Answering(NamedTuple):
+class AnswerSources(NamedTuple):
     """The sources of answers: models, recordings, or both."""
 
     live: bool
@@ -35,7 +35,7 @@ def header_lines(
     models: Sequence[str],
     *,
     origin: str,
-    answering: Answering,
+    answering: AnswerSources,
     profile: str = "strict by default",
     width: int = 100,
 ) -> list[str]:
@@ -55,6 +55,6 @@ def header_lines(
     return [cut_end(line, width) for line in lines]
 
 
-def judge_line(model: str, *, origin: str, answering: Answering) -> str:
+def judge_line(model: str, *, origin: str, answering: AnswerSources) -> str:
     """The judge model, and whether it or recordings answer."""
     return f"fcall: judge {safe_line(model)} ({safe_line(origin)}), {answering}"

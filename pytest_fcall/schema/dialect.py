@@ -33,13 +33,13 @@ def json_value(value: object, path: Path = ()) -> Json:
         case float() if math.isfinite(value):
             return value
         case Mapping():
-            return {key: json_value(item, (*path, key)) for key, item in string_keyed(value, path).items()}
+            return {key: json_value(item, (*path, key)) for key, item in with_string_keys(value, path).items()}
         case list() | tuple():
             return [json_value(item, (*path, index)) for index, item in enumerate(value)]
     raise SchemaError(f"{_kind(value)} is not a JSON value", path)
 
 
-def string_keyed(value: Mapping[Any, object], path: Path) -> dict[str, object]:
+def with_string_keys(value: Mapping[Any, object], path: Path) -> dict[str, object]:
     """The mapping as a dict with string keys. Raises SchemaError for any other key."""
     checked = {key: item for key, item in value.items() if isinstance(key, str)}
     if len(checked) != len(value):
@@ -166,7 +166,9 @@ def _normal(schema: object, path: Path) -> _Schema:
         raise SchemaError(f"a schema must be a mapping, not {with_type(schema)}", path, hint)
     if len(path) > MAX_SCHEMA_DEPTH:
         raise SchemaError("the schema is nested too deeply", path)
-    entries = {key: value for key, value in string_keyed(schema, path).items() if value is not None or key in _VALUES}
+    entries = {
+        key: value for key, value in with_string_keys(schema, path).items() if value is not None or key in _VALUES
+    }
     entries.pop("$schema", None)  # mostly an older draft; the result is 2020-12
     wanted = _old_style_required(entries)
     out: _Schema = {key: _entry(key, value, (*path, key)) for key, value in entries.items()}
@@ -189,7 +191,7 @@ def _entry(key: str, value: object, path: Path) -> Json:
     if key in SCHEMA_MAP_KEYWORDS:
         if not isinstance(value, Mapping):
             raise SchemaError(f"`{key}` must be a mapping of names to schemas, not {with_type(value)}", path)
-        return {name: _branch(item, (*path, name)) for name, item in string_keyed(value, path).items()}
+        return {name: _branch(item, (*path, name)) for name, item in with_string_keys(value, path).items()}
     if key in _COUNTS and isinstance(value, str) and value.isdecimal() and len(value) < 20:
         return int(value)  # Gemini's wire writes 64-bit numbers as strings
     return json_value(value, path)

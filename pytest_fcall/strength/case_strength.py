@@ -16,7 +16,7 @@ from pytest_fcall.strength.examples import ExampleSources
 from pytest_fcall.strength.judgeable import NOTHING_ACCEPTED, AcceptedValues, judgeable_part, with_results
 from pytest_fcall.strength.mistakes.kinds import weight
 from pytest_fcall.strength.mutants import Mutant, mutants_of
-from pytest_fcall.strength.readings import Looseness, OpenPlace, loosenesses, tightened
+from pytest_fcall.strength.readings import Looseness, OpenPlace, loosenesses, tighten_case
 from pytest_fcall.strength.right_answers import RightAnswers, right_answers
 from pytest_fcall.strength.samples import numbers_of_question, words_of_question
 from pytest_fcall.strength.scripts import Script, SureRefusals, judge_script
@@ -76,7 +76,7 @@ class CaseStrength:
     """The parts of the case that may notice what else survives."""
     bounded: bool = False
     """Whether there are more mutants than were judged."""
-    why_not: str = ""
+    unmeasured_reason: str = ""
     """The reason why the case is not mutated."""
     contradiction: str = ""
     """The reason why an answer that should be right is not, by the case itself."""
@@ -90,15 +90,15 @@ def strength_of(
 ) -> CaseStrength:
     """The strength of a case. What it leaves open is as in the accepted answer, where there is one."""
     part = judgeable_part(with_results(case, accepted.results))
-    if part.why_not:
-        return CaseStrength(case, why_not=part.why_not)
+    if part.unmeasured_reason:
+        return CaseStrength(case, unmeasured_reason=part.unmeasured_reason)
     context = contexts.of(case.tools, case.rules, comparators)
     known = ExampleSources(words_of_question(case), numbers_of_question(case), accepted.values)
     right = right_answers(part.case, context, known)
-    if right.why_not:
-        return CaseStrength(case, why_not=right.why_not)
+    if right.unmeasured_reason:
+        return CaseStrength(case, unmeasured_reason=right.unmeasured_reason)
     if any(len(turn.calls) > _MOST_CALLS for script in right.scripts for turn in script):
-        return CaseStrength(case, why_not=f"its right answer has more than {_MOST_CALLS} calls")
+        return CaseStrength(case, unmeasured_reason=f"its right answer has more than {_MOST_CALLS} calls")
     for script in right.scripts:
         verdict = judge_script(script, part.case, context)
         if not verdict.valid:
@@ -106,17 +106,17 @@ def strength_of(
     exam = _Exam(part.case, right, context)
     found = mutants_of(part.case, right.scripts, context, known)
     if not found.mutants:
-        return CaseStrength(case, why_not="there is nothing in its right answer that could be wrong")
+        return CaseStrength(case, unmeasured_reason="there is nothing in its right answer that could be wrong")
     return replace(_summed(case, exam, found.mutants, part.unjudged), bounded=found.bounded or right.bounded)
 
 
 def _refused(case: Case, right: RightAnswers, verdict: Verdict) -> CaseStrength:
     """A case that refuses what was made of it: a contradiction only where the case itself says all that was made."""
     if case.judge is not None:
-        return CaseStrength(case, why_not="no answer is known that the rule of its suite calls right")
+        return CaseStrength(case, unmeasured_reason="no answer is known that the rule of its suite calls right")
     why = "; ".join(reason.message for reason in verdict.reasons[:2])
     if loosenesses(case, right):
-        return CaseStrength(case, why_not=f"no right answer is known; one that was made up is refused: {why}")
+        return CaseStrength(case, unmeasured_reason=f"no right answer is known; one that was made up is refused: {why}")
     return CaseStrength(case, contradiction=why)
 
 
@@ -147,7 +147,7 @@ class _Exam:
     def accepts_closed(self, script: Script, closed: frozenset[OpenPlace]) -> bool:
         """Whether the case would accept it if these places accepted the right answers only."""
         if closed not in self._readings:
-            reading = tightened(self._case, self._right, closed.__contains__)
+            reading = tighten_case(self._case, self._right, closed.__contains__)
             rules = reading.rules
             context = self._context if rules is self._case.rules else self._context.with_rules(rules)
             self._readings[closed] = reading, context
@@ -218,9 +218,18 @@ def _summed(case: Case, exam: _Exam, mutants: Sequence[Mutant], unjudged: tuple[
         tally, counts = tally + weighted, counts + one
         by_tool[mutant.tool] = by_tool.get(mutant.tool, Tally()) + weighted
     survivors = () if unjudged else tuple(Survivor(each, exam.causes(each)) for each in passed)
-    why_not = "" if weights else "every mistake in it means the same, or is left open by a rule"
+    unmeasured_reason = "" if weights else "every mistake in it means the same, or is left open by a rule"
     return CaseStrength(
-        case, tally, counts, by_tool, survivors, weights, same, left_open, unjudged if passed else (), why_not=why_not
+        case,
+        tally,
+        counts,
+        by_tool,
+        survivors,
+        weights,
+        same,
+        left_open,
+        unjudged if passed else (),
+        unmeasured_reason=unmeasured_reason,
     )
 
 

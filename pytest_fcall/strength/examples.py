@@ -55,11 +55,11 @@ class Spot(NamedTuple):
         return declared_schema(self.schema, self.path)
 
 
-class Omitted:
+class OmittedArgument:
     """Stands for an argument that a right answer leaves out."""
 
 
-OMITTED: Final = Omitted()
+OMITTED: Final = OmittedArgument()
 
 
 def example(pattern: Pattern, spot: Spot) -> Json:
@@ -68,13 +68,13 @@ def example(pattern: Pattern, spot: Spot) -> Json:
         return _of_operator(pattern, spot)
     if isinstance(pattern, Mapping):
         made = {key: argument_example(inner, spot.child(key)) for key, inner in pattern.items()}
-        return {key: value for key, value in made.items() if not isinstance(value, Omitted)}
+        return {key: value for key, value in made.items() if not isinstance(value, OmittedArgument)}
     if is_list(pattern):
         return [example(item, spot.child(index)) for index, item in enumerate(pattern)]
     return cast("Json", pattern)
 
 
-def argument_example(pattern: Pattern, spot: Spot) -> Json | Omitted:
+def argument_example(pattern: Pattern, spot: Spot) -> Json | OmittedArgument:
     """A value for an argument, or OMITTED where leaving it out is all that is known to be right."""
     try:
         return example(pattern, spot)

@@ -21,7 +21,7 @@ class FileCase:
     @property
     def is_mutated(self) -> bool:
         """Whether it has a figure."""
-        return not (self.strength.why_not or self.strength.contradiction)
+        return not (self.strength.unmeasured_reason or self.strength.contradiction)
 
 
 @dataclass(frozen=True, slots=True)

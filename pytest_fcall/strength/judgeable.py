@@ -24,27 +24,27 @@ _NO_RESULTS: Mapping[str, CallResult] = MappingProxyType({})
 class JudgeablePart:
     """A case without what needs more than its calls and texts.
 
-    `unjudged` are the parts that were taken out and might notice a mistake. `why_not` says why nothing is left, or
-    is empty.
+    `unjudged` are the parts that were taken out and might notice a mistake. `unmeasured_reason` says why nothing is
+    left, or is empty.
     """
 
     case: Case
     unjudged: tuple[str, ...] = ()
-    why_not: str = ""
+    unmeasured_reason: str = ""
 
 
 def judgeable_part(case: Case) -> JudgeablePart:
     """The part of a case of which the verdict on any script is known."""
-    if why := _why_not(case):
-        return JudgeablePart(case, why_not=why)
+    if why := _unmeasured_reason(case):
+        return JudgeablePart(case, unmeasured_reason=why)
     unjudged = dict.fromkeys(_unjudged(case))
     left = replace(case, turns=tuple(map(_judgeable_turn, case.turns)), wire=None, spans=None, undated=None)
     if not any(turn.expect is not None or turn.answer is not None for turn in left.turns):
-        return JudgeablePart(case, why_not=_nothing_left(case, tuple(unjudged)))
+        return JudgeablePart(case, unmeasured_reason=_nothing_left(case, tuple(unjudged)))
     return JudgeablePart(left, tuple(unjudged))
 
 
-def _why_not(case: Case) -> str:
+def _unmeasured_reason(case: Case) -> str:
     if case.conversation_judge is not None:
         return "its suite judges whole conversations by a rule of its own"
     if case.rules.language != "python":

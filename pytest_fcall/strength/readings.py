@@ -68,7 +68,7 @@ def loosenesses(case: Case, right: RightAnswers) -> tuple[Looseness, ...]:
     return tuple(reader.found)
 
 
-def tightened(case: Case, right: RightAnswers, chosen: Choice) -> Case:
+def tighten_case(case: Case, right: RightAnswers, chosen: Choice) -> Case:
     """The case in which the chosen places accept the right answers only."""
     return _Reader(case, right, chosen).read()
 

@@ -17,7 +17,7 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.references import resolved_call, resolved_pattern
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema
-from pytest_fcall.strength.examples import ExampleSources, NoExample, Omitted, Spot, argument_example, example
+from pytest_fcall.strength.examples import ExampleSources, NoExample, OmittedArgument, Spot, argument_example, example
 from pytest_fcall.strength.scripts import LAST_WORDS, UNKNOWN_RESULT, Script, ScriptedTurn, Step
 
 _MOST_SCRIPTS: Final = 12
@@ -41,7 +41,7 @@ class RightAnswers:
     alternatives: dict[int, set[int]] = field(default_factory=dict)
     """By turn, the alternatives of which a right answer is known."""
     texts: dict[int, str] = field(default_factory=dict)
-    why_not: str = ""
+    unmeasured_reason: str = ""
     """The reason why there is no script."""
     bounded: bool = False
     """Whether there are more right answers than scripts."""
@@ -53,7 +53,7 @@ def right_answers(case: Case, context: MatchContext, known: ExampleSources) -> R
     try:
         maker.answers.scripts.append(maker.script({}))
     except NoExample as why:
-        maker.answers.why_not = str(why)
+        maker.answers.unmeasured_reason = str(why)
         return maker.answers
     for turn, scripted in enumerate(case.turns):
         chosen = min(maker.answers.alternatives.get(turn, {0}))
@@ -168,17 +168,17 @@ def _arguments(expected: ExpectedCall, context: MatchContext, known: ExampleSour
     made: dict[str, Json] = {}
     for name, pattern in (expected.arguments or {}).items():
         value = _argument(pattern, spot.child(name))
-        if not isinstance(value, Omitted):
+        if not isinstance(value, OmittedArgument):
             made[name] = value
     for name in sorted(schema.required.difference(made) if schema else ()):
         if expected.arguments is None or expected.open or _has_rule(expected.tool, name, context):
             value = _argument(_rule_operator(expected.tool, name, context), spot.child(name))
-            if not isinstance(value, Omitted):
+            if not isinstance(value, OmittedArgument):
                 made[name] = value
     return made
 
 
-def _argument(pattern: Pattern, spot: Spot) -> Json | Omitted:
+def _argument(pattern: Pattern, spot: Spot) -> Json | OmittedArgument:
     if isinstance(pattern, Operator) and pattern.name == "from":
         raise NoExample(f"`$from: {pattern.operand}` needs a result that only a run has")
     return argument_example(pattern, spot)

@@ -81,12 +81,12 @@ def parse_record(line: bytes) -> Mapping[str, Json]:
 @contextmanager
 def open_lines(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
     """Open a file of lines. The content decides whether it is decompressed, not the name."""
-    with open_regular(path) as file, decompressed(file) as lines:
+    with open_regular(path) as file, decompress_stream(file) as lines:
         yield lines
 
 
 @contextmanager
-def decompressed(stream: BufferedReader) -> Iterator[BufferedReader | gzip.GzipFile]:
+def decompress_stream(stream: BufferedReader) -> Iterator[BufferedReader | gzip.GzipFile]:
     """Read `stream` through gzip if it holds gzip."""
     if not stream.peek(2).startswith(_GZIP):
         yield stream

@@ -33,6 +33,6 @@ def module_literals(path: Path) -> dict[str, Any]:
     return literals
 
 
-def filled(template: str, values: Mapping[str, str]) -> str:
+def fill_placeholders(template: str, values: Mapping[str, str]) -> str:
     """Replace the placeholders that have a value. `str.format` could reach into objects."""
     return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), template)

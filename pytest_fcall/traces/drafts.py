@@ -10,7 +10,7 @@ from pytest_fcall.core.reply import Call, RawCall, Reply
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.decoding import decode
 from pytest_fcall.traces.record import Record, UnusableRecord
-from pytest_fcall.traces.values import check_depth, items, mapping, parsed, text
+from pytest_fcall.traces.values import check_depth, items, mapping, parse_json_text, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _results_of(calls: Sequence[Call], results: Sequence[Message]) -> Sequence[M
 def _answered_call(call: Call, result: Message) -> DraftCall:
     """The call with its result. An error is marked, or is `{"error": TEXT}`, as a call that `raises` gives it."""
     content = str(result["content"])
-    value = parsed(content)
+    value = parse_json_text(content)
     if isinstance(value, Mapping) and value.keys() == {"error"} and isinstance(value["error"], str):
         return DraftCall(call, value["error"], is_error=True)
     return DraftCall(call, content, is_error=result.get("is_error") is True)

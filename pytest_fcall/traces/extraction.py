@@ -23,7 +23,7 @@ from pytest_fcall.traces.masking import Masker, masked_record
 from pytest_fcall.traces.record import Record, SkippedEntry, ToolRun, TraceEntry, UnreadableTrace, UnusableRecord
 from pytest_fcall.traces.request_parts import is_instruction
 from pytest_fcall.traces.spool import Spool
-from pytest_fcall.traces.values import items, mapping, parsed, text
+from pytest_fcall.traces.values import items, mapping, parse_json_text, text
 
 _LONGEST_NAME: Final = 48
 _VALID_ID: Final = re.compile(r"[\w.-](?:[\w. -]{0,150}[\w.-])?")
@@ -150,7 +150,7 @@ def _expectations(record: Record) -> str:
 def _message_identity(message: Message) -> str:
     """A text that is equal for equal messages: agents repeat calls with other ids and other spelling of arguments."""
     functions = [mapping(mapping(call).get("function")) for call in items(message.get("tool_calls"))]
-    calls: list[Json] = [[each.get("name"), parsed(each.get("arguments"))] for each in functions]
+    calls: list[Json] = [[each.get("name"), parse_json_text(each.get("arguments"))] for each in functions]
     return readable_json([message["role"], message.get("content") or "", calls])
 
 
@@ -279,4 +279,4 @@ def _answered_calls(record: Record) -> Iterable[tuple[int, str, str, Json]]:
             calls[text(call.get("id")) or ""] = mapping(call.get("function"))
         id_ = text(message.get("tool_call_id")) or ""
         if message["role"] == "tool" and id_ in calls:
-            yield place, id_, text(calls[id_].get("name")) or "", parsed(calls[id_].get("arguments"))
+            yield place, id_, text(calls[id_].get("name")) or "", parse_json_text(calls[id_].get("arguments"))

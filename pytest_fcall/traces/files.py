@@ -53,13 +53,15 @@ FORMATS: Final[Sequence[Format]] = (
     Format("Langfuse observations", langfuse.matches, langfuse.read),
     Format("inspect_ai logs", inspect.matches, inspect.read),
     Format("promptfoo configurations and results", promptfoo.matches, promptfoo.read, promptfoo_files.with_files),
-    Format("evaluation sets of Google's ADK", adk.matches, adk.read, adk.with_files, adk.whole),
+    Format("evaluation sets of Google's ADK", adk.matches, adk.read, adk.with_files, adk.session_of_rows),
     Format("pydantic-evals data sets", pydantic_evals.matches, pydantic_evals.read),
     Format("EvalView test cases", evalview.matches, evalview.read),
     Format("deepeval goldens and test cases", deepeval.matches, deepeval.read),
     Format("LangSmith examples", langsmith.matches_example, langsmith.read_example),
     Format("Braintrust data sets", braintrust.matches, braintrust.read),
-    Format("Toolscore gold files", toolscore.matches, toolscore.read, toolscore.with_files, toolscore.whole),
+    Format(
+        "Toolscore gold files", toolscore.matches, toolscore.read, toolscore.with_files, toolscore.gold_file_of_calls
+    ),
     Format("requests and answers of Chat Completions, Responses or Messages", exchanges.matches, exchanges.read),
 )
 

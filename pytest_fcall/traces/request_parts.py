@@ -15,7 +15,7 @@ from pytest_fcall.core.values import Json, Message
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tools_from_data
 from pytest_fcall.traces.record import UnusableRecord
-from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
+from pytest_fcall.traces.values import first_field, first_text, items, mapping, parse_json_text, text
 
 _ROLES: Final = MappingProxyType(
     {
@@ -44,7 +44,7 @@ def is_instruction(message: Message) -> bool:
 def messages_of(data: Json) -> tuple[Message, ...]:
     """The messages of a list, or of one message. Raises UnusableRecord for what a case cannot hold."""
     messages: list[Message] = []
-    for item in items(parsed(data)):
+    for item in items(parse_json_text(data)):
         for message in _messages(item):
             # Responses sends the text and the calls of one answer as separate items.
             if messages and messages[-1]["role"] == message["role"] == "assistant":
@@ -56,7 +56,7 @@ def messages_of(data: Json) -> tuple[Message, ...]:
 
 def answer_messages(data: Json) -> tuple[Message, ...]:
     """The messages of an answer, whose items need not name their role. Raises UnusableRecord as `messages_of` does."""
-    return messages_of([_answer_item(item) for item in items(parsed(data))])
+    return messages_of([_answer_item(item) for item in items(parse_json_text(data))])
 
 
 def _answer_item(item: Json) -> Json:
@@ -123,13 +123,13 @@ def _role_messages(data: Mapping[str, Json], role: str) -> Iterator[Message]:
 def _calls_beside(data: Mapping[str, Json]) -> list[Json]:
     """The calls beside the content. LangChain keeps those of the provider in `additional_kwargs`."""
     for fields in (data, mapping(data.get("additional_kwargs"))):
-        if calls := items(first(fields, "tool_calls", "function_call")):
+        if calls := items(first_field(fields, "tool_calls", "function_call")):
             return [_call(mapping(each)) for each in calls]
     return []
 
 
 def _parts(data: Mapping[str, Json]) -> list[Json]:
-    content = first(data, "content", "parts", "refusal")
+    content = first_field(data, "content", "parts", "refusal")
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return list(items(content))
@@ -228,7 +228,7 @@ def _joined_answers(earlier: Message, later: Message) -> Message:
 
 def tools_in(*places: Mapping[str, Json]) -> tuple[Tool, ...]:
     """The tools of a request, from the first of these mappings that has any."""
-    return tools_of(next(filter(None, (first(data, "tools", "functions") for data in places)), None))
+    return tools_of(next(filter(None, (first_field(data, "tools", "functions") for data in places)), None))
 
 
 def tools_of(data: Json) -> tuple[Tool, ...]:
@@ -242,15 +242,15 @@ def tools_of(data: Json) -> tuple[Tool, ...]:
 @lru_cache(maxsize=256)  # an app offers the same tools with every request
 def _distinct_tools(written: str) -> tuple[Tool, ...]:
     tools: dict[str, Tool] = {}
-    for each in items(parsed(written)):
-        for tool in _valid_tools(parsed(each)):
+    for each in items(parse_json_text(written)):
+        for tool in _valid_tools(parse_json_text(each)):
             tools.setdefault(tool.name, tool)
     return tuple(tools.values())
 
 
 def _valid_tools(data: Json) -> Iterator[Tool]:
     if schema := mapping(data).get("json_schema"):  # OpenInference
-        data = parsed(schema)
+        data = parse_json_text(schema)
     try:
         yield from tools_from_data(data)
     except (SchemaError, RecursionError):

@@ -24,12 +24,12 @@ __all__ = [
     "check_depth",
     "document_text",
     "document_value",
-    "first",
+    "first_field",
     "first_text",
     "items",
     "json_documents",
     "mapping",
-    "parsed",
+    "parse_json_text",
     "read_json",
     "text",
 ]
@@ -75,7 +75,7 @@ def _without_surrogates(value: Json) -> Json:
     return value
 
 
-def parsed(value: Json) -> Json:
+def parse_json_text(value: Json) -> Json:
     """The value of a string that holds JSON, as exports often do; any other value unchanged."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[", '"')):
         return value
@@ -85,14 +85,14 @@ def parsed(value: Json) -> Json:
         return value
 
 
-def first(data: Mapping[str, Json], *names: str) -> Json:
+def first_field(data: Mapping[str, Json], *names: str) -> Json:
     """The first of these fields that is not empty; None without one."""
     return next((data[name] for name in names if data.get(name) not in (None, "", [], {})), None)
 
 
 def first_text(data: Mapping[str, Json], *names: str) -> str:
     """The first of these fields that is not empty, where it is a string; else an empty string."""
-    return text(first(data, *names)) or ""
+    return text(first_field(data, *names)) or ""
 
 
 def check_depth(value: Json) -> None:

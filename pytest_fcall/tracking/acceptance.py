@@ -21,7 +21,7 @@ from pytest_fcall.tracking.bookkeeping import (
 )
 from pytest_fcall.tracking.contract_lines import facts_of
 from pytest_fcall.tracking.history import History, verdicts_of
-from pytest_fcall.tracking.measurement import Key, Measurement, RunVerdict, remeasured
+from pytest_fcall.tracking.measurement import Key, Measurement, RunVerdict, updated_measurement
 from pytest_fcall.tracking.revision import revision_of
 from pytest_fcall.tracking.run_file import RunFile
 from pytest_fcall.tracking.stanza import Stanza
@@ -123,7 +123,7 @@ class RunMeasurement:
     ) -> Measurement:
         file, model = self._names[baseline]
         earlier = self._history.of(file, model.id, now.case)
-        return remeasured(before, earlier, now, accepted=now.case in accepted, is_app=model.kind in _APPS)
+        return updated_measurement(before, earlier, now, accepted=now.case in accepted, is_app=model.kind in _APPS)
 
 
 def remove_cases(path: Path, gone: Callable[[str], bool]) -> list[str]:

@@ -145,7 +145,7 @@ def evidence_of(measured: Measurement, verdicts: Iterable[RunVerdict], key: Key)
     return CaseEvidence(before, since, frozenset(ways), first)
 
 
-def remeasured(
+def updated_measurement(
     measured: Measurement | None, verdicts: Iterable[RunVerdict], now: RunVerdict, *, accepted: bool, is_app: bool
 ) -> Measurement:
     """The measurement of a case after a run, whose own verdict is `now`, was accepted.

@@ -25,7 +25,7 @@ Side: TypeAlias = Literal["ours", "theirs", "both"]
 
 
 @dataclass(slots=True)
-class Mended:
+class MergeResult:
     """The result of a file."""
 
     chosen: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Mended:
     """Whether a file was written."""
 
 
-def mend_baseline(path: Path, side: Side, is_meant: Callable[[str], bool]) -> Mended:
+def mend_baseline(path: Path, side: Side, is_meant: Callable[[str], bool]) -> MergeResult:
     """Choose an answer to each case that has several, and write the contract and its bookkeeping.
 
     The first answer in the file is ours, the last is theirs. `is_meant` says whether a choice is made for a case. Lines
@@ -50,7 +50,7 @@ def mend_baseline(path: Path, side: Side, is_meant: Callable[[str], bool]) -> Me
     beside = measurement_path(path)
     bookkeeping = _content(beside)
     contract, kept = _read(content.decode("utf-8", "replace")), read_bookkeeping(beside)
-    mended = Mended(left_out=[*contract.unreadable])
+    mended = MergeResult(left_out=[*contract.unreadable])
     answers: dict[str, list[Facts]] = {}
     accepted: dict[str, dict[str, AcceptedAnswer]] = {}
     for case, found in contract.settled(kept).items():
@@ -84,7 +84,7 @@ def _read(text: str) -> Contract:
 
 
 def _choice(
-    case: str, found: Sequence[ContractAnswer], side: Side, mended: Mended, *, is_meant: bool
+    case: str, found: Sequence[ContractAnswer], side: Side, mended: MergeResult, *, is_meant: bool
 ) -> Sequence[ContractAnswer]:
     """The answers that are left of those that a case has."""
     if len(found) == 1:

@@ -221,7 +221,7 @@ def pairs_of(watch: Watch, nights: Sequence[Night], began: str) -> list[tuple[Ca
     return known.pairs(place, len(watched)) if place else []
 
 
-def acknowledged(watch: Watch) -> Watch:
+def restarted_watch(watch: Watch) -> Watch:
     """A watch that begins anew with the next night."""
     return Watch(since=watch.last)
 

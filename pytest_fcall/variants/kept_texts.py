@@ -160,7 +160,7 @@ def writer_of(wanted: WantedRelation) -> str:
     return str(wanted.options.get("by", "")).partition("?")[0]
 
 
-def why_not_worded(case: Case, wanted: WantedRelation) -> Unfit | None:
+def unwritable_reason(case: Case, wanted: WantedRelation) -> Unfit | None:
     """The reason why no model can put the case differently; None where one can."""
     if not writer_of(wanted):
         return Unfit(f"its file does not name the model that writes: `variants: [{wanted.name}: {{by: …}}]`")
@@ -169,9 +169,9 @@ def why_not_worded(case: Case, wanted: WantedRelation) -> Unfit | None:
     return None if any(text.strip() for text in texts_of(case)) else Unfit("the user says nothing")
 
 
-def worded(case: Case, wanted: WantedRelation, kept: Mapping[TextKey, KeptText]) -> list[Case | Unfit]:
+def variants_with_texts(case: Case, wanted: WantedRelation, kept: Mapping[TextKey, KeptText]) -> list[Case | Unfit]:
     """The variants whose texts are kept, and for each of the others why there is none."""
-    if unfit := why_not_worded(case, wanted):
+    if unfit := unwritable_reason(case, wanted):
         return [unfit]
     return [_worded(case, wanted, kept.get(key_of(case, wanted, number))) for number in range(1, wanted.count + 1)]
 

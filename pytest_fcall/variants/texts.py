@@ -101,7 +101,7 @@ def with_free_parts(text: str, change: Callable[[str], str]) -> str:
     return changed
 
 
-def why_words_stay(case: Case) -> Unfit | None:
+def fixed_words_reason(case: Case) -> Unfit | None:
     """The reason why no word of the case may be changed; None where its expectation shows which ones must stay."""
     return hidden_expectation(case)
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from pytest_fcall.core import Call, CallResult, Expectation, ExpectedCall, Json, Operator, Outcome, Tool
 from pytest_fcall.reporting.account import (
-    Accepted,
+    AcceptedAccount,
     Account,
     AccountAnswer,
     AnsweredTurn,
@@ -52,7 +52,7 @@ def account_of(regressed: Result) -> Account:
         tools=("get_weather", "book"),
         settings={"temperature": 0},
         expected=(ExpectedTurn(Expectation(stages=((expected,),))),),
-        accepted=Accepted(
+        accepted=AcceptedAccount(
             True,
             (Call("get_weather", OSLO),),
             date="2026-01-01",
@@ -196,7 +196,7 @@ def hostile() -> Report:
         settings={HOSTILE: HOSTILE},
         error=HOSTILE,
         expected=(ExpectedTurn(Expectation(stages=((expected,),)), HOSTILE),),
-        accepted=Accepted(
+        accepted=AcceptedAccount(
             True, (call,), (), HOSTILE, HOSTILE, HOSTILE, {HOSTILE: {"description": HOSTILE, "parameters": {}}}
         ),
         offered=HOSTILE,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from pytest_fcall.matching.strings import bfcl, relaxed
+from pytest_fcall.matching.strings import bfcl, relax
 from pytest_fcall.strength.mistakes.values import wrong_texts
 
 Kind: TypeAlias = Literal["one", "several", "unreadable", "beyond"]
@@ -187,13 +187,13 @@ def _between_texts(right: str, value: str) -> str:
     ours = {text: mistake for mistake, text in wrong_texts(right, ())}
     if value in ours and ours[value] in ("unit changed", "date changed", "id changed"):
         return ours[value]
-    if _LETTERS.sub("", relaxed(right)) == _LETTERS.sub("", relaxed(value)):
+    if _LETTERS.sub("", relax(right)) == _LETTERS.sub("", relax(value)):
         return "text spelled otherwise"
     if _DATE.search(right) and _DATE.search(value):
         return "date changed"
     if _ID.fullmatch(right) and _ID.fullmatch(value):
         return "id changed"
-    one, other = _LETTERS.sub(" ", relaxed(right)).strip(), _LETTERS.sub(" ", relaxed(value)).strip()
+    one, other = _LETTERS.sub(" ", relax(right)).strip(), _LETTERS.sub(" ", relax(value)).strip()
     if one in other:
         return "text longer"
     return "text shorter" if other in one and other else "text replaced"

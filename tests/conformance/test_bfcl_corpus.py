@@ -20,7 +20,7 @@ from pytest_fcall.matching.bfcl.official_case import official_case
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 from pytest_fcall.suites.bfcl.answers import BfclAnswer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
-from pytest_fcall.suites.bfcl.disguise import disguised
+from pytest_fcall.suites.bfcl.disguise import disguise_row
 from pytest_fcall.suites.bfcl.judge import score_answer
 from pytest_fcall.suites.json_files import open_lines, parse_record, read_lines
 from tests.bfcl_data import write_rows
@@ -119,7 +119,7 @@ def test_a_question_in_disguise_has_the_right_answers_of_the_published_one_by_ot
     for row in rows:
         if any(kind in str(row["category"]) for kind in ("java", "relevance")):
             continue
-        published, hidden = (case_of(each, Location(CASES.name)) for each in (row, disguised(row)))
+        published, hidden = (case_of(each, Location(CASES.name)) for each in (row, disguise_row(row)))
         answers = BfclAnswer("decoded", right_answer(published)), BfclAnswer("decoded", right_answer(hidden))
         assert is_right(hidden, answers[1]) == is_right(published, answers[0]), row["id"]
         assert not is_right(hidden, answers[0]), row["id"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_fcall.backends.local.answerer import Answerer, Generated, ModelPrompt
+from pytest_fcall.backends.local.answerer import Answerer, GeneratedText, ModelPrompt
 from pytest_fcall.backends.local.static_engine import StaticEngine
 from pytest_fcall.core import Json, Request, Tool
 
@@ -37,18 +37,18 @@ def requests(tools: Sequence[Tool] = (), **settings: Json) -> list[Request]:
     return [Request(({"role": "user", "content": text},), tuple(tools), settings) for text in QUESTIONS]
 
 
-def ask(model: Answerer, asked: Sequence[Request]) -> Sequence[Generated]:
+def ask(model: Answerer, asked: Sequence[Request]) -> Sequence[GeneratedText]:
     """Ask all at once."""
     prompts = [model.prompt(request) for request in asked]
     return generate(model, prompts, prompts[0].settings)
 
 
-def say(model: Answerer, *texts: str, **settings: Json) -> Sequence[Generated]:
+def say(model: Answerer, *texts: str, **settings: Json) -> Sequence[GeneratedText]:
     """Go on with these texts."""
     return generate(model, [ModelPrompt(text) for text in texts], settings)
 
 
-def generate(model: Answerer, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+def generate(model: Answerer, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[GeneratedText]:
     """One batch."""
     engine = model.engine
     assert isinstance(engine, StaticEngine)

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Answerer, Generated, ModelPrompt
+from pytest_fcall.backends.local.answerer import Answerer, GeneratedText, ModelPrompt
 from pytest_fcall.backends.local.continuous_engine import ContinuousFeeder
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Request
 from tests.local.asking import ALARM, WEATHER, ask, requests
 from tests.local.tiny import READS
 
-Answer = Generated | BaseException
+Answer = GeneratedText | BaseException
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def test_every_prompt_gets_the_reply_that_it_gets_in_a_static_batch(
     many = [*requests((WEATHER, ALARM), max_tokens=24), *requests(max_tokens=9)]
     expected = [ask(model, [request])[0] for request in many]
     assert len({generated.text for generated in expected}) > 1
-    got = [each for each in asked(continuous, stream, *many) if isinstance(each, Generated)]
+    got = [each for each in asked(continuous, stream, *many) if isinstance(each, GeneratedText)]
     assert [replace(each, seconds=0) for each in got] == [replace(each, seconds=0) for each in expected]
 
 
@@ -76,7 +76,7 @@ def test_what_was_done_is_counted(continuous: Answerer) -> None:
 def test_a_reply_tells_how_it_was_batched(continuous: Answerer, stream: ContinuousFeeder) -> None:
     [request, *_] = requests(max_tokens=1)
     [generated] = asked(continuous, stream, request)
-    assert isinstance(generated, Generated)
+    assert isinstance(generated, GeneratedText)
     assert continuous.reply(request, generated).engine["batching"] == "continuous"
 
 
@@ -87,7 +87,7 @@ def test_a_case_that_asks_for_more_than_the_likeliest_token_is_refused_by_name(
     [refused, answered] = answers(
         stream, [ModelPrompt("Hi", (), {name: value}), ModelPrompt("Hi", (), {"max_tokens": 1})]
     )
-    assert isinstance(answered, Generated)
+    assert isinstance(answered, GeneratedText)
     assert isinstance(refused, CaseRefused)
     assert str(refused) == f"continuous batching does not support `{name}`; remove engine=continuous"
 
@@ -104,7 +104,7 @@ def test_a_prompt_is_refused_where_it_cannot_be_read_or_remembered(
 
 
 def test_one_who_no_longer_waits_is_forgotten(continuous: Answerer, stream: ContinuousFeeder) -> None:
-    async def impatient() -> Generated:
+    async def impatient() -> GeneratedText:
         waiting = asyncio.create_task(stream.generate(ModelPrompt("Hi", (), {"max_tokens": 400})))
         await asyncio.sleep(0)
         waiting.cancel()
@@ -146,7 +146,7 @@ def test_as_many_places_are_made_as_there_is_memory_for(
 
     monkeypatch.setattr(engine, "_manager", short)
     with streaming(model, 9) as stream:
-        assert isinstance(asked(model, stream, *requests(max_tokens=1))[0], Generated)
+        assert isinstance(asked(model, stream, *requests(max_tokens=1))[0], GeneratedText)
     assert tried == [9, 4, 2]
     assert model.engine.about["memory"] == "memory for at most 2 prompts at once"
 
@@ -169,4 +169,4 @@ def test_an_adapter_changes_the_answers_in_the_same_way(load: Callable[..., Answ
     expected = [ask(load(adapter=str(adapter)), [request])[0].text for request in many]
     model = load(engine="continuous", adapter=str(adapter))
     with streaming(model) as stream:
-        assert [each.text for each in asked(model, stream, *many) if isinstance(each, Generated)] == expected
+        assert [each.text for each in asked(model, stream, *many) if isinstance(each, GeneratedText)] == expected

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.conversation.named_scores import SCORES
-from pytest_fcall.conversation.score_formulas import Graded, grade_functions, grade_parameters, state_f1
+from pytest_fcall.conversation.score_formulas import GradedParts, grade_functions, grade_parameters, state_f1
 from pytest_fcall.core import Call
 from tests.corpus_scores import api_f1, lcs_f1, parameter_f1
 
@@ -40,7 +40,7 @@ def test_how_calls_are_graded(made: str, right: str, functions: str, parameters:
     assert counted(grade_parameters(calls(made), calls(right))) == parameters
 
 
-def counted(graded: Graded) -> str:
+def counted(graded: GradedParts) -> str:
     return f"{graded.right}/{graded.total}"
 
 

@@ -20,7 +20,7 @@ from pytest_fcall.backends.http_answers import (
     MOST_REDIRECTS,
     REDIRECTS,
     body_fault,
-    decompressed,
+    decompress_pieces,
     parse_body,
     redirect_target,
 )
@@ -74,7 +74,7 @@ class _BoundedStream(AsyncByteStream):
         self._encoding = encoding
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return decompressed(self._stream, self._encoding, LONGEST_BODY)
+        return decompress_pieces(self._stream, self._encoding, LONGEST_BODY)
 
     async def aclose(self) -> None:
         await self._stream.aclose()

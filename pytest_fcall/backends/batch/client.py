@@ -42,7 +42,7 @@ class ServerError(Exception):
     """The server did not do what it was asked for, or did not say so. The text says what it was, and what came."""
 
 
-class NotReached(ServerError):
+class ServerNotReached(ServerError):
     """Nothing was sent."""
 
 
@@ -50,15 +50,15 @@ class Unclear(ServerError):
     """The server may have done it: the connection broke, or the server failed."""
 
 
-class Refused(ServerError):
+class ServerRefused(ServerError):
     """The server has not done it."""
 
 
-class Gone(Refused):
+class Gone(ServerRefused):
     """The server has never had, or no longer has, the requested item."""
 
 
-class Throttled(Refused):
+class ServerThrottled(ServerRefused):
     """The server has not done it, and may do it later."""
 
     def __init__(self, text: str, wait: float | None) -> None:
@@ -190,9 +190,9 @@ class BatchClient:
         except TimeoutError:
             raise Unclear(self.message(task, f"no answer came within {seconds:g} s")) from None
         except UnusableProxy as error:
-            raise NotReached(self.message(task, str(error))) from None
+            raise ServerNotReached(self.message(task, str(error))) from None
         except RedirectError as error:
-            raise Refused(self.message(task, str(error))) from None
+            raise ServerRefused(self.message(task, str(error))) from None
         except UnreadableBody as error:
             raise Unclear(self.message(task, f"the answer {error}")) from None
         except ClientError as error:  # it holds the key, so it does not leave this function
@@ -207,7 +207,7 @@ class BatchClient:
         headers: Mapping[str, str],
         body: bytes | StreamedBody | None,
     ) -> ClientResponse:
-        """The good answer, at the end of all redirects. Raises Refused and the like, and RedirectError."""
+        """The good answer, at the end of all redirects. Raises ServerRefused and the like, and RedirectError."""
         known = joined_headers({"Accept-Encoding": ACCEPTED_ENCODINGS}, self._server.headers, headers)
         for _ in range(MOST_REDIRECTS + 1):
             sent = body.pieces() if isinstance(body, StreamedBody) else body
@@ -234,11 +234,11 @@ class BatchClient:
         if status >= 500 or status == HTTPStatus.REQUEST_TIMEOUT:
             return Unclear(text)
         if failure.kind.blame == "throttled":
-            return Throttled(text, failure.retry_after)
-        return Gone(text) if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else Refused(text)
+            return ServerThrottled(text, failure.retry_after)
+        return Gone(text) if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else ServerRefused(text)
 
     def _broken(self, task: str, failure: ProviderFailure) -> ServerError:
-        kind = NotReached if NO_CONNECTION in failure.codes else Unclear
+        kind = ServerNotReached if NO_CONNECTION in failure.codes else Unclear
         return kind(self._words(task, failure))
 
     def _words(self, task: str, failure: ProviderFailure) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from yarl import URL
 
-from pytest_fcall.backends.batch.client import BatchClient, Refused, StreamedBody, Unclear, id_in
+from pytest_fcall.backends.batch.client import BatchClient, ServerRefused, StreamedBody, Unclear, id_in
 from pytest_fcall.backends.batch.service import BatchState, Frame, Outcome, ResultRow
 from pytest_fcall.backends.http_answers import RedirectError, redirect_target
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
@@ -62,7 +62,7 @@ class GeminiBatches:
         try:
             address = redirect_target(URL(start), begun.headers.get("x-goog-upload-url", ""))
         except RedirectError as error:
-            raise Refused(self.client.message(task, str(error))) from None
+            raise ServerRefused(self.client.message(task, str(error))) from None
         headers = {"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
         body = StreamedBody.of_file(file, "application/jsonl")
         data = (await self.client.ask(task, "POST", str(address), body=body, headers=headers)).data(task)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from pytest_fcall.backends.batch.service import LIMITS, BatchLimits, BatchService, Frame
 from pytest_fcall.backends.batch_server import BatchInterface, BatchServer
-from pytest_fcall.backends.processes.locks import locked
+from pytest_fcall.backends.processes.locks import hold_lock
 from pytest_fcall.backends.redaction import sounds_secret
 from pytest_fcall.backends.request_json import json_default
 from pytest_fcall.core.backend import OfflineBody
@@ -121,7 +121,7 @@ class PortionFolder:
     def alone(self, timeout: float = 0.0) -> Iterator[None]:
         """Be the only process that works here. Raises OSError, and OperationalError where another one does."""
         make_private_folder(self.path)
-        with locked(self.path / "lock", timeout):
+        with hold_lock(self.path / "lock", timeout):
             yield
 
     def portions(self) -> tuple[Sequence[Portion], Sequence[str]]:

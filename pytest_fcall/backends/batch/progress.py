@@ -12,7 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from pytest_fcall.backends.batch.client import Gone, NotReached, Refused, ServerError, Throttled, Unclear
+from pytest_fcall.backends.batch.client import (
+    Gone,
+    ServerError,
+    ServerNotReached,
+    ServerRefused,
+    ServerThrottled,
+    Unclear,
+)
 from pytest_fcall.backends.batch.portion import Portion, PortionFolder
 from pytest_fcall.backends.batch.results import Keep, PortionResults, ids_in, take_results
 from pytest_fcall.backends.batch.service import BatchService
@@ -128,10 +135,10 @@ class BatchProgress:
         portion = self._folder.save(replace(portion, stage="submitting", since=self._clock(), mark=mark))
         try:
             batch = await self._service.submit(portion, self._folder.requests_file(portion.name))
-        except (Throttled, NotReached):
+        except (ServerThrottled, ServerNotReached):
             self._folder.save(before)
             raise
-        except Refused:  # perhaps for what became of the file, so that it is uploaded anew
+        except ServerRefused:  # perhaps for what became of the file, so that it is uploaded anew
             self._folder.save(replace(before, stage="planned", file_id=""))
             raise
         return self._folder.save(replace(portion, stage="submitted", batch=batch, is_proven=True))
@@ -169,7 +176,7 @@ class BatchProgress:
             if not portion.is_proven:
                 return self._disowned(portion)
             file = self._folder.state_file(portion.name)
-            raise Refused(
+            raise ServerRefused(
                 f"{error}; if the batch was deleted, remove {file}, and its requests are open again"
             ) from None
         self.words = state.words
@@ -261,7 +268,7 @@ class BatchWork:
                 await self._visit(portion, of_others, visit)
             except NotHere as error:
                 visit.left.append((portion, str(error)))
-            except Throttled as error:
+            except ServerThrottled as error:
                 visit.note_wait(error.wait)
                 visit.under_way.append((portion, str(error)))
             except ServerError as error:

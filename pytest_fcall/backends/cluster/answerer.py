@@ -280,7 +280,7 @@ class Assignment:
         return self.whole.get(digest) or request_of_columns(row)
 
 
-def says_everything(request: Request) -> bool:
+def is_complete_row(request: Request) -> bool:
     """Whether a row of a plan says everything about a request."""
     plain = request.wording is None and request.now is None and not request.proposed
     return plain and dict(without_secrets(request.settings)) == dict(request.settings)

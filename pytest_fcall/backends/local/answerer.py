@@ -28,7 +28,7 @@ class ModelPrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
+class GeneratedText:
     """The text that the model wrote, with the special tokens that a decoder needs."""
 
     text: str
@@ -95,7 +95,7 @@ class WorkTally:
         self._prompts = 0
         self._tokens = 0
 
-    def add(self, generated: Sequence[Generated], busy_seconds: float, occupied: float) -> None:
+    def add(self, generated: Sequence[GeneratedText], busy_seconds: float, occupied: float) -> None:
         """Count generated texts, the additional busy time, and the time for which their places were occupied."""
         self._busy_seconds += busy_seconds
         self._occupied += occupied
@@ -124,7 +124,7 @@ class Feeder(Protocol):
         """Counts of the work so far."""
         ...
 
-    async def generate(self, prompt: ModelPrompt) -> Generated:
+    async def generate(self, prompt: ModelPrompt) -> GeneratedText:
         """Continue a prompt. Raises CaseRefused if that is impossible, ModelUnavailable if all prompts fail."""
         ...
 
@@ -178,7 +178,7 @@ class Answerer:
             settings["seed"] = seed + request.sample
         return ModelPrompt(self.prompts.prompt_text(request), request.tools, settings)
 
-    def reply(self, request: Request, generated: Generated) -> Reply:
+    def reply(self, request: Request, generated: GeneratedText) -> Reply:
         """Make a reply of what the model wrote. A request without tools has no decoder."""
         notes: Mapping[str, Json] = {"notes": list(self.prompts.notes)} if self.prompts.notes else {}
         return Reply(

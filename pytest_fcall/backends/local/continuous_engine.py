@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from itertools import count
 from typing import Any
 
-from pytest_fcall.backends.local.answerer import Generated, ModelPrompt, WorkTally
+from pytest_fcall.backends.local.answerer import GeneratedText, ModelPrompt, WorkTally
 from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.loaded_model import LoadedModel, TokenRow, TokenRows
 from pytest_fcall.backends.local.memory import is_out_of_memory
@@ -105,7 +105,7 @@ class ContinuousFeeder:
         self._counted_until = 0.0
         """The end of the busy time in `tally`."""
 
-    async def generate(self, prompt: ModelPrompt) -> Generated:
+    async def generate(self, prompt: ModelPrompt) -> GeneratedText:
         """Continue a prompt. Raises CaseRefused if that is impossible, ModelUnavailable if batching has ended."""
         if name := unsupported_by_continuous(prompt.settings):
             raise CaseRefused(f"continuous batching does not support `{name}`; {_ADVICE}")

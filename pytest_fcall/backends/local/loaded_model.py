@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fcall.backends.local.answerer import Generated, ModelPrompt
+from pytest_fcall.backends.local.answerer import GeneratedText, ModelPrompt
 from pytest_fcall.backends.local.libraries import import_library, one_line
 from pytest_fcall.backends.local.memory import check_memory, free_bytes, is_out_of_memory
 from pytest_fcall.backends.local.weights import Weights
-from pytest_fcall.backends.processes.locks import locked
+from pytest_fcall.backends.processes.locks import hold_lock
 from pytest_fcall.core.backend import CaseRefused, ModelUnavailable
 from pytest_fcall.core.digests import digest
 from pytest_fcall.core.request import Tool
@@ -34,7 +34,7 @@ def convert_gguf(weights: Weights, dtype: str, cache: Path) -> Path:
     if not folder.is_dir():
         try:
             cache.mkdir(parents=True, exist_ok=True)
-            with locked(cache / "lock", _CONVERSION_SECONDS):
+            with hold_lock(cache / "lock", _CONVERSION_SECONDS):
                 if not folder.is_dir():
                     _convert(transformers, weights, dtype, folder)
         except OSError as error:
@@ -233,13 +233,13 @@ class TokenRows:
 
     def generated(
         self, row: TokenRow, written: Sequence[int], seconds: float, engine: Mapping[str, Json] | None = None
-    ) -> Generated:
+    ) -> GeneratedText:
         """The text that follows a row, up to its end token, after which there may be padding."""
         written = written[: row.max_new_tokens]
         end = next((place for place, token in enumerate(written) if token in self.end_tokens), None)
         # Formats of calls use special tokens, so they are kept, except for the one that ends the answer.
         text = self._tokenizer.decode(written[:end], skip_special_tokens=False, clean_up_tokenization_spaces=False)
-        return Generated(
+        return GeneratedText(
             text=text,
             input_tokens=len(row.tokens),
             output_tokens=len(written) if end is None else end + 1,

@@ -112,7 +112,7 @@ def ignored_settings(model: Mapping[str, Json], case: Mapping[str, Json]) -> lis
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class SamplingSettings:
     """The choice of tokens: the most likely one each time, unless there is a temperature."""
 
     max_tokens: int = _DEFAULT_MAX_TOKENS
@@ -135,7 +135,7 @@ class Sampling:
         }
 
 
-def read_sampling(settings: Mapping[str, Json]) -> Sampling:
+def read_sampling(settings: Mapping[str, Json]) -> SamplingSettings:
     """Read the sampling settings of a request. Raises CaseRefused for an invalid one, which a case may have."""
     sampling = {name: value for name, value in settings.items() if name in SAMPLING_OPTIONS and value is not None}
     for name, value in sampling.items():
@@ -148,7 +148,7 @@ def read_sampling(settings: Mapping[str, Json]) -> Sampling:
     draw_options: dict[str, Json] = {
         name: sampling[name] for name in ("temperature", "top_p", "top_k") if name in sampling
     }
-    return Sampling(
+    return SamplingSettings(
         max_tokens=max_tokens or _DEFAULT_MAX_TOKENS,
         draw_options=draw_options if draws_tokens(sampling) else None,
         repetition_penalty=optional_number(sampling, "repetition_penalty") or 1.0,

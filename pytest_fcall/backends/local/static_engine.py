@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Protocol, TypeVar
 
-from pytest_fcall.backends.local.answerer import Generated, ModelPrompt, WorkTally
+from pytest_fcall.backends.local.answerer import GeneratedText, ModelPrompt, WorkTally
 from pytest_fcall.backends.local.grammar import Grammars
 from pytest_fcall.backends.local.libraries import import_library
 from pytest_fcall.backends.local.loaded_model import LoadedModel, TokenRow, TokenRows
 from pytest_fcall.backends.local.memory import is_out_of_memory
-from pytest_fcall.backends.local.settings import Sampling, draws_tokens, read_sampling
+from pytest_fcall.backends.local.settings import SamplingSettings, draws_tokens, read_sampling
 from pytest_fcall.core.backend import CaseRefused, ModelUnavailable
 from pytest_fcall.core.values import Json
 
@@ -52,13 +52,13 @@ class StaticEngine:
         """A feeder that collects prompts into batches of up to `size`."""
         return Batcher(self, size, thread)
 
-    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[GeneratedText]:
         """Continue each prompt. A batch that is too large for memory is halved."""
         sampling = read_sampling(settings)
         rows = [self._rows.row(prompt, sampling.max_tokens) for prompt in prompts]
         return self._splitter.run(rows, lambda part: self._generated(part, sampling))
 
-    def _generated(self, rows: Sequence[TokenRow], sampling: Sampling) -> Sequence[Generated]:
+    def _generated(self, rows: Sequence[TokenRow], sampling: SamplingSettings) -> Sequence[GeneratedText]:
         start = time.perf_counter()
         continuations = self._continuations(rows, sampling)
         seconds = time.perf_counter() - start
@@ -67,10 +67,10 @@ class StaticEngine:
             for row, tokens in zip(rows, continuations, strict=True)
         ]
 
-    def _facts(self, row: TokenRow, sampling: Sampling) -> Mapping[str, Json]:
+    def _facts(self, row: TokenRow, sampling: SamplingSettings) -> Mapping[str, Json]:
         return {"grammar": self._grammars.name} if sampling.grammar and row.tools else {}
 
-    def _continuations(self, rows: Sequence[TokenRow], sampling: Sampling) -> list[list[int]]:
+    def _continuations(self, rows: Sequence[TokenRow], sampling: SamplingSettings) -> list[list[int]]:
         """The tokens that follow each row, with padding at their ends."""
         torch, device, tokens = self._torch, self._model.device, [row.tokens for row in rows]
         prefixes = [0] * len(rows)
@@ -99,7 +99,7 @@ class StaticEngine:
         continuations: list[list[int]] = output[:, padded.width :].tolist()
         return continuations
 
-    def _constraints(self, rows: Sequence[TokenRow], sampling: Sampling) -> Iterator[Any]:
+    def _constraints(self, rows: Sequence[TokenRow], sampling: SamplingSettings) -> Iterator[Any]:
         if sampling.grammar:
             yield self._grammars.constraint([row.tools for row in rows])
 
@@ -261,7 +261,7 @@ _QUIET_SHARE = 0.03
 class BatchGenerator(Protocol):
     """Continues many prompts side by side."""
 
-    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[GeneratedText]:
         """Continue each prompt, all in one batch and with the same settings.
 
         Raises CaseRefused if a prompt can never be continued, ModelUnavailable if none can.
@@ -278,7 +278,7 @@ class _Job:
     """As JSON, where 1 is not true."""
     tool_names: Sequence[str]
     """Enough to distinguish catalogues."""
-    future: asyncio.Future[Generated]
+    future: asyncio.Future[GeneratedText]
 
 
 class Batcher:
@@ -296,7 +296,7 @@ class Batcher:
         self._task: asyncio.Task[None] | None = None
         self._quiet_seconds = _MIN_QUIET_SECONDS
 
-    async def generate(self, prompt: ModelPrompt) -> Generated:
+    async def generate(self, prompt: ModelPrompt) -> GeneratedText:
         """Continue a prompt, together with others. Raises what the engine raises for this prompt alone."""
         loop = asyncio.get_running_loop()
         settings = json.dumps(dict(prompt.settings), sort_keys=True)

@@ -20,7 +20,7 @@ from pytest_fcall.backends.local.libraries import import_library
 from pytest_fcall.backends.local.loaded_model import end_tokens
 from pytest_fcall.backends.local.process_data import written_request
 from pytest_fcall.backends.local.prompts import ModelPrompts, find_weights_of, load_prompts, load_tokenizer
-from pytest_fcall.backends.local.settings import OPTIONS, Sampling, process_spec, read_sampling
+from pytest_fcall.backends.local.settings import OPTIONS, SamplingSettings, process_spec, read_sampling
 from pytest_fcall.backends.recordings.entry import reply_to_data
 from pytest_fcall.backends.settings import read_entry
 from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable
@@ -108,7 +108,7 @@ class VllmRows:
             engine={"weights": self.options["name"], "engine": "vllm", **notes},
         )
 
-    def _constraint(self, sampling: Sampling, tools: Sequence[Tool]) -> Mapping[str, Json] | None:
+    def _constraint(self, sampling: SamplingSettings, tools: Sequence[Tool]) -> Mapping[str, Json] | None:
         """The grammar that restricts the answer to calls of the tools; None for free text. Raises CaseRefused."""
         if not sampling.grammar or not tools:
             return None
@@ -119,7 +119,7 @@ class VllmRows:
 
 
 def sampling_parameters(
-    sampling: Sampling, sample: int, ends: Sequence[int], constraint: Mapping[str, Json] | None
+    sampling: SamplingSettings, sample: int, ends: Sequence[int], constraint: Mapping[str, Json] | None
 ) -> dict[str, Any]:
     """The parameters of vLLM for a request: the likeliest token each time, unless there is a temperature.
 

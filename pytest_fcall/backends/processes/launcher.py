@@ -19,7 +19,7 @@ from secrets import compare_digest
 from string import whitespace
 from typing import IO, cast
 
-from pytest_fcall.backends.processes.locks import locked
+from pytest_fcall.backends.processes.locks import hold_lock
 from pytest_fcall.backends.processes.protocol import TOKEN_LENGTH, AccessTokens, new_tokens, tokens_from_data
 from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.core.digests import digest
@@ -67,7 +67,7 @@ class Launcher:
         try:
             _make_private(self.folder)
             folder.mkdir(exist_ok=True)
-            with locked(folder / "lock", _START_SECONDS):
+            with hold_lock(folder / "lock", _START_SECONDS):
                 return self._connect_to_running() or self._start()
         except (OSError, sqlite3.Error) as error:
             raise ModelUnavailable(f"the process for the model cannot be started from {folder}: {error}") from None

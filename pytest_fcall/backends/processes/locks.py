@@ -46,7 +46,7 @@ def _locked_connection(path: Path, timeout: float) -> sqlite3.Connection:
 
 
 @contextmanager
-def locked(path: Path, timeout: float) -> Iterator[None]:
+def hold_lock(path: Path, timeout: float) -> Iterator[None]:
     """Hold the lock inside the `with` block."""
     with closing(lock(path, timeout)):
         yield

@@ -117,7 +117,7 @@ class Proxy:
             return web.Response(text=proof(self._runs.by_hand, address.variable))
         if address.variable == SPANS_VARIABLE and (inbox := self._inbox()):
             return await self._take_spans(inbox, request, address.token)
-        why_nobody = ""
+        unknown_case = ""
         try:
             run = self._runs.find(address.token, request.headers)
         except KeyError:
@@ -125,12 +125,12 @@ class Proxy:
         except UnknownCase as unknown:
             if answered := await self._answer_others(session, request, address):
                 return answered
-            why_nobody = str(unknown)
+            unknown_case = str(unknown)
             if unknown.in_process and self._runs.nobody:
                 run = self._runs.nobody()
             else:
                 self._runs.count_refused(address.token)
-                return error_answer(why_nobody, {UNKNOWN_CASE_HEADER: "1"})
+                return error_answer(unknown_case, {UNKNOWN_CASE_HEADER: "1"})
         if (provider := run.providers.get(address.variable)) is None:
             return error_answer(_UNKNOWN_ADDRESS)
         content = await request.read()
@@ -140,7 +140,7 @@ class Proxy:
         except VolatileError as too_slow:
             run.not_keyed.append(str(too_slow))
             return error_answer(str(too_slow))
-        exchange = ProxyExchange(request, run, numbered, session, self._writer, why_nobody)
+        exchange = ProxyExchange(request, run, numbered, session, self._writer, unknown_case)
         return await exchange.answer(provider, address.at_provider(provider), content)
 
     async def _take_spans(self, inbox: SpanInbox, request: web.BaseRequest, token: str) -> web.StreamResponse:
@@ -191,7 +191,7 @@ class ProxyExchange:
     numbered: NumberedRequest
     session: ClientSession
     writer: GroupWriter[NewReply]
-    why_nobody: str = ""
+    unknown_case: str = ""
     """Why no case has sent the request; empty if one has."""
 
     async def answer(self, provider: str, url: str, content: bytes) -> web.StreamResponse:
@@ -200,7 +200,7 @@ class ProxyExchange:
             headers = {"Content-Type": recorded.content_type}
             return web.Response(status=recorded.status, body=recorded.body, headers=headers)
         if not self.run.live:
-            return error_answer("\n".join(filter(None, (self.why_nobody, self.run.note_not_recorded(self.numbered)))))
+            return error_answer("\n".join(filter(None, (self.unknown_case, self.run.note_not_recorded(self.numbered)))))
         try:
             self.run.recordings.check()
         except StoreError as error:

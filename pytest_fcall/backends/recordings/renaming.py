@@ -129,7 +129,7 @@ def forget(path: Path, cases: Collection[str]) -> int:
     return 0
 
 
-class Asked(NamedTuple):
+class KeyInputs(NamedTuple):
     """The values that the key of a recording depends on beside the request."""
 
     model: str
@@ -137,7 +137,7 @@ class Asked(NamedTuple):
     """The argument for pytest that runs the case. It counts for apps behind an address."""
 
 
-def rekeyed_recording(entry: Recording, old: Asked, new: Asked) -> Recording | None:
+def rekeyed_recording(entry: Recording, old: KeyInputs, new: KeyInputs) -> Recording | None:
     """The recording under its new key; None for an app's own request, whose key cannot be computed anew."""
     if entry.http_answer is not None:
         return None

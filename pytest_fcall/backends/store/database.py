@@ -69,7 +69,7 @@ class NewRows:
     """The digests of requests that nobody needs to claim any more."""
 
 
-class Claimed(NamedTuple):
+class ClaimResult(NamedTuple):
     """The result of a claim."""
 
     ours: bool
@@ -137,7 +137,7 @@ class Database(Protocol):
         """The database itself if it is on another machine, for which no event loop should wait."""
         ...
 
-    def claim(self, digest: str, owner: str, since: float) -> Claimed:
+    def claim(self, digest: str, owner: str, since: float) -> ClaimResult:
         """Claim a request for `owner`, in this process; look for a reply that was recorded since, after that."""
         ...
 
@@ -165,7 +165,7 @@ class Database(Protocol):
 class RemoteDatabase(Protocol):
     """Does what is submitted in a thread of its own, in this order; of one kind, as much at a time as there is."""
 
-    def submit_claim(self, digest: str, owner: str, since: float) -> Future[Claimed]:
+    def submit_claim(self, digest: str, owner: str, since: float) -> Future[ClaimResult]:
         """Begin `Database.claim`. The future raises StoreError."""
         ...
 

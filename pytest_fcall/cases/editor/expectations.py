@@ -17,7 +17,7 @@ from pytest_fcall.cases.editor.json_schema import (
     keys_with_dollar,
     mapping,
     obj,
-    or_filled,
+    or_placeholder,
     or_word,
     ref,
     string,
@@ -36,8 +36,8 @@ _DAY = (
 )
 _MOMENT = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:?\d{2}.*"
 _TYPE: Schema = {"enum": [*TYPES, None]}
-_NUMBER = or_filled({"type": "number"})
-_LIST = or_filled({"type": "array", "items": ref("value")})
+_NUMBER = or_placeholder({"type": "number"})
+_LIST = or_placeholder({"type": "array", "items": ref("value")})
 _DAY_NAME: Schema = {"type": "string", "pattern": f"^{_DAY}$|{FILLED}"}
 _SPAN = obj(
     "A span of one day.",
@@ -62,13 +62,13 @@ _OPERANDS: Mapping[OperandKind, Schema] = MappingProxyType(
         "strings": {"enum": [*get_args(Strings)]},
         "number": _NUMBER,
         "tolerance": {"type": ["number", "string"], "minimum": 0, "pattern": rf"^\d+(\.\d+)?\s*%$|{FILLED}"},
-        "range": or_filled({"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}),
+        "range": or_placeholder({"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2}),
         "day": _DAY_NAME,
         "moment": by_type("", {"type": "string", "pattern": f"^{_MOMENT}$|{FILLED}"}, _SPAN),
-        "count": or_filled({"type": "integer", "minimum": 1, "maximum": MOST_VOTES}),
+        "count": or_placeholder({"type": "integer", "minimum": 1, "maximum": MOST_VOTES}),
         "types": {"anyOf": [_TYPE, {"type": "array", "items": _TYPE, "minItems": 1}]},
-        "share": or_filled({"type": "number", "minimum": 0, "maximum": 1}),
-        "digits": or_filled({"type": "integer", "minimum": 0, "maximum": MOST_DIGITS}),
+        "share": or_placeholder({"type": "number", "minimum": 0, "maximum": 1}),
+        "digits": or_placeholder({"type": "integer", "minimum": 0, "maximum": MOST_DIGITS}),
         "within_text": {"const": "text"},
         "any_order": {"const": "any_order"},
         "like": {"type": "string"},

@@ -85,7 +85,7 @@ def or_word(schema: Schema, *words: str) -> Schema:
     return {**schema, "type": [*types, "string"], "if": {"type": types}, "else": strings, "examples": list(words)}
 
 
-def or_filled(schema: Schema) -> Schema:
+def or_placeholder(schema: Schema) -> Schema:
     """A value of the schema, which has one type, or a placeholder."""
     return {**schema, "type": [str(schema["type"]), "string"], "pattern": FILLED}
 

@@ -13,7 +13,7 @@ import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from yaml._yaml import CParser
 
-from pytest_fcall.cases.faults import SourceFile, quoted
+from pytest_fcall.cases.faults import SourceFile, quote
 from pytest_fcall.cases.yaml.values import BOOL, FLOAT, INT, MAP, MERGE, NULL, SEQ, STR
 from pytest_fcall.core.case import Fault
 
@@ -159,7 +159,7 @@ def syntax_fault(source: SourceFile, error: yaml.MarkedYAMLError) -> Fault:
         problem = _CHARACTERS.get(rest[:1])
     elif text == "found undefined alias":
         name = re.match(_ALIAS, rest)
-        message = f"the alias {quoted(name.group() if name else rest)} has no anchor before it"
+        message = f"the alias {quote(name.group() if name else rest)} has no anchor before it"
         problem = _Problem(message, "quote a string that begins with `*`")
     if problem is None:
         context = f" {error.context}" if error.context else ""

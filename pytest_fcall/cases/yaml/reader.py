@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 from yaml import Node
 
-from pytest_fcall.cases.faults import Mark, SourceFile, UnreadableFile, quoted
+from pytest_fcall.cases.faults import Mark, SourceFile, UnreadableFile, quote
 from pytest_fcall.cases.yaml.values import MAP, MAX_DEPTH, SCALAR_TAGS, SEQ, short_tag
 from pytest_fcall.core.case import Fault
 from pytest_fcall.core.files import MOST_BYTES, read_regular
@@ -185,7 +185,7 @@ class _SizeLimits:
 
     def _check_tag(self, node: Node, unfit: frozenset[str]) -> None:
         if node.tag in unfit:
-            message = f"the tag {quoted(short_tag(node.tag))} does not fit here"
+            message = f"the tag {quote(short_tag(node.tag))} does not fit here"
             raise UnreadableFile(self._source.fault("yaml", node, message))
 
     def _check_size(self, node: Node) -> None:

@@ -17,9 +17,9 @@ from pytest_fcall.backends.batch.client import ServerError
 from pytest_fcall.backends.batch.portion import BatchRequest, Division, Portion, PortionFolder, Selection, TooLarge
 from pytest_fcall.backends.batch.progress import BatchProgress, BatchWork, NotHere, Visit
 from pytest_fcall.backends.batch.results import NOT_ASKED
-from pytest_fcall.cli.record.batch_quote import BatchPrices, Quote, agreed, over_limit
+from pytest_fcall.cli.record.batch_quote import BatchPrices, Quote, confirm_submission, over_limit
 from pytest_fcall.cli.record.batch_servers import Servers, batch_backend
-from pytest_fcall.cli.record.engine import answer, planned
+from pytest_fcall.cli.record.engine import answer, find_open_requests
 from pytest_fcall.cli.record.plan_run import (
     OPEN,
     PlannedCases,
@@ -62,7 +62,7 @@ def _record(cases: PlannedCases, options: Namespace) -> int:
     while True:
         folder = PortionFolder(root)
         with folder.alone():  # before the plan: what another process answers or submits meanwhile would be in it
-            engine, plan = BatchEngine(folder, cases, options), planned(cases, "batch")
+            engine, plan = BatchEngine(folder, cases, options), find_open_requests(cases, "batch")
             if plan.settings.root == root:
                 return engine.cancel(plan) if options.cancel else engine.run(plan)
         root = plan.settings.root
@@ -278,7 +278,7 @@ class BatchEngine:
             print_problem(reason)
             self._problems += 1
             return False
-        return agreed(quotes, yes=self._options.yes)
+        return confirm_submission(quotes, yes=self._options.yes)
 
     async def _divide(self, plan: PlanRun, new: Sequence[OpenRequest], number: int) -> int:
         """Write portions; gives the number of requests in them."""

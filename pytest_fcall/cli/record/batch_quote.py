@@ -87,7 +87,7 @@ def over_limit(quotes: Mapping[str, Quote], committed: Iterable[float | None], l
     )
 
 
-def agreed(quotes: Mapping[str, Quote], *, yes: bool) -> bool:
+def confirm_submission(quotes: Mapping[str, Quote], *, yes: bool) -> bool:
     """Print what is to be submitted, and ask for it; without a terminal only `--yes` agrees."""
     for model, quote in sorted(quotes.items()):
         print(quote.text(model))

@@ -37,7 +37,7 @@ class Engine(Protocol):
         ...
 
 
-def planned(cases: PlannedCases, name: str) -> PlanRun:
+def find_open_requests(cases: PlannedCases, name: str) -> PlanRun:
     """Find out what is open for an engine. Raises NoPlan."""
     plan = cases.plan()
     if plan.settings.record != "missing":

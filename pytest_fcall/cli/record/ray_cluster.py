@@ -138,7 +138,7 @@ def vllm_processor(rows: VllmRows, pool: ActorPool, options: Mapping[str, Json])
 
 
 @contextmanager
-def connected(address: str | None, pool: ActorPool, settings: Settings) -> Iterator[Cluster]:
+def connect_cluster(address: str | None, pool: ActorPool, settings: Settings) -> Iterator[Cluster]:
     """Connect to a cluster, or start one on this machine; it is left, or stopped, afterwards. Raises ClusterError."""
     shipped: dict[str, Any] = {"working_dir": str(settings.root), "excludes": [*_NOT_SHIPPED]}
     with cluster_of(address, _AFTERWARDS, shipped) as ray:

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from pytest_fcall.backends.cluster.answerer import AskedModel, Assignment, says_everything, without_origins
+from pytest_fcall.backends.cluster.answerer import AskedModel, Assignment, is_complete_row, without_origins
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.record.engine import answer, planned
+from pytest_fcall.cli.record.engine import answer, find_open_requests
 from pytest_fcall.cli.record.plan_run import (
     OPEN,
     PlannedCases,
@@ -187,7 +187,7 @@ class _Parts:
 
 
 def _answer(cases: PlannedCases, options: Namespace) -> int:
-    plan = planned(cases, "ray")
+    plan = find_open_requests(cases, "ray")
     with _RayEngine(options, _checkpoint(options, plan)) as engine:
         plan = answer(engine, cases, plan)
     return engine.status(plan)  # the last words are ours, not those of Ray
@@ -314,11 +314,11 @@ class _RayEngine:
     def _connected(self, plan: PlanRun) -> Cluster:
         """The cluster, which the first call connects."""
         if self._cluster is None:
-            from pytest_fcall.cli.record.ray_cluster import ActorPool, connected, node_count, ship_by_value
+            from pytest_fcall.cli.record.ray_cluster import ActorPool, connect_cluster, node_count, ship_by_value
 
             least, most = self._options.actors
             pool = ActorPool(least, most, self._options.actor_cpus, self._options.actor_gpus)
-            self._cluster = self._open.enter_context(connected(self._options.address, pool, plan.settings))
+            self._cluster = self._open.enter_context(connect_cluster(self._options.address, pool, plan.settings))
             ship_by_value(plan.factories, plan.settings.root)
             print(f"ray: {plural_text(node_count(), 'node')}, up to {plural_text(pool.most, 'actor')}")
         return self._cluster
@@ -351,7 +351,7 @@ class _RayEngine:
                 metered, price = _price_in(question.source.backend)
                 factory = plan.factories[question.model.kind]
                 models[question.source.id] = AskedModel(question.model, factory, metered, price)
-            if not says_everything(question.request):
+            if not is_complete_row(question.request):
                 whole[question.digest] = without_origins(question.request)
         return Assignment(
             root=None if cluster.is_elsewhere else settings.root,

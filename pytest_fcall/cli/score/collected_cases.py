@@ -20,7 +20,7 @@ from pytest_fcall.core.case import Case, FaultyCase, judge_fault
 from pytest_fcall.matching.context import KeptMatchContexts
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.session import gates_of
-from pytest_fcall.session.judge.given_answers import GivenAnswers, why_undecided, without_surroundings
+from pytest_fcall.session.judge.given_answers import GivenAnswers, undecided_reason, without_surroundings
 from pytest_fcall.session.judge.samples import samples_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class OwnCase:
     @cached_property
     def undecided(self) -> str:
         """The reason why no answer alone decides the case; empty where one does."""
-        return why_undecided(self._item.case) if isinstance(self._item.case, Case) else ""
+        return undecided_reason(self._item.case) if isinstance(self._item.case, Case) else ""
 
     @cached_property
     def skip(self) -> str:

@@ -17,7 +17,7 @@ from pytest_fcall.core.extension import Table
 from pytest_fcall.core.parquet import SUFFIX
 from pytest_fcall.core.storage import Folder, address_in, folder_and_name, is_address, open_address, title_of
 from pytest_fcall.core.values import Json
-from pytest_fcall.suites.json_files import BrokenRow, decompressed, parse_record, read_lines
+from pytest_fcall.suites.json_files import BrokenRow, decompress_stream, parse_record, read_lines
 
 _MOST_LINES = 64
 _MOST_BYTES = 1 << 20
@@ -101,7 +101,7 @@ def _row_lines(judge: RowJudge, name: str, as_json: frozenset[str]) -> Iterator[
         if folder_and_name(name)[1].endswith(SUFFIX):
             yield from parquet_lines(file, as_json)
             return
-        with decompressed(file) as stream:
+        with decompress_stream(file) as stream:
             yield from read_lines(stream)
 
 

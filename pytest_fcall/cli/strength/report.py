@@ -130,8 +130,8 @@ def _remarks(suite: SuiteStrength, width: int, *, everything: bool) -> Iterator[
             yield from wrap(safe_line(text), width, subsequent_indent="    ")
     reasons: dict[str, list[str]] = {}
     for each in suite.cases:
-        if each.strength.why_not:
-            reasons.setdefault(f"not measured, as {each.strength.why_not}", []).append(each.strength.case.id)
+        if each.strength.unmeasured_reason:
+            reasons.setdefault(f"not measured, as {each.strength.unmeasured_reason}", []).append(each.strength.case.id)
         if each.strength.undecided_by:
             parts = " and ".join(f"`{part}`" for part in each.strength.undecided_by)
             count = plural_text(round(each.strength.counts.undecided), "mistake")
@@ -199,8 +199,8 @@ def _case_data(each: FileCase, root: Path) -> dict[str, Json]:
     }
     if found.contradiction:
         return named | {"strength": None, "contradiction": found.contradiction}
-    if found.why_not:
-        return named | {"strength": None, "not_measured": found.why_not}
+    if found.unmeasured_reason:
+        return named | {"strength": None, "not_measured": found.unmeasured_reason}
     rest = {"same": found.same, "left_open_by_rules": found.left_open, "bounded": found.bounded}
     undecided: dict[str, Json] = {"undecided_by": list(found.undecided_by)} if found.undecided_by else {}
     return named | _figure_data(found.tally) | {"mistakes": _counts_data(found.counts), **rest, **undecided}

@@ -19,7 +19,7 @@ from pytest_fcall.conversation.execution.limits import CallLimits, EnvironmentFa
 from pytest_fcall.core.backend import Unanswered
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.values import Json
-from pytest_fcall.schema.sources.mcp_server import McpServer, list_all_tools, log_silenced, mcp_server
+from pytest_fcall.schema.sources.mcp_server import McpServer, list_all_tools, mcp_server, silence_log
 
 _PATIENCE = 10.0
 """Seconds that a server has to end; the library kills it earlier."""
@@ -84,7 +84,7 @@ class McpSession:
         await asyncio.wait({done, self._task}, return_when=asyncio.FIRST_COMPLETED)
 
     async def _run(self, spec: Mapping[str, Json], folder: Path) -> None:
-        with TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr, log_silenced("mcp"):
+        with TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr, silence_log("mcp"):
             server: McpServer | None = None
             try:
                 server = mcp_server(spec, folder=folder, environment=os.environ, stderr=stderr)

@@ -18,7 +18,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_fcall.conversation.execution.plain_json import NotPlain, json_text
-from pytest_fcall.conversation.execution.sandbox import SandboxRules, WallsMissing, enter_sandbox
+from pytest_fcall.conversation.execution.sandbox import SandboxRules, SandboxUnavailable, enter_sandbox
 
 if TYPE_CHECKING:
     from asyncio import Runner
@@ -42,8 +42,8 @@ def main() -> None:
     limit, seconds, root = spec["result"], spec["seconds"], spec["root"]
     try:
         held = enter_sandbox(SandboxRules.from_data(spec["sandbox"]), spec["parent"])
-    except (WallsMissing, OSError) as missing:
-        remedy = "; `fc_walls = weaker` calls them all the same" if isinstance(missing, WallsMissing) else ""
+    except (SandboxUnavailable, OSError) as missing:
+        remedy = "; `fc_walls = weaker` calls them all the same" if isinstance(missing, SandboxUnavailable) else ""
         text = f"this machine cannot hold called functions: {missing}{remedy}"
         _write_answer(answers, 0, f'"error": {json.dumps(text)}')
         return

@@ -61,15 +61,15 @@ class SandboxRules(NamedTuple):
         return self._asdict()
 
 
-class WallsMissing(Exception):
+class SandboxUnavailable(Exception):
     """This machine cannot hold a process as it should be. The text says what it lacks."""
 
 
 def enter_sandbox(rules: SandboxRules, parent: int) -> list[str]:
     """Enter the sandbox, for good, and name the parts that hold. Call it before any foreign code runs.
 
-    On Linux it forks: the caller goes on as another process, which ends with `parent`. Raises WallsMissing where Linux
-    cannot hold files or system calls, and the rules do not accept that.
+    On Linux it forks: the caller goes on as another process, which ends with `parent`. Raises SandboxUnavailable where
+    Linux cannot hold files or system calls, and the rules do not accept that.
     """
     held: list[str] = []
     if sys.platform != "win32":
@@ -86,16 +86,16 @@ def enter_sandbox(rules: SandboxRules, parent: int) -> list[str]:
 def _enter_linux_sandbox(rules: SandboxRules, parent: int) -> list[str]:
     from pytest_fcall.conversation.execution.call_filter import apply_seccomp
     from pytest_fcall.conversation.execution.kernel_sandbox import apply_landlock, drop_privileges, enter_namespaces
-    from pytest_fcall.conversation.execution.watcher import go_on_watched
+    from pytest_fcall.conversation.execution.watcher import fork_watched
 
     held = enter_namespaces(rules)
-    ask_watcher = go_on_watched(parent, rules.writable, own_processes="namespaces" in held)
+    ask_watcher = fork_watched(parent, rules.writable, own_processes="namespaces" in held)
     drop_privileges()
     if apply_landlock(rules):
         held.append("landlock")
     held += apply_seccomp(rules, attributes="mounts" in held, ask=ask_watcher)
     if not rules.weaker and (missing := [text for name, text in _NEEDED.items() if name not in held]):
-        raise WallsMissing(" and ".join(missing))
+        raise SandboxUnavailable(" and ".join(missing))
     return held
 
 

@@ -21,7 +21,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _MOST_FILES: Final = 256
 
 
-def go_on_watched(parent: int, folder: str, *, own_processes: bool) -> Callable[[int], None] | None:
+def fork_watched(parent: int, folder: str, *, own_processes: bool) -> Callable[[int], None] | None:
     """Fork, and go on as the watched process. `own_processes` says that forks are in a namespace, which needs an init.
 
     `parent` is the process whose end is the end of all. What is returned hands the watcher an open file, by which the

@@ -22,7 +22,7 @@ from pytest_fcall.decoding.argument_values import ReadValue, named_arguments, sc
 from pytest_fcall.decoding.json_calls import json_value_in
 from pytest_fcall.decoding.model_text import CallCollector, ReadCall, split_thinking
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, parse_json
-from pytest_fcall.decoding.unreadable import Unreadable, shortened
+from pytest_fcall.decoding.unreadable import Unreadable, quote_short
 
 _NAME = r"[^\W\d][\w.:-]*+"
 _QUOTED = r"""(?:"(?>(?:[^"\\]+|\\.)*)"|'(?>(?:[^'\\]+|\\.)*)')"""
@@ -81,7 +81,7 @@ class Notation:
 
     def _read(self, name: str, inside: str | None, offered: Mapping[str, Tool]) -> ReadCall:
         if inside is None:
-            raise Unreadable(f"{shortened(name)} is not closed by `{self.brackets[1]}`")
+            raise Unreadable(f"{quote_short(name)} is not closed by `{self.brackets[1]}`")
         schemas = schemas_of(offered.get(name))
         positional: list[Json] = []
         named: dict[str, Json] = {}
@@ -92,9 +92,9 @@ class Notation:
             if not equals and self.by_position:
                 positional.append(_unquoted(key))
             elif not key:
-                raise Unreadable(f"a value of {shortened(name)} has no name")
+                raise Unreadable(f"a value of {quote_short(name)} has no name")
             elif key in named:
-                raise Unreadable(f"the argument {shortened(key)} of {shortened(name)} is given twice")
+                raise Unreadable(f"the argument {quote_short(key)} of {quote_short(name)} is given twice")
             else:
                 named[key] = _unquoted(value) if equals else None
         given, notes = named_arguments(name, positional, named, offered)
@@ -174,10 +174,10 @@ def _read_json(item: Json) -> ReadCall:
     if not isinstance(item, Mapping) or not isinstance(name := item.get("API"), str) or not name:
         raise NotJson("it is not an object with `API` and `Parameters`")
     if unknown := [key for key in item if key not in {"API", "Parameters"}]:
-        raise NotJson(f"beside `API` and `Parameters` it has {shortened(unknown[0])}")
+        raise NotJson(f"beside `API` and `Parameters` it has {quote_short(unknown[0])}")
     if "Parameters" not in item:
-        raise NotJson(f"{shortened(name)} has no `Parameters`")
+        raise NotJson(f"{quote_short(name)} has no `Parameters`")
     try:
         return Call(name, arguments_from_value(item["Parameters"])), ()
     except NotJson as error:
-        raise NotJson(f"the parameters of {shortened(name)} cannot be read: {error}") from None
+        raise NotJson(f"the parameters of {quote_short(name)} cannot be read: {error}") from None

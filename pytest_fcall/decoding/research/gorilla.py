@@ -11,7 +11,7 @@ from pytest_fcall.decoding.call_marks import OPENFUNCTIONS
 from pytest_fcall.decoding.model_text import CallCollector, split_thinking
 from pytest_fcall.decoding.python_calls import call_nodes, collect_calls, collect_only_calls
 from pytest_fcall.decoding.python_source import NotPython, expression_end
-from pytest_fcall.decoding.unreadable import shortened
+from pytest_fcall.decoding.unreadable import quote_short
 
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
@@ -31,7 +31,7 @@ def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:
         try:
             end = expression_end(text, start)
         except NotPython as error:
-            collector.add_fault(f"A call cannot be read: {error} ({shortened(text[start : start + 60])}).")
+            collector.add_fault(f"A call cannot be read: {error} ({quote_short(text[start : start + 60])}).")
             break
         _read(text[start:end].strip(), offered, collector)
         start = text.find(OPENFUNCTIONS, end)
@@ -47,4 +47,4 @@ def _read(source: str, offered: Mapping[str, Tool], collector: CallCollector) ->
     if nodes:
         collect_calls(nodes, offered, collector)
     else:
-        collector.add_fault(f"The call {shortened(source)} cannot be read: {error}.")
+        collector.add_fault(f"The call {quote_short(source)} cannot be read: {error}.")

@@ -13,7 +13,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.json_calls import json_value_in
 from pytest_fcall.decoding.model_text import CallCollector, ReadCall, split_thinking
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value
-from pytest_fcall.decoding.unreadable import shortened
+from pytest_fcall.decoding.unreadable import quote_short
 
 _KEY = re.compile(r"""["']arguments["']""")
 _KEYS = frozenset({"name", "label", "arguments"})
@@ -40,11 +40,11 @@ def _read(item: Json, references: LabelReferences) -> ReadCall:
     if not isinstance(item, Mapping) or not isinstance(name := item.get("name"), str) or not name:
         raise NotJson("it is not an object with `name` and `arguments`")
     if unknown := [key for key in item if key not in _KEYS]:
-        raise NotJson(f"beside `name`, `label` and `arguments` it has {shortened(unknown[0])}")
+        raise NotJson(f"beside `name`, `label` and `arguments` it has {quote_short(unknown[0])}")
     try:
         arguments = arguments_from_value(item.get("arguments"))
     except NotJson as error:
-        raise NotJson(f"the arguments of {shortened(name)} cannot be read: {error}") from None
+        raise NotJson(f"the arguments of {quote_short(name)} cannot be read: {error}") from None
     return Call(name, {key: references.named(value) for key, value in arguments.items()}), ()
 
 

@@ -25,7 +25,7 @@ from pytest_fcall.decoding.model_text import FENCE, CallCollector, ReadCall, spl
 from pytest_fcall.decoding.python_calls import dotted_name, read_call_node
 from pytest_fcall.decoding.python_source import NotPython, expression_end, literal, parse_expression
 from pytest_fcall.decoding.strict_json import arguments_from_wire
-from pytest_fcall.decoding.unreadable import Unreadable, shortened
+from pytest_fcall.decoding.unreadable import Unreadable, quote_short
 
 _NAME = r"[^\W\d][\w.]*+"
 _LABEL = re.compile(r"(?:Actions?:|\d{1,4}\.(?!\d))\s*+")
@@ -89,7 +89,7 @@ class _Reader:
     def _action(self, line: str) -> ReadCall:
         node = parse_expression(line)
         if not isinstance(node, ast.Call) or (name := dotted_name(node.func)) is None:
-            raise Unreadable(f"{shortened(line)} is not a tool call")
+            raise Unreadable(f"{quote_short(line)} is not a tool call")
         _, dot, last = name.rpartition(".")
         short = last if dot and name not in self._offered and last in self._offered else name
         # Models write the arguments of an Agent without quotes.
@@ -105,7 +105,7 @@ class _Reader:
             self._variables[name] = _constant(parse_expression(source[:_MAX_VARIABLE_LENGTH]))
         except Unreadable as error:
             if _VALUE.match(source):
-                self._collector.add_fault(f"The variable {shortened(name)} cannot be read: {error}.")
+                self._collector.add_fault(f"The variable {quote_short(name)} cannot be read: {error}.")
             else:
                 self._collector.skip_prose(line)
 
@@ -139,7 +139,7 @@ def _lines(text: str, collector: CallCollector) -> Iterator[str]:
     for line in text.replace("\\\n", " ").split("\n"):
         bare = line.strip()
         if bare.startswith(_STOPS):
-            collector.add_note(f"Text from {shortened(bare)} on was dropped.")
+            collector.add_note(f"Text from {quote_short(bare)} on was dropped.")
             return
         bare = bare[label.end() :] if (label := _LABEL.match(bare)) else bare
         bare = bare.rstrip("; ")
@@ -167,12 +167,12 @@ def read_curl(command: str, tools: Mapping[str, Tool]) -> ReadCall:
     arguments: dict[str, Json] = {}
     for key, value in texts:
         if key in arguments:
-            raise Unreadable(f"the argument {shortened(key)} is given twice")
+            raise Unreadable(f"the argument {quote_short(key)} is given twice")
         arguments[key], value_notes = value_by_schema(value, schemas.get(key), "text")
         notes.extend(value_notes)
     if repeated := next((key for key in in_body if key in arguments), None):
-        raise Unreadable(f"the argument {shortened(repeated)} is in both the URL and the body")
-    dropped = (f"The option {shortened(each)} was dropped." for each in request.dropped)
+        raise Unreadable(f"the argument {quote_short(repeated)} is in both the URL and the body")
+    dropped = (f"The option {quote_short(each)} was dropped." for each in request.dropped)
     return Call(name, arguments | dict(in_body)), [*notes, *dropped]
 
 
@@ -199,10 +199,10 @@ def _request(words: Iterator[str]) -> _Request:
             request.dropped.append(option)
         elif option == "--url":
             if request.url:
-                raise Unreadable(f"it has more than one URL: {shortened(value)}")
+                raise Unreadable(f"it has more than one URL: {quote_short(value)}")
             request.url = value
         elif not _IGNORED.fullmatch(option):
-            raise Unreadable(f"unknown option {shortened(option)}")
+            raise Unreadable(f"unknown option {quote_short(option)}")
     if not request.url:
         raise Unreadable("it has no URL")
     return request
@@ -251,7 +251,7 @@ def _named(method: str, request: _Request, tools: Mapping[str, Tool]) -> tuple[s
         url = urlsplit(request.url if "://" in request.url.partition("?")[0] else f"//{request.url}")
         path = unquote(url.path, errors="strict")
     except ValueError as error:
-        raise Unreadable(f"the URL {shortened(request.url)} cannot be read: {error}") from None
+        raise Unreadable(f"the URL {quote_short(request.url)} cannot be read: {error}") from None
     parts = path.strip("/").split("/")
     matching = [(name, given) for name in tools if (given := _path_arguments(name, method, parts)) is not None]
     # Prefer the tool with most of the path, then the one with the fewest parts in braces.
@@ -279,4 +279,4 @@ def _pairs(query: str) -> list[tuple[str, str]]:
     try:
         return parse_qsl(query, keep_blank_values=True, errors="strict")
     except ValueError as error:
-        raise Unreadable(f"{shortened(query)} cannot be read: {error}") from None
+        raise Unreadable(f"{quote_short(query)} cannot be read: {error}") from None

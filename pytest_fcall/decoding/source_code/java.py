@@ -13,7 +13,7 @@ from pytest_fcall.decoding.source_code.syntax_tree import (
     read_or_text,
     signed_number,
     text_of,
-    unescaped,
+    unescape,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _value(node: Node) -> Json:
     if kind == "decimal_floating_point_literal":
         return _finite(text_of(node))
     if kind in {"string_literal", "character_literal"} and not text_of(node).startswith('"""'):
-        return unescaped(text_of(node))
+        return unescape(text_of(node))
     if kind == "unary_expression":
         return signed_number(text_of(node.children[0]), _value(node.children[1]))
     if kind in {"parenthesized_expression", "cast_expression"}:

@@ -13,7 +13,7 @@ from pytest_fcall.decoding.source_code.syntax_tree import (
     read_or_text,
     signed_number,
     text_of,
-    unescaped,
+    unescape,
 )
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def _value(node: Node) -> Json:
     if kind == "number":
         return _number(text_of(node))
     if kind == "string":
-        return unescaped(text_of(node))
+        return unescape(text_of(node))
     if kind == "template_string" and all(part.type != "template_substitution" for part in node.named_children):
-        return unescaped(text_of(node))
+        return unescape(text_of(node))
     if kind == "unary_expression":
         return signed_number(text_of(node.children[0]), _value(node.children[1]))
     if kind == "parenthesized_expression" and len(node.named_children) == 1:

@@ -113,7 +113,7 @@ def read_or_text(read: Callable[[Node], Json], node: Node) -> Json:
         return text_of(node)
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """Give the value of a quoted string. Surrogate pairs become one character."""
     inner, out, place = text[1:-1], [], 0
     while (slash := inner.find("\\", place)) >= 0:

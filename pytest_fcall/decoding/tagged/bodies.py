@@ -17,7 +17,7 @@ from pytest_fcall.decoding.json_shapes import read_call
 from pytest_fcall.decoding.model_text import ReadCall
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, parse_json
 from pytest_fcall.decoding.tagged.family import Attempt, failed_attempt, json_end
-from pytest_fcall.decoding.unreadable import Unreadable, repeated_key_notes, shortened
+from pytest_fcall.decoding.unreadable import Unreadable, quote_short, repeated_key_notes
 
 _BETWEEN_OBJECTS = re.compile(r"\s*+(?:;\s*+|(?=\{))")
 _JSON_NAME = re.compile(r'"name"\s*+:\s*+"([^"\\]{1,200})"')
@@ -69,7 +69,7 @@ class JsonCalls:
             if not isinstance(name := item.get("name"), str) or not name:
                 raise NotJson("it has no `name`")
             if not any(key in item for key in self.arguments):
-                raise NotJson(f"{shortened(name)} has no `{self.arguments[0]}`")
+                raise NotJson(f"{quote_short(name)} has no `{self.arguments[0]}`")
         call, call_notes = read_call(item)
         return call, (*notes, *call_notes)
 
@@ -98,7 +98,7 @@ class NamedJson:
     def _call(self, text: str, tools: Mapping[str, Tool]) -> ReadCall:
         head = re.match(self.head, text)
         if head is None:
-            raise Unreadable(f"it does not begin with {self.beginning}, but with {shortened(text.strip(), 30)}")
+            raise Unreadable(f"it does not begin with {self.beginning}, but with {quote_short(text.strip(), 30)}")
         name, rest = head["name"], text[head.end() :]
         arguments, notes = self._arguments(name, rest, tools.get(name))
         return Call(name, arguments, head.groupdict().get("id")), notes
@@ -108,7 +108,7 @@ class NamedJson:
             value, notes = parse_json(self._as_json(text))
             return arguments_from_value(value), notes
         except NotJson as error:
-            raise NotJson(f"the arguments of {shortened(name)} cannot be read: {error}") from None
+            raise NotJson(f"the arguments of {quote_short(name)} cannot be read: {error}") from None
 
     def _as_json(self, text: str) -> str:
         return text.strip().removesuffix(self.tail)
@@ -178,7 +178,7 @@ class MarkupCall(NamedJson):
         while parameter := pattern.match(text, at):
             key, value = parameter["key"].strip(), parameter["value"]
             if self.opening in value:
-                raise Unreadable(f"the parameter {shortened(key)} of {shortened(name)} is not closed")
+                raise Unreadable(f"the parameter {quote_short(key)} of {quote_short(name)} is not closed")
             if key in arguments:
                 repeated.append(key)
             arguments[key], value_notes = self._value(value, parameter.groupdict().get("string"), schemas.get(key))
@@ -200,7 +200,7 @@ class MarkupCall(NamedJson):
         if rest == self.tail:
             return
         if rest.startswith(self.opening):
-            raise Unreadable(f"a parameter of {shortened(name)} is not closed: {shortened(rest, 40)}")
+            raise Unreadable(f"a parameter of {quote_short(name)} is not closed: {quote_short(rest, 40)}")
         if not rest:
-            raise Unreadable(f"{shortened(name)} is not closed by `{self.tail}`")
-        raise Unreadable(f"{shortened(name)} contains more than parameters: {shortened(rest, 40)}")
+            raise Unreadable(f"{quote_short(name)} is not closed by `{self.tail}`")
+        raise Unreadable(f"{quote_short(name)} contains more than parameters: {quote_short(rest, 40)}")

@@ -13,7 +13,7 @@ from pytest_fcall.core.request import Tool
 from pytest_fcall.decoding.argument_values import tools_by_name
 from pytest_fcall.decoding.call_marks import find_mark
 from pytest_fcall.decoding.model_text import END_TOKENS, CallCollector, ReadCall
-from pytest_fcall.decoding.unreadable import Unreadable, shortened
+from pytest_fcall.decoding.unreadable import Unreadable, quote_short
 
 _OPENING_BRACKET = r'[\[{](?=\s*+["{}\[\]])'
 # Text after complete JSON. It must not be the rest of broken JSON, or more of it.
@@ -114,15 +114,15 @@ def decode_family(family: Family, text: str, tools: Sequence[Tool] = ()) -> Call
                     collector.add_call(attempt)
             case CallPiece(body, form):
                 name = form.body.called_name(body)
-                cut_off = f"the call of {shortened(name)}" if name else "it"
-                collector.add_call(failed_attempt(f"{cut_off} is cut off before {shortened(form.closing)}"))
+                cut_off = f"the call of {quote_short(name)}" if name else "it"
+                collector.add_call(failed_attempt(f"{cut_off} is cut off before {quote_short(form.closing)}"))
             case TextPiece("answer", said):
                 collector.skip_prose(said)
             case TextPiece("thinking", thinking):
                 if mark := find_mark(thinking):
                     collector.add_note(f"A tool call ({mark}) inside the thinking was not read.")
             case TextPiece(text=rest):
-                collector.add_note(f"Text after the end of the answer was dropped: {shortened(rest.strip())}.")
+                collector.add_note(f"Text after the end of the answer was dropped: {quote_short(rest.strip())}.")
     return collector.result()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_fcall.matching.bfcl.source_search import (
     after_space,
     boolean_or_text,
-    enclosed,
+    enclosed_texts,
     integer_or_text,
     line_end,
     number_or_text,
@@ -61,7 +61,7 @@ def _unsuffixed(text: str) -> str:
 
 def _array(text: str, inner: str | None) -> Any:
     """Read `new T[]{…}`. Every comma separates items; strings keep their quotes, so that none is ever right."""
-    listed = next(enclosed(text, _ARRAY, "}"), None)
+    listed = next(enclosed_texts(text, _ARRAY, "}"), None)
     if listed is None:
         return text
     return [_item(part.strip(), inner) for part in listed.split(",") if part.strip()]
@@ -69,13 +69,13 @@ def _array(text: str, inner: str | None) -> Any:
 
 def _array_list(text: str, inner: str | None) -> Any:
     """Read a list from `Arrays.asList(…)` or `add(…)`. Every comma separates items; strings lose their ends."""
-    listed = next(enclosed(text, _AS_LIST, "))", least=1), None)
+    listed = next(enclosed_texts(text, _AS_LIST, "))", least=1), None)
     if listed is not None:
         return [_unquoted_item(part.strip(), inner) for part in listed.split(",")]
     if opened := _LIST_BODY.search(text):
         end = text.find("}}", opened.end() + 1)
         body = text[opened.end() : max(end, opened.end())]
-        return [_unquoted_item(part.strip(), inner) for part in enclosed(body, _ADD, ")", least=1)]
+        return [_unquoted_item(part.strip(), inner) for part in enclosed_texts(body, _ADD, ")", least=1)]
     return [] if _NEW_LIST.search(text) else text
 
 

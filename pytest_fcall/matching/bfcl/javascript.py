@@ -10,7 +10,7 @@ from typing import Any
 from pytest_fcall.matching.bfcl.source_search import (
     after_space,
     boolean_or_text,
-    enclosed,
+    enclosed_texts,
     integer_or_text,
     number_or_text,
 )
@@ -77,7 +77,7 @@ def _rows(text: str) -> list[list[Any]] | None:
     end = _rows_end(text)
     if end is None:
         return None
-    rows = [row.strip() for row in enclosed(text[:end], _ROW, "]")]
+    rows = [row.strip() for row in enclosed_texts(text[:end], _ROW, "]")]
     if rows:
         rows[0] = rows[0].removeprefix("[")
     return [[_plain(item) for item in row.split(",")] for row in rows]

@@ -23,7 +23,7 @@ def line_end(text: str, at: int) -> int:
     return len(text) if found < 0 else found
 
 
-def enclosed(text: str, opening: re.Pattern[str], closing: str, least: int = 0) -> Iterator[str]:
+def enclosed_texts(text: str, opening: re.Pattern[str], closing: str, least: int = 0) -> Iterator[str]:
     """The texts between each opening and the next closing on the same line, with at least `least` characters.
 
     Openings must not overlap, contain a closing, or begin inside one.

@@ -91,8 +91,8 @@ def _registered(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
         return place.undecided(operator, got, f"no plugin in this run provides `${name}`.")
     try:
         answer: object = comparator(operator.operand, operator.options, got)
-    except Undecided as why_not:
-        return place.undecided(operator, got, f"{str(why_not)[:500]}.")
+    except Undecided as undecided:
+        return place.undecided(operator, got, f"{str(undecided)[:500]}.")
     except Exception as error:  # code of a plugin: its failure must not end the run
         return place.undecided(operator, got, f"`${name}` raised {type(error).__name__}: {str(error)[:200]}")
     if answer is None:

@@ -15,7 +15,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.matching.operators.numeric import exact_decimal, tolerance_margin
 from pytest_fcall.matching.operators.table import BadOperandError, operand_number, operand_text
 from pytest_fcall.matching.place import Mismatch, Place, is_number
-from pytest_fcall.matching.strings import NORMAL_FORMS, exact, near_miss, reader_form, relaxed, with_digits
+from pytest_fcall.matching.strings import NORMAL_FORMS, exact, near_miss, reader_form, relax, with_digits
 
 _MAX_NUMBER_LENGTH = 100
 """Longer rows of digits, in characters, are not read as numbers."""
@@ -49,7 +49,7 @@ def numbers_in_text(text: str) -> Iterator[Decimal]:
     Digits after letters, as in `F7`, are not numbers, and neither are dates and times.
     """
     joined = _DIGIT_SPACES.sub("'", text.translate(_SUPERSCRIPTS))
-    plain = with_digits(relaxed(joined))
+    plain = with_digits(relax(joined))
     for found in _NUMBER.finditer(_NOT_NUMBERS.sub("/", plain)):
         for value in _number_values(found["digits"]):
             power = int(found["exponent"] or 0) + _POWERS.get(found["scale"] or "", 0)
@@ -107,7 +107,7 @@ def contains(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
         normal = NORMAL_FORMS[place.strings]
         if normal(wanted) in normal(got):
             return []
-        differs_in_spelling = relaxed(wanted) in relaxed(got)
+        differs_in_spelling = relax(wanted) in relax(got)
         hint = "`strings: relaxed` would find it" if differs_in_spelling else ""
         return place.mismatch(operator, got, hint)
     if not isinstance(got, list | tuple):

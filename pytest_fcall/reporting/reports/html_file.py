@@ -41,7 +41,7 @@ def script_data(data: Json) -> Markup:
     return Markup(_compact(data).replace("<", "\\u003c"))  # noqa: S704  # it holds no `<`
 
 
-def packed(data: Json) -> str:
+def pack_data(data: Json) -> str:
     """Data that the script of a page unpacks when somebody looks at it: compressed JSON in Base64."""
     return base64.b64encode(zlib.compress(_compact(data).encode(), 6)).decode()
 

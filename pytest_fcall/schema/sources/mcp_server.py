@@ -189,7 +189,7 @@ def _failure(error: Exception, timeout: float) -> str:
 
 
 @contextmanager
-def log_silenced(name: str) -> Iterator[None]:
+def silence_log(name: str) -> Iterator[None]:
     """Keep the log of a library from being printed if the program has not set up logging."""
     handler = logging.NullHandler()
     logging.getLogger(name).addHandler(handler)
@@ -209,7 +209,7 @@ def list_mcp_tools(
 
     `server` is the argument of `mcp_server`. Raises SchemaError for any failure.
     """
-    with TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr, log_silenced("mcp"):
+    with TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr, silence_log("mcp"):
         described = mcp_server(server, folder=folder, environment=environment, stderr=stderr)
         try:
             return anyio.run(_list_tools, described, timeout)

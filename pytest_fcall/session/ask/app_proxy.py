@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.proxy.detours import DetourWatch, WatchedRun
     from pytest_fcall.backends.spans.inbox import SpanInbox
     from pytest_fcall.core.reply import Reply
-    from pytest_fcall.session.ask.costs import Spending
+    from pytest_fcall.session.ask.costs import SpendingLimit
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
 
@@ -53,7 +53,7 @@ class AppProxy:
     """Starts the proxy with the first app that sends a request, and knows the case that each app works on."""
 
     def __init__(
-        self, settings: Settings, recordings: SessionRecordings, spending: Spending, endpoint: ProxyEndpoint | None
+        self, settings: Settings, recordings: SessionRecordings, spending: SpendingLimit, endpoint: ProxyEndpoint | None
     ) -> None:
         self._settings = settings
         self._recordings = recordings

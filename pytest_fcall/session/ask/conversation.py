@@ -236,9 +236,9 @@ class ConversationRunner:
 
         follower: Callable[[Expectation | None, NamedCalls], Follower] = follow
         if case.result_fault is not None:
-            from pytest_fcall.matching.turn_follower import recovering
+            from pytest_fcall.matching.turn_follower import recovering_followers
 
-            follower = recovering(follow, case.result_fault)
+            follower = recovering_followers(follow, case.result_fault)
         return ConversationContext(
             ask=self._asks(conversation.source, conversation.asker, answers),
             decode=lambda reply: decode(with_case_decoder(case, reply), case.tools, self.registry.decoders),

@@ -65,7 +65,7 @@ def total_cost(costs: Sequence[float | None]) -> float | None:
     return None if None in costs else sum(each for each in costs if each is not None)
 
 
-class Spending:
+class SpendingLimit:
     """Keeps the requests of this process within `--fc-max-cost`, which all workers share."""
 
     def __init__(self, settings: Settings, recordings: SessionRecordings) -> None:
@@ -85,9 +85,9 @@ class Spending:
 
         return MeteredBackend(backend, model.id, _price(model, self._settings.root), budget)
 
-    def of_apps(self) -> AppSpending | None:
+    def of_apps(self) -> AppSpendingLimit | None:
         """Pays for requests that apps send; None where there is no budget."""
-        return None if self.budget is None else AppSpending(self.budget, self._settings.root)
+        return None if self.budget is None else AppSpendingLimit(self.budget, self._settings.root)
 
     @property
     def budget(self) -> Budget | None:
@@ -106,7 +106,7 @@ class Spending:
             self._budget.close()
 
 
-class AppSpending:
+class AppSpendingLimit:
     """Pays for the requests that apps send to models."""
 
     def __init__(self, budget: Budget, root: Path) -> None:

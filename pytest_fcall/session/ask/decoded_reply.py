@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core.app import NO_EXCHANGE, AppExchange, why_unread
+from pytest_fcall.core.app import NO_EXCHANGE, AppExchange, unknown_requests_reason
 from pytest_fcall.core.reply import Call, Reply, total_usage
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json, Message
@@ -50,7 +50,7 @@ class DecodedReply(Reply):
     request: Request = field(default_factory=lambda: Request(()))
 
 
-def decoded(reply: Reply, request: Request, decoders: Mapping[str, Decoder]) -> DecodedReply:
+def decode_for_test(reply: Reply, request: Request, decoders: Mapping[str, Decoder]) -> DecodedReply:
     """The reply in the form that plain tests get."""
     from pytest_fcall.decoding import decode
 
@@ -118,10 +118,10 @@ class AppWire:
 
         Raises CaseError where the app also sent requests that are not read.
         """
-        if why := why_unread(self._exchanges):
+        if why := unknown_requests_reason(self._exchanges):
             raise CaseError(f"fc_wire does not have all replies: {why}")
         answered = [each for each in self._exchanges if each.model]
-        return [decoded(each.reply, each.request, self._decoders) for each in answered]
+        return [decode_for_test(each.reply, each.request, self._decoders) for each in answered]
 
     @property
     def calls(self) -> CallList:
@@ -137,7 +137,7 @@ class AppWire:
         """All replies as one: the last, with the calls of all, and all tools that were offered."""
         replies = self.replies
         tools = {tool.name: tool for reply in replies for tool in reply.request.tools}
-        last = replies[-1] if replies else decoded(NO_EXCHANGE, Request(()), self._decoders)
+        last = replies[-1] if replies else decode_for_test(NO_EXCHANGE, Request(()), self._decoders)
         request = Request(last.request.messages, tuple(tools.values()), last.request.settings)
         return replace(last, calls=self.calls, request=request)
 

@@ -102,21 +102,21 @@ class AskModel:
         models, dicts in any provider's shape, or Tools. `settings` are sent along, such as `temperature=0`.
         """
         __tracebackhide__ = True
-        from pytest_fcall.session.ask.decoded_reply import decoded, plain_request
+        from pytest_fcall.session.ask.decoded_reply import decode_for_test, plain_request
 
         request = plain_request(prompt, tools, {**self.settings, **settings})
-        return decoded(self.answer(request).reply, request, self._replies.decoders)
+        return decode_for_test(self.answer(request).reply, request, self._replies.decoders)
 
     async def ask(
         self, prompt: str | Sequence[Message], tools: Iterable[object] = (), **settings: Json
     ) -> DecodedReply:
         """Do what calling does, from an async test."""
         __tracebackhide__ = True
-        from pytest_fcall.session.ask.decoded_reply import decoded, plain_request
+        from pytest_fcall.session.ask.decoded_reply import decode_for_test, plain_request
 
         request = plain_request(prompt, tools, {**self.settings, **settings})
         answer = await self._replies.answer_async(self._question(request))
-        return decoded(answer.reply, request, self._replies.decoders)
+        return decode_for_test(answer.reply, request, self._replies.decoders)
 
     def answer(self, request: Request) -> Answer:
         """Answer a request. Raises CaseEnded where there is no reply."""

@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from pytest_fcall.session.ask.app_proxy import AppProxy, recorded_for_other_case
-from pytest_fcall.session.ask.costs import Spending
+from pytest_fcall.session.ask.costs import SpendingLimit
 from pytest_fcall.session.ask.no_reply import NoReplies
 from pytest_fcall.session.ask.recordings import SessionRecordings
 from pytest_fcall.session.ask.sources import Sources
@@ -50,7 +50,7 @@ class Replies:
         self._settings = settings
         self._registry = registry
         self._recordings = SessionRecordings(settings)
-        self._spending = Spending(settings, self._recordings)
+        self._spending = SpendingLimit(settings, self._recordings)
         proxy = AppProxy(settings, self._recordings, self._spending, endpoint)
         self._variables = proxy.variables
         self._sources = Sources(settings, registry.backends, self._recordings, self._spending, self._variables)

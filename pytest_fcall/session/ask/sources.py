@@ -13,7 +13,7 @@ from pytest_fcall.session.models import NamedModel
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import BackendFactory
-    from pytest_fcall.session.ask.costs import Spending
+    from pytest_fcall.session.ask.costs import SpendingLimit
     from pytest_fcall.session.ask.proxy_variables import ProxyVariables
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
@@ -27,7 +27,7 @@ class Sources:
         settings: Settings,
         factories: Mapping[str, BackendFactory],
         recordings: SessionRecordings,
-        spending: Spending,
+        spending: SpendingLimit,
         variables: ProxyVariables,
     ) -> None:
         self._settings = settings

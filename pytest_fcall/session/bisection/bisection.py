@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.bisection.edit import Edit, EditKey
-from pytest_fcall.bisection.patch import question_diff, undoing_patch
+from pytest_fcall.bisection.patch import question_diff, undo_patch
 from pytest_fcall.bisection.search import Cause, Causes, ErrorBudget, Fails, Trial, fewest_trials, find_causes
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.reporting.bisected import BisectedCase, BisectStatus, Cell, FoundCause, FoundEdit, SearchPlan
-from pytest_fcall.session.bisection.suspect import Allowance, Suspect, why_not_asked
+from pytest_fcall.session.bisection.suspect import Allowance, Suspect, no_answer_reason
 
 if TYPE_CHECKING:
     from pytest_fcall.core.request import Request
@@ -130,7 +130,7 @@ class Bisection:
         if suspect.answers(trial) != answers:
             self._tell(suspect, trial, fails, suspect.requests - requests)
         if fails is None:
-            problems[suspect.problem or why_not_asked(allowance)] = None
+            problems[suspect.problem or no_answer_reason(allowance)] = None
         return fails
 
     def _tell(self, suspect: Suspect, trial: Trial, fails: Fails, sent: int) -> None:
@@ -233,7 +233,7 @@ _MOST_FILES: Final = 50
 _CONFIGURATION: Final = ("pyproject.toml", "pytest.ini")
 
 
-def undoing_lines(found: Sequence[BisectedCase], suspects: Sequence[Suspect], root: Path) -> tuple[str, list[str]]:
+def undo_lines(found: Sequence[BisectedCase], suspects: Sequence[Suspect], root: Path) -> tuple[str, list[str]]:
     """The patch against today's files, and what is to be told of it. Where nothing is exact, there is none."""
     guilty: dict[tuple[str, str, str], tuple[Edit, Suspect, int]] = {}
     for case, suspect in zip(found, suspects, strict=True):
@@ -244,7 +244,7 @@ def undoing_lines(found: Sequence[BisectedCase], suspects: Sequence[Suspect], ro
     if not guilty:
         return "", []
     edits = [edit for edit, _, _ in guilty.values()]
-    patch = undoing_patch(edits, _files([suspect.file for suspect in suspects], root))
+    patch = undo_patch(edits, _files([suspect.file for suspect in suspects], root))
     lines = ["it undoes what was found: `git apply` or `patch -p1` takes it"] if patch.text else []
     text = patch.text
     for edit in patch.unplaced:

@@ -172,7 +172,7 @@ class Suspect:
         everything = self.difference.all
         for trial, name in ((everything, "today's question"), (_NO_EDITS, "the old question")):
             if not self._found.get(trial, _NOTHING).asked and not self._more(trial, 1, allowance):
-                return NoSearch(f"{name} has no answer: {self.problem or why_not_asked(allowance)}", is_open=True)
+                return NoSearch(f"{name} has no answer: {self.problem or no_answer_reason(allowance)}", is_open=True)
         if self.is_steady:
             return self._compare_answers()
         if doubt := self._compare_sides(budget.next(), allowance):
@@ -181,7 +181,7 @@ class Suspect:
         fails = self.fails(_NO_EDITS, budget, allowance)
         if fails is None:
             return NoSearch(
-                f"the old question is not decided: {self.problem or why_not_asked(allowance)}", is_open=True
+                f"the old question is not decided: {self.problem or no_answer_reason(allowance)}", is_open=True
             )
         return NoSearch(_FAILS_TOO.format(self._rate_text(_NO_EDITS))) if fails else None
 
@@ -216,7 +216,7 @@ class Suspect:
                 if not allowance.may_ask and now.right == 0 and before.right == before.asked > 0:
                     self.is_by_chance = True
                     return None
-                why = self.problem or why_not_asked(allowance)
+                why = self.problem or no_answer_reason(allowance)
                 return NoSearch(f"chance may explain the wrong answers ({sides}): {why}", is_open=True)
             portion = min(2 * portion, _ENOUGH)
 
@@ -354,7 +354,7 @@ def _is_drawn(version: Version) -> bool:
     return temperature != 0 and not (temperature is None and version.model.startswith("local:"))
 
 
-def why_not_asked(allowance: Allowance) -> str:
+def no_answer_reason(allowance: Allowance) -> str:
     """The reason why there are no more answers."""
     return allowance.stopped or (
         "no more answers came" if allowance.may_ask else "it is not recorded, and nothing was asked"

@@ -29,7 +29,7 @@ class UndecidedAnswer(Exception):
     """An answer does not decide about its case, though nothing in it is wrong. The text says why."""
 
 
-def why_undecided(case: Case) -> str:
+def undecided_reason(case: Case) -> str:
     """The reason why no answer alone decides the case; empty where one does."""
     settings = case.conversation
     if uses_judge(case):

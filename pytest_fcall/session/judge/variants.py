@@ -28,8 +28,8 @@ from pytest_fcall.variants.kept_texts import (
     read_texts,
     texts_of,
     texts_path,
-    why_not_worded,
-    worded,
+    unwritable_reason,
+    variants_with_texts,
     writer_of,
 )
 from pytest_fcall.variants.plan import Variant, VariantPlan, plan_variants
@@ -104,9 +104,9 @@ class PlannedVariants:
         texts: VariantTexts | None = None,
     ) -> PlannedVariants:
         """Plan them. Raises CaseError where a relation of another package fails."""
-        worded = texts.variants if texts else None
+        variants_with_texts = texts.variants if texts else None
         try:
-            plan = plan_variants(case, wanted, relations, has_own_tools=has_own_tools, worded=worded)
+            plan = plan_variants(case, wanted, relations, has_own_tools=has_own_tools, worded=variants_with_texts)
         except Exception as error:  # the code of another package
             raise CaseError(f"{case.id} cannot be varied: {type(error).__name__}: {error}") from error
         requests = [request_of(variant.case) for variant in plan.variants]
@@ -258,7 +258,7 @@ class VariantTexts:
     def variants(self, wanted: WantedRelation) -> list[Case | Unfit]:
         """The variants of the case by such a relation, or why there are none."""
         kept = {**self.session.kept_texts(self.file), **{each.key: each for each in self.made}}
-        found = worded(self.case, wanted, kept)
+        found = variants_with_texts(self.case, wanted, kept)
         return [
             Unfit(f"the text of its model {why}")
             if isinstance(each, Unfit) and (why := self.refused.get(key_of(self.case, wanted, number)))
@@ -272,7 +272,7 @@ class VariantTexts:
             return
         kept = self.session.kept_texts(self.file)
         for wanted in relations:
-            if wanted.name not in WORDED or why_not_worded(self.case, wanted):
+            if wanted.name not in WORDED or unwritable_reason(self.case, wanted):
                 continue
             for number in range(1, wanted.count + 1):
                 found = kept.get(key_of(self.case, wanted, number))

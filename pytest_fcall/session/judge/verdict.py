@@ -78,9 +78,9 @@ class CaseJudge:
         case = self._case
         if not self._session.settings.proxy:
             raise CaseError(f"{case.id}: `wire` needs the proxy, and fc_proxy is off")
-        from pytest_fcall.core.app import why_unread
+        from pytest_fcall.core.app import unknown_requests_reason
 
-        if why := why_unread(exchange for answer in answers for exchange in answer.exchanges or ()):
+        if why := unknown_requests_reason(exchange for answer in answers for exchange in answer.exchanges or ()):
             message = f"{case.id}: `wire` cannot be judged: {why}; leave `wire` out, or judge what the app returns"
             raise CaseError(message)
 
@@ -185,9 +185,9 @@ class CaseJudge:
         def judge_by_rules(comparators: Mapping[str, Comparator]) -> Verdict:
             context = self._contexts.of(case.tools, case.rules, comparators)
             if answer.transcript is not None and case.injection is not None:
-                from pytest_fcall.matching.attacks import judge_attacked
+                from pytest_fcall.matching.attacks import judge_attack
 
-                return judge_attacked(answer.transcript, case.turns, case.injection, context)
+                return judge_attack(answer.transcript, case.turns, case.injection, context)
             if answer.transcript is not None and case.result_fault is not None:
                 from pytest_fcall.matching.recovery import judge_recovery
 
@@ -260,9 +260,9 @@ def _why_not_judged(case: Case, expected: SpansExpectation, told: AppSpans | Non
         return "the recorded answer has none; record it again with a run that may ask"
     if told.fault:
         return told.fault
-    from pytest_fcall.matching.app import untold_tool
+    from pytest_fcall.matching.app import unreported_tool
 
-    if untold := untold_tool(expected, case.rules, told):
+    if untold := unreported_tool(expected, case.rules, told):
         return (
             f"no span tells the arguments of {untold}; have the library capture content, or expect any arguments: "
             f"`{untold}: {{$ignore: true}}`"

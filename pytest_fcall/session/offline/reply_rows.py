@@ -19,7 +19,7 @@ from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.storage import folder_and_name, is_address, open_address, title_of
 from pytest_fcall.core.values import Json
 from pytest_fcall.session.ask.types import Question
-from pytest_fcall.suites.json_files import decompressed, open_lines, read_lines
+from pytest_fcall.suites.json_files import decompress_stream, open_lines, read_lines
 
 _REPLY_EXAMPLE = '{"text": "Hello."} or {"tool_calls": [{"name": "get_weather", "arguments": {"city": "Oslo"}}]}'
 _FORMS = "`reply`, `response` or `error`"
@@ -60,10 +60,10 @@ def read_reply_rows(name: str) -> Iterator[ReplyRow]:
             for number, data in enumerate(read_parquet(source), 1):
                 yield _columns_row(f"{title}: row {number}", data)
     elif name == "-":
-        with decompressed(sys.stdin.buffer) as stream:  # type: ignore[arg-type]
+        with decompress_stream(sys.stdin.buffer) as stream:  # type: ignore[arg-type]
             yield from _rows("standard input", read_lines(stream))
     elif is_address(name):
-        with open_address(name) as source, decompressed(source) as stream:
+        with open_address(name) as source, decompress_stream(source) as stream:
             yield from _rows(title, read_lines(stream))
     else:
         with open_lines(Path(name)) as stream:

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.redaction import without_secrets
-from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AnsweredTurn, AskedStep, ExpectedTurn
+from pytest_fcall.reporting.account import (
+    AcceptedAccount,
+    Account,
+    AccountAnswer,
+    AnsweredTurn,
+    AskedStep,
+    ExpectedTurn,
+)
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.recordings.volatile import LeftOut
@@ -50,13 +57,13 @@ def account_of(
     )
 
 
-def _accepted(comparison: BaselineComparison) -> Accepted | None:
+def _accepted(comparison: BaselineComparison) -> AcceptedAccount | None:
     """The accepted answer to the case; None where none was."""
     baseline = comparison.comparison.baseline if comparison.comparison else None
     if baseline is None:
         return None
     date, former = baseline.provenance.get("date"), comparison.former
-    return Accepted(
+    return AcceptedAccount(
         baseline.valid,
         baseline.calls or (),
         tuple(map(sum, baseline.steps)) if baseline.steps else (),

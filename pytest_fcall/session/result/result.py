@@ -50,7 +50,7 @@ def result_of(
     answers = run.answers if run and run.is_complete else None
     judged = run.judged if run else None
     inside = app_usage(answers.answers) if answers else ()
-    way = seen_way(session, answers)
+    way = app_way(session, answers)
     remarks = session.replies.remarks(facts.nodeid)
     idle = idle_remarks(facts.volatile, remarks)
     comparison = judged.comparison if judged else None
@@ -118,7 +118,7 @@ def _reasons(run: CaseRun, judged: JudgedCase) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def seen_way(session: Session, answers: CaseAnswers | None) -> Way:
+def app_way(session: Session, answers: CaseAnswers | None) -> Way:
     """The way in which an app came to its answers, as far as the settings want it reported."""
     way = most_notable_way(answers.answers) if answers else ""
     return "" if way == "unseen" and session.settings.inside == "ignore" else way

@@ -26,7 +26,7 @@ def case_strength(
 ) -> tuple[float, float, float] | None:
     """The weights of the mistakes that are noticed, that pass, and of which only a run decides; None without any."""
     found = strength_of(case, comparators, contexts, accepted)
-    if found.why_not or found.contradiction:
+    if found.unmeasured_reason or found.contradiction:
         return None
     return found.tally.caught, found.tally.survived, found.tally.undecided
 

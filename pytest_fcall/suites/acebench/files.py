@@ -23,7 +23,7 @@ from pytest_fcall.suites.json_files import (
     string_field,
     text_field,
 )
-from pytest_fcall.suites.original_code import filled, module_literals
+from pytest_fcall.suites.original_code import fill_placeholders, module_literals
 
 HOW_TO_GET_IT: Final = (
     "get https://github.com/chenchen0103/ACEBench, and name its folder, or the one above it, with path: or "
@@ -149,8 +149,10 @@ class AceBenchPrompt:
     def messages(self, question: AceBenchQuestion) -> tuple[Message, ...]:
         """Return the messages of a question."""
         functions = str([*map(dict, question.functions)])
-        system = filled(self._system, {"time": question.time, "profile": question.profile, "function": functions})
-        user = filled(self._user, {"question": question.text})
+        system = fill_placeholders(
+            self._system, {"time": question.time, "profile": question.profile, "function": functions}
+        )
+        user = fill_placeholders(self._user, {"question": question.text})
         return {"role": "system", "content": system}, {"role": "user", "content": user}
 
 

@@ -18,10 +18,10 @@ from pytest_fcall.suites.apibench.documented_figures import (
     UNIT,
     DocumentFigures,
     as_percent,
-    counted,
     figure_text,
     metric_of,
     same_data,
+    scaled_number,
 )
 
 Fulfilment: TypeAlias = Literal["met", "unmet", "not judged"]
@@ -239,7 +239,7 @@ def _bounds(question: str) -> Iterator[tuple[int, FigureBound]]:
 def _count(found: re.Match[str], before: str, after: str) -> FigureBound | None:
     relation, rest = _relation(found, after)
     stated = _COUNT_AFTER.match(rest)
-    number = counted(found["number"], found["unit"])
+    number = scaled_number(found["number"], found["unit"])
     if "%" in found[0] or number < _FEWEST or not (stated or _COUNT_BEFORE.search(before)):
         return None
     relation = relation or (_relation_after(rest[stated.end() :])[0] if stated else None)

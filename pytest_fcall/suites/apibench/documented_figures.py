@@ -103,7 +103,7 @@ def figure_text(metric: str, value: Decimal, data: str) -> str:
     return f"{value.normalize():,f}{unit} {metric}{f' on {data}' if data else ''}"
 
 
-def counted(number: str, unit: str | None) -> Decimal:
+def scaled_number(number: str, unit: str | None) -> Decimal:
     """Return a number with its unit: `1.5` `M` is 1500000."""
     return Decimal(number.replace(",", "")) * _UNITS.get((unit or "").lower(), 1)
 
@@ -245,7 +245,7 @@ def _count(leaf: tuple[_Place, Json]) -> int | None:
     if found is None:
         return None
     unit = found["unit"] or (inside["inside"] if inside and re.fullmatch(f"(?i:{UNIT})", inside["inside"]) else None)
-    number = counted(found["number"], unit)
+    number = scaled_number(found["number"], unit)
     return int(number) if unit or (number == int(number) and number >= 1000) else None
 
 
@@ -257,7 +257,7 @@ def _counts_in_text(text: Json) -> Iterator[int | None]:
         is_own = (
             found["kind"].strip().lower() in _WHOLE and not found["before"] and before.count("(") <= before.count(")")
         )
-        number = counted(found["number"], found["unit"])
+        number = scaled_number(found["number"], found["unit"])
         yield int(number) if is_own and (found["unit"] or number >= 1000) else None
 
 

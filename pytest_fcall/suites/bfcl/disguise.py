@@ -19,7 +19,7 @@ _OF_FUNCTION: Final = "Purpose: "
 _OF_PARAMETER: Final = "Meaning: "
 
 
-def disguised(data: Mapping[str, Json]) -> dict[str, Json]:
+def disguise_row(data: Mapping[str, Json]) -> dict[str, Json]:
     """Return a row of a category with ground truths of calls, in disguise. The same row always has the same one.
 
     Raises BrokenRow for a function without a name.

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_fcall.core.values import Json, Message, mapping_or_empty
 from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, Notation, PromptFormat
-from pytest_fcall.suites.original_code import filled, module_literals
+from pytest_fcall.suites.original_code import fill_placeholders, module_literals
 
 Document = Mapping[str, Json]
 
@@ -36,7 +36,7 @@ class BfclPrompt:
         if form not in self._templates:
             self._templates[form] = _template(self._constants, form)
         functions = self._functions.text_of(documents, form.function_notation)
-        return with_system_text(filled(self._templates[form], {"functions": functions}), messages)
+        return with_system_text(fill_placeholders(self._templates[form], {"functions": functions}), messages)
 
 
 def with_system_text(text: str, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -78,12 +78,12 @@ def _template(constants: Mapping[str, Any], form: PromptFormat) -> str:
         }
         parts = {
             **{name: style[name] for name in ("persona", "task", "multiturn_behavior", "available_tools")},
-            "tool_call_format": filled(style[f"tool_call_{'with' if form.tagged else 'no'}_tag"], calls),
+            "tool_call_format": fill_placeholders(style[f"tool_call_{'with' if form.tagged else 'no'}_tag"], calls),
         }
-        whole = filled(constants[f"_{form.layout.upper()}_SYSTEM_PROMPT_TEMPLATE"], parts)
+        whole = fill_placeholders(constants[f"_{form.layout.upper()}_SYSTEM_PROMPT_TEMPLATE"], parts)
     except (KeyError, TypeError) as error:
         raise _unknown_version(str(error)) from None
-    return filled(whole, {"format": form.function_notation})
+    return fill_placeholders(whole, {"format": form.function_notation})
 
 
 def _constant(constants: Mapping[str, Any], name: str) -> Any:

@@ -75,12 +75,12 @@ def category_rows(category: Category, folder: Path) -> Iterator[BfclRow]:
 
 
 def _disguised_rows(published: Category, folder: Path) -> Iterator[BfclRow]:
-    from pytest_fcall.suites.bfcl.disguise import disguised
+    from pytest_fcall.suites.bfcl.disguise import disguise_row
 
     for row in category_rows(published, folder):
         id_ = DISGUISED + row.id
         try:
-            yield replace(row, id=id_, data=row.data if row.fault else disguised(row.data))
+            yield replace(row, id=id_, data=row.data if row.fault else disguise_row(row.data))
         except BrokenRow as error:
             yield replace(row, id=id_, fault=str(error))
 

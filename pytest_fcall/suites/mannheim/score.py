@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pytest_fcall.conversation.score_formulas import (
     ExpectedPath,
     Grade,
-    Graded,
+    GradedParts,
     closest_path,
     grade_answer,
     grade_functions,
@@ -58,8 +58,8 @@ def answer_object(text: str) -> Mapping[str, Json] | None:
 class MannheimScore:
     """The grades of the functions called, of their arguments, and of the answer."""
 
-    functions: Graded
-    parameters: Graded
+    functions: GradedParts
+    parameters: GradedParts
     answer: Grade
 
     def as_row(self) -> dict[str, Json]:

@@ -34,7 +34,7 @@ def read_calls(text: str, decoder: str) -> list[str]:
     try:
         text, found = DECODERS[decoder](text)
         always = decoder in _ALWAYS_GROUNDED
-        return [json.dumps(call) for call in (grounded(found) if always or "label" in text else found)]
+        return [json.dumps(call) for call in (resolve_labels(found) if always or "label" in text else found)]
     except Exception as error:  # whatever is in the text
         raise UnreadableAnswer(str(error)) from None
 
@@ -113,7 +113,7 @@ _ALWAYS_GROUNDED: Final = frozenset({"mistral", "hermes", "xlam", "hammer"})
 """The readers that look for references though no call has a label."""
 
 
-def grounded(calls: Iterable[Any]) -> list[Any]:
+def resolve_labels(calls: Iterable[Any]) -> list[Any]:
     """Return calls with the names of functions in place of their labels, so that two calls of one are the same."""
     every = [*calls]
     references = LabelReferences({call["label"].replace("$", ""): call["name"] for call in every if _has_label(call)})
@@ -166,7 +166,7 @@ def score_answer(right: Sequence[Mapping[str, Any]], text: str, decoder: str) ->
         items, readable = [], False
     made = [json.loads(item.replace(_END, "")) for item in items]
     counted = [call for item, call in zip(items, made, strict=True) if item != _DUMMY]
-    wanted = grounded(right)
+    wanted = resolve_labels(right)
     names, slots, whole = _labels(counted)
     right_names, right_slots, _ = _labels(wanted)
     return NestfulScore(

@@ -17,7 +17,7 @@ from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.core.verdict import Reason, Verdict
-from pytest_fcall.decoding.unreadable import shortened
+from pytest_fcall.decoding.unreadable import quote_short
 from pytest_fcall.suites.json_files import BrokenRow, row_fault
 from pytest_fcall.suites.toolbench.apis import Booking, CallRefused, Date, HomeSearch, Loc
 from pytest_fcall.suites.toolbench.files import ToolBenchTask
@@ -283,7 +283,7 @@ def _scored_by_steps(prediction: str | None, labels: Sequence[str], actions: Act
     expected = [step_lines(label) for label in labels]
     known = actions.with_steps([step for lines in expected for line in lines if (step := parse_step(line))])
     lines = step_lines(prediction)
-    crash = next((f"unknown step {shortened(line)}" for line in lines if not is_known_step(line, known)), "")
+    crash = next((f"unknown step {quote_short(line)}" for line in lines if not is_known_step(line, known)), "")
     steps = [line for line in lines if line]
     best = max(lcs_score(steps, [line for line in each if line]) for each in expected)
     return ToolBenchScore(bool(crash), lcs_score=best, explanation=crash)

@@ -35,7 +35,7 @@ def matches(data: Mapping[str, Json]) -> bool:
     return isinstance(rows, list) and bool(rows) and all(_is_row(row) for row in rows)
 
 
-def whole(rows: Sequence[Json]) -> Mapping[str, Json] | None:
+def session_of_rows(rows: Sequence[Json]) -> Mapping[str, Json] | None:
     """The session that a list of rows of the oldest form is."""
     return {"data": rows} if rows and all(_is_row(row) for row in rows) else None
 

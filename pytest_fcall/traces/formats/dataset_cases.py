@@ -16,7 +16,7 @@ from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of
-from pytest_fcall.traces.values import PlacedMapping, first, items, mapping, parsed, text
+from pytest_fcall.traces.values import PlacedMapping, first_field, items, mapping, parse_json_text, text
 
 ANY_ARGUMENTS: Final[Json] = {"$ignore": True}
 _LONGEST_SKIP: Final = 300
@@ -198,12 +198,12 @@ def calls_in(data: Json) -> list[RequiredCall] | None:
 
     Raises UnusableRecord for arguments that cannot be read.
     """
-    value = parsed(data)
+    value = parse_json_text(data)
     if isinstance(value, Mapping):
         if isinstance(value.get("messages"), list):
             return calls_in(value["messages"])
         if value.get("tool_calls") or value.get("function_call"):
-            return calls_in(first(value, "tool_calls", "function_call"))
+            return calls_in(first_field(value, "tool_calls", "function_call"))
         return [_expected_call(value)] if _is_call(value) else None
     if not isinstance(value, list) or not value:
         return None
@@ -219,18 +219,20 @@ def calls_in(data: Json) -> list[RequiredCall] | None:
 def _is_call(value: Json) -> bool:
     data = mapping(value)
     inner = mapping(data.get("function")) or data
-    return isinstance(first(inner, *_NAMES), str) and any(key in inner for key in _ARGUMENTS) and "role" not in data
+    return (
+        isinstance(first_field(inner, *_NAMES), str) and any(key in inner for key in _ARGUMENTS) and "role" not in data
+    )
 
 
 def _expected_call(data: Mapping[str, Json]) -> RequiredCall:
     inner = mapping(data.get("function")) or data
     key = next(key for key in _ARGUMENTS if key in inner)
-    return RequiredCall(str(first(inner, *_NAMES)), arguments_of(inner[key]))
+    return RequiredCall(str(first_field(inner, *_NAMES)), arguments_of(inner[key]))
 
 
 def arguments_of(data: Json) -> Mapping[str, Json] | None:
     """The arguments of an expected call; None where the source does not say any. Raises UnusableRecord."""
-    value = parsed(data)
+    value = parse_json_text(data)
     if value is None or isinstance(value, Mapping):
         return value
     if value == "":
@@ -258,7 +260,7 @@ def expect_value(case: DatasetCase, value: Json, name: str) -> None:
 
     Calls are these calls, and a text is this text: no way to compare asks for more.
     """
-    value = parsed(value)
+    value = parse_json_text(value)
     if value in (None, "", {}, []):
         case.expected = [ExpectedAnswer()]
         return

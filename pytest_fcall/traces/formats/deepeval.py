@@ -16,7 +16,7 @@ from pytest_fcall.traces.formats.dataset_cases import (
     user_message,
 )
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
-from pytest_fcall.traces.values import first, items, mapping, parsed, text
+from pytest_fcall.traces.values import first_field, items, mapping, parse_json_text, text
 
 _LISTS: Final = ("goldens", "conversational_goldens", "test_cases", "testCases", "conversationalTestCases")
 _MARKS: Final = frozenset(
@@ -47,8 +47,8 @@ def matches(data: Mapping[str, Json]) -> bool:
 
 
 def _is_case(data: Mapping[str, Json]) -> bool:
-    if "scenario" in data or isinstance(parsed(data.get("turns")), list):
-        turns = [mapping(turn) for turn in items(parsed(data.get("turns")))]
+    if "scenario" in data or isinstance(parse_json_text(data.get("turns")), list):
+        turns = [mapping(turn) for turn in items(parse_json_text(data.get("turns")))]
         fits = all({"role", "content"} <= turn.keys() for turn in turns)
         return fits and (bool(turns) or bool(data.keys() & _MARKS_OF_CONVERSATIONS))
     return isinstance(data.get("input"), str) and bool(data.keys() & _MARKS)
@@ -70,7 +70,7 @@ def _case_entries(data: Mapping[str, Json], place: str) -> Iterator[Record | Ski
         if "input" in data:
             _add_request(case, data)
         else:
-            _add_turns(case, [mapping(turn) for turn in items(parsed(data.get("turns")))])
+            _add_turns(case, [mapping(turn) for turn in items(parse_json_text(data.get("turns")))])
     except UnusableRecord as problem:
         yield SkippedEntry(place, str(problem))
         return
@@ -85,13 +85,13 @@ def _add_request(case: DatasetCase, data: Mapping[str, Json]) -> None:
     case.messages = (user_message(data.get("input")),)
     expected = next((data[name] for name in ("expected_tools", "expectedTools") if data.get(name) is not None), None)
     if expected is None:
-        expected = first(data, "tools_called", "toolsCalled")
+        expected = first_field(data, "tools_called", "toolsCalled")
     case.expected = [ExpectedAnswer(_calls(expected))]
 
 
 def _calls(data: Json) -> list[RequiredCall] | None:
     """The calls of a list of tools. Their results, which metrics compare only on demand, are left out."""
-    value = parsed(data)
+    value = parse_json_text(data)
     if value is None:
         return None
     calls = []
@@ -113,6 +113,6 @@ def _add_turns(case: DatasetCase, turns: list[Mapping[str, Json]]) -> None:
         raise UnusableRecord("the conversation does not begin with the user")
     for start, end in pairwise((*starts, len(turns))):
         case.messages += (user_message(turns[start].get("content")),)
-        called = [first(turn, "tools_called", "toolsCalled") for turn in turns[start + 1 : end]]
+        called = [first_field(turn, "tools_called", "toolsCalled") for turn in turns[start + 1 : end]]
         calls = [call for each in called for call in _calls(each) or ()]
         case.expected.append(ExpectedAnswer(calls or None))

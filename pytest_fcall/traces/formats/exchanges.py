@@ -13,7 +13,7 @@ from pytest_fcall.backends.interfaces.stream import read_events
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.record import Record, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, settings_of, system_message, tools_in
-from pytest_fcall.traces.values import first, items, mapping, parsed, text
+from pytest_fcall.traces.values import first_field, items, mapping, parse_json_text, text
 
 _REQUESTS: Final = ("request", "request_body", "requestBody", "req", "params", "kwargs", "input", "body")
 _ANSWERS: Final = ("response", "response_body", "responseBody", "res", "completion", "output", "result", "reply")
@@ -45,13 +45,13 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[Record]:
 def request_messages(request: Mapping[str, Json]) -> tuple[Message, ...]:
     """The messages of a request, with the instructions that some providers keep apart from them."""
     messages = messages_of(request["messages"] if "messages" in request else request.get("input"))
-    return (*system_message(first(request, "instructions", "system")), *messages)
+    return (*system_message(first_field(request, "instructions", "system")), *messages)
 
 
 def _request(data: Mapping[str, Json]) -> Mapping[str, Json]:
     """The body of the request, at any depth; empty where there is none."""
     for name in ("", *_REQUESTS):
-        body = _body(parsed(data.get(name)) if name else data)
+        body = _body(parse_json_text(data.get(name)) if name else data)
         is_for_a_model = isinstance(body.get("model"), str) and body.get("type") is None
         if isinstance(body.get("messages"), list) or (is_for_a_model and isinstance(body.get("input"), str | list)):
             return body
@@ -62,7 +62,7 @@ def _body(data: Json) -> Mapping[str, Json]:
     """The mapping inside wrappers."""
     body = mapping(data)
     while "messages" not in body and "choices" not in body:
-        candidates = (parsed(body[name]) for name in _WRAPPERS if name in body)
+        candidates = (parse_json_text(body[name]) for name in _WRAPPERS if name in body)
         inner = next((each for each in candidates if isinstance(each, Mapping)), None)
         if inner is None:
             break
@@ -72,7 +72,7 @@ def _body(data: Json) -> Mapping[str, Json]:
 
 def _answer(data: Mapping[str, Json]) -> Mapping[str, Json]:
     """The body of the answer; chunks of a stream are joined. Empty where there is none."""
-    value = parsed(first(data, *_ANSWERS))
+    value = parse_json_text(first_field(data, *_ANSWERS))
     if isinstance(value, str) and "data:" in value:
         return _joined_chunks([*read_events(value.encode(errors="replace")).events])
     if isinstance(value, list):
@@ -125,5 +125,5 @@ def _missing_answer(answer: Mapping[str, Json]) -> UnusableRecord:
 
 
 def _time(data: Mapping[str, Json], answer: Mapping[str, Json]) -> str:
-    value = first(data, *_TIMES)
-    return str(value if isinstance(value, str | int | float) else first(answer, "created", "created_at") or "")
+    value = first_field(data, *_TIMES)
+    return str(value if isinstance(value, str | int | float) else first_field(answer, "created", "created_at") or "")

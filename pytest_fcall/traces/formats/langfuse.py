@@ -11,7 +11,7 @@ from pytest_fcall.core.values import Json, Message
 from pytest_fcall.traces.formats.exchanges import request_messages
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import answer_messages, messages_of, settings_of, tools_in, tools_of
-from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
+from pytest_fcall.traces.values import first_field, first_text, items, mapping, parse_json_text, text
 
 _NOT_A_MODEL = frozenset(
     {"SPAN", "EVENT", "TOOL", "AGENT", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"}
@@ -28,7 +28,7 @@ def matches(data: Mapping[str, Json]) -> bool:
     if isinstance(data.get("observations"), list) and "id" in data:
         return True
     is_observation = text(data.get("type")) == "GENERATION" or str(data.get("type")) in _NOT_A_MODEL
-    return is_observation and first(data, "traceId", "trace_id") is not None
+    return is_observation and first_field(data, "traceId", "trace_id") is not None
 
 
 def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry]:
@@ -49,10 +49,13 @@ def generation_record(data: Mapping[str, Json], place: str) -> Record:
         raise UnusableRecord("the request failed")
     if _STORED_FILE in str(data.get("input")):
         raise UnusableRecord("an image or a file of it is in Langfuse's own store, and not in the export")
-    request = parsed(data.get("input"))
-    parameters = _given_parameters(mapping(parsed(first(data, "modelParameters", "model_parameters"))))
+    request = parse_json_text(data.get("input"))
+    parameters = _given_parameters(mapping(parse_json_text(first_field(data, "modelParameters", "model_parameters"))))
     return Record(
-        messages=(*_request_messages(request), *_answer_messages(parsed(data.get("output")), _calls_beside(data))),
+        messages=(
+            *_request_messages(request),
+            *_answer_messages(parse_json_text(data.get("output")), _calls_beside(data)),
+        ),
         place=place,
         tools=tools_in(mapping(request), parameters) or tools_of(_tool_definitions(data)),
         model=first_text(data, "model", "provided_model_name", "providedModelName"),
@@ -76,20 +79,22 @@ def _request_messages(request: Json) -> tuple[Message, ...]:
 
 def _calls_beside(data: Mapping[str, Json]) -> list[Json]:
     """The calls in a column of their own; their names may be in another column."""
-    calls = [mapping(parsed(each)) for each in items(parsed(first(data, "tool_calls", "toolCalls")))]
-    names = items(parsed(first(data, "tool_call_names", "toolCallNames")))
+    calls = [
+        mapping(parse_json_text(each)) for each in items(parse_json_text(first_field(data, "tool_calls", "toolCalls")))
+    ]
+    names = items(parse_json_text(first_field(data, "tool_call_names", "toolCallNames")))
     return [{"name": name, **call} if name else call for call, name in zip_longest(calls, names[: len(calls)])]
 
 
 def _tool_definitions(data: Mapping[str, Json]) -> list[Json]:
     """The tools in a column of their own, by their names. Each is JSON, and so are its parameters."""
-    definitions = mapping(parsed(first(data, "tool_definitions", "toolDefinitions")))
+    definitions = mapping(parse_json_text(first_field(data, "tool_definitions", "toolDefinitions")))
     return [
         {
             "name": name,
             **{
-                key: parsed(value) if key == "parameters" else value
-                for key, value in mapping(parsed(definition)).items()
+                key: parse_json_text(value) if key == "parameters" else value
+                for key, value in mapping(parse_json_text(definition)).items()
                 if value != ""
             },
         }

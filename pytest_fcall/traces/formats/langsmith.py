@@ -9,7 +9,7 @@ from pytest_fcall.traces.formats.dataset_cases import DatasetCase, case_name, ex
 from pytest_fcall.traces.formats.exchanges import request_messages
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, settings_of, tools_in
-from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
+from pytest_fcall.traces.values import first_field, first_text, items, mapping, parse_json_text, text
 
 
 def matches(data: Mapping[str, Json]) -> bool:
@@ -30,13 +30,13 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry
 
 
 def _record(data: Mapping[str, Json], place: str) -> Record:
-    inputs, extra = mapping(parsed(data["inputs"])), mapping(parsed(data.get("extra")))
+    inputs, extra = mapping(parse_json_text(data["inputs"])), mapping(parse_json_text(data.get("extra")))
     # LiteLLM puts the parameters beside the messages.
     parameters = {**mapping(inputs.get("model_parameters")), **mapping(extra.get("invocation_params"))}
     if data.get("error"):
         raise UnusableRecord("the request failed")
     return Record(
-        messages=(*request_messages(inputs), *_answer_messages(mapping(parsed(data.get("outputs"))))),
+        messages=(*request_messages(inputs), *_answer_messages(mapping(parse_json_text(data.get("outputs"))))),
         place=place,
         tools=tools_in(inputs, parameters),
         model=first_text(parameters, "model", "model_name")
@@ -48,7 +48,7 @@ def _record(data: Mapping[str, Json], place: str) -> Record:
 
 def _answer_messages(outputs: Mapping[str, Json]) -> tuple[Message, ...]:
     """The answer: the first generation of LangChain, the first choice of the provider, or a message."""
-    output = first(outputs, "generations", "choices", "message", "output")
+    output = first_field(outputs, "generations", "choices", "message", "output")
     output = output or next(reversed(items(outputs.get("messages"))), None)
     while isinstance(output, list) and output:
         output = output[0]
@@ -69,8 +69,8 @@ def read_example(data: Mapping[str, Json], place: str) -> Iterator[Record | Skip
     """The record of the example."""
     case = DatasetCase(place, case_id=case_name(data, "name"))
     try:
-        case.messages, further = question_of(parsed(data["inputs"]))
-        expect_value(case, first(data, "outputs", "reference_outputs"), "outputs")
+        case.messages, further = question_of(parse_json_text(data["inputs"]))
+        expect_value(case, first_field(data, "outputs", "reference_outputs"), "outputs")
     except UnusableRecord as problem:
         yield SkippedEntry(place, str(problem))
         return

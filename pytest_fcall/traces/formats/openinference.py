@@ -12,7 +12,7 @@ from pytest_fcall.traces.formats import exchanges
 from pytest_fcall.traces.formats.spans import nested_attributes
 from pytest_fcall.traces.record import Record, UnusableRecord
 from pytest_fcall.traces.request_parts import answer_messages, messages_of, settings_of, tools_of
-from pytest_fcall.traces.values import first_text, items, mapping, parsed
+from pytest_fcall.traces.values import first_text, items, mapping, parse_json_text
 
 _PROVIDER_CALLS: Final = frozenset(
     f"{name}_call"
@@ -39,7 +39,7 @@ def record(attributes: Mapping[str, Json], place: str, time: str) -> Record:
     request = messages_of([_message(each) for each in items(nested_attributes(attributes, "llm.input_messages"))])
     if not request:
         raise UnusableRecord("the span of a request holds no messages")
-    parameters = mapping(parsed(attributes.get("llm.invocation_parameters")))
+    parameters = mapping(parse_json_text(attributes.get("llm.invocation_parameters")))
     answer = [_message(each) for each in items(nested_attributes(attributes, "llm.output_messages"))]
     if not answer:
         raise UnusableRecord("there is no answer")
@@ -57,7 +57,7 @@ def record(attributes: Mapping[str, Json], place: str, time: str) -> Record:
 
 def _body_record(attributes: Mapping[str, Json], place: str) -> Record | None:
     """The record of the bodies that were sent, which hold more than the messages do. None for what is no such body."""
-    request, answer = (mapping(parsed(attributes.get(name))) for name in ("input.value", "output.value"))
+    request, answer = (mapping(parse_json_text(attributes.get(name))) for name in ("input.value", "output.value"))
     is_answer = (
         isinstance(answer.get("choices"), list)
         or (answer.get("object") == "response" and isinstance(answer.get("output"), list))

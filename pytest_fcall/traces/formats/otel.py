@@ -12,7 +12,7 @@ from pytest_fcall.traces.formats import langfuse, openinference
 from pytest_fcall.traces.formats.spans import flat_attributes, nested_attributes, tool_run, trace_id, typed_value
 from pytest_fcall.traces.record import Record, SkippedEntry, ToolRun, TraceEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import answer_messages, messages_of, settings_of, system_message, tools_of
-from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
+from pytest_fcall.traces.values import first_field, first_text, items, mapping, parse_json_text, text
 
 _LANGFUSE: Final = "langfuse.observation"
 _REQUESTS: Final = ("chat", "completion", "text_completion", "generate_content")
@@ -77,7 +77,7 @@ def _events_of(span: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Jso
 
 def _record(span: Mapping[str, Json], place: str) -> Record | ToolRun | None:
     attributes = flat_attributes(span.get("attributes"))
-    time = str(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time") or "")
+    time = str(first_field(span, "startTimeUnixNano", "start_time_unix_nano", "start_time") or "")
     if (run := tool_run(span, attributes, time)) is not None:
         return run
     kind = text(attributes.get(f"{_LANGFUSE}.type"))
@@ -105,7 +105,7 @@ def _gen_ai_record(span: Mapping[str, Json], attributes: Mapping[str, Json], pla
             attributes = {**attributes, **event}
     request = request or _request_messages(attributes)
     if not request:
-        if first(attributes, "gen_ai.operation.name", "llm.request.type") in _REQUESTS:
+        if first_field(attributes, "gen_ai.operation.name", "llm.request.type") in _REQUESTS:
             raise UnusableRecord("the span of a request holds no messages")
         return None
     names = ("temperature", "top_p", "max_tokens", "seed")
@@ -127,18 +127,18 @@ def _generation(attributes: Mapping[str, Json], time: str) -> dict[str, Json]:
 
 
 def _request_messages(attributes: Mapping[str, Json]) -> tuple[Message, ...]:
-    messages = first(attributes, "gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages") or nested_attributes(
-        attributes, "gen_ai.prompt"
-    )
+    messages = first_field(
+        attributes, "gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages"
+    ) or nested_attributes(attributes, "gen_ai.prompt")
     if messages is None:
         return ()
-    system = parsed(first(attributes, "gen_ai.system_instructions", "gen_ai.system.instructions"))
+    system = parse_json_text(first_field(attributes, "gen_ai.system_instructions", "gen_ai.system.instructions"))
     return (*system_message(system), *messages_of(messages))
 
 
 def _answer_messages(attributes: Mapping[str, Json]) -> tuple[Message, ...]:
-    answer = parsed(
-        first(attributes, "gen_ai.output.messages", "gen_ai.completion")
+    answer = parse_json_text(
+        first_field(attributes, "gen_ai.output.messages", "gen_ai.completion")
         or nested_attributes(attributes, "gen_ai.completion")
         or _vercel_answer(attributes)
     )
@@ -151,7 +151,7 @@ def _answer_messages(attributes: Mapping[str, Json]) -> tuple[Message, ...]:
 
 def _vercel_answer(attributes: Mapping[str, Json]) -> Json:
     """The answer in the attributes of Vercel's AI SDK."""
-    content, calls = attributes.get("ai.response.text"), parsed(attributes.get("ai.response.toolCalls"))
+    content, calls = attributes.get("ai.response.text"), parse_json_text(attributes.get("ai.response.toolCalls"))
     return [{"content": content, "tool_calls": calls}] if content or calls else None
 
 
@@ -160,19 +160,19 @@ def _choice_messages(event: Mapping[str, Json]) -> tuple[Message, ...]:
     if event.get("index") not in (None, 0, "0"):
         return ()
     body = _event_fields(event)
-    return messages_of({**body, **mapping(parsed(body.get("message"))), "role": "assistant"})
+    return messages_of({**body, **mapping(parse_json_text(body.get("message"))), "role": "assistant"})
 
 
 def _event_fields(event: Mapping[str, Json]) -> dict[str, Json]:
     """The fields of an event. All of them may be JSON in one attribute, and calls may be JSON."""
-    fields = {**event, **mapping(parsed(event.get("gen_ai.event.content")))}
+    fields = {**event, **mapping(parse_json_text(event.get("gen_ai.event.content")))}
     if "id" in fields and "tool_call_id" not in fields:
         fields["tool_call_id"] = fields["id"]
-    return {key: parsed(value) if key == "tool_calls" else value for key, value in fields.items()}
+    return {key: parse_json_text(value) if key == "tool_calls" else value for key, value in fields.items()}
 
 
 def _tools(attributes: Mapping[str, Json]) -> tuple[Tool, ...]:
-    tools = first(attributes, "gen_ai.tool.definitions", "gen_ai.request.tools", "ai.prompt.tools")
+    tools = first_field(attributes, "gen_ai.tool.definitions", "gen_ai.request.tools", "ai.prompt.tools")
     if tools is None:
         functions = nested_attributes(attributes, "llm.request.functions")
         tools = [_parsed_function(mapping(each)) for each in items(functions)]
@@ -180,4 +180,4 @@ def _tools(attributes: Mapping[str, Json]) -> tuple[Tool, ...]:
 
 
 def _parsed_function(function: Mapping[str, Json]) -> Json:
-    return {key: parsed(value) if key != "description" else value for key, value in function.items()}
+    return {key: parse_json_text(value) if key != "description" else value for key, value in function.items()}

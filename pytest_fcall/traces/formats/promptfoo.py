@@ -14,7 +14,7 @@ from pytest_fcall.traces.formats.promptfoo_assertions import MappedAssertions, e
 from pytest_fcall.traces.formats.promptfoo_files import unread_reason
 from pytest_fcall.traces.record import Record, SkippedEntry, UnusableRecord
 from pytest_fcall.traces.request_parts import messages_of, tools_in
-from pytest_fcall.traces.values import first, items, mapping, parsed, text
+from pytest_fcall.traces.values import first_field, items, mapping, parse_json_text, text
 
 _MOST_TESTS: Final = 1000
 """The most tests that the values of one test make."""
@@ -51,14 +51,16 @@ def read(data: Mapping[str, Json], place: str) -> Iterator[Record | SkippedEntry
 def _common_transform(configuration: Mapping[str, Json]) -> Json:
     """The transformation of an output by a provider, or by each test, before it is judged; None for none."""
     for provider in map(mapping, items(configuration.get("providers"))):
-        own = first(provider, "transform") or first(mapping(provider.get("config")), "transform", "transformResponse")
+        own = first_field(provider, "transform") or first_field(
+            mapping(provider.get("config")), "transform", "transformResponse"
+        )
         if own is not None:
             return own
     return _test_transform(mapping(configuration.get("defaultTest")))
 
 
 def _test_transform(test: Mapping[str, Json]) -> Json:
-    return first(mapping(test.get("options")), "transform", "postprocess")
+    return first_field(mapping(test.get("options")), "transform", "postprocess")
 
 
 def _provider_tools(data: Mapping[str, Json]) -> tuple[Tool, ...]:
@@ -71,7 +73,7 @@ def _provider_tools(data: Mapping[str, Json]) -> tuple[Tool, ...]:
 
 def _prompt_messages(prompt: Json) -> tuple[Message, ...]:
     """The messages of a prompt, which is a string, or messages as JSON."""
-    value = parsed(prompt)
+    value = parse_json_text(prompt)
     return messages_of(value if isinstance(value, list) else prompt)
 
 
@@ -87,7 +89,7 @@ def _result_record(
     row: Mapping[str, Json], prompts: Sequence[Json], place: str, tools: tuple[Tool, ...], transform: Json
 ) -> Record:
     response = mapping(row.get("response"))
-    output = first(response, "output") or row.get("output")
+    output = first_field(response, "output") or row.get("output")
     if transform is not None or _test_transform(mapping(row.get("testCase"))) is not None:
         output = _untransformed_output(response)
     if row.get("error") or response.get("error") or output is None:
@@ -102,7 +104,7 @@ def _result_record(
 
 def _untransformed_output(response: Mapping[str, Json]) -> Json:
     """The answer of the model, where the output is something else. Raises UnusableRecord."""
-    choice = mapping(next(iter(items(mapping(parsed(response.get("raw"))).get("choices"))), None))
+    choice = mapping(next(iter(items(mapping(parse_json_text(response.get("raw"))).get("choices"))), None))
     if not choice.get("message"):
         raise UnusableRecord("a `transform` made the output, and what the model answered is not in the results")
     return choice["message"]
@@ -118,7 +120,7 @@ def _row_prompt(row: Mapping[str, Json], prompts: Sequence[Json]) -> Json:
     raw = mapping(prompt).get("raw") if isinstance(prompt, Mapping) else prompt
     if raw is None:
         raise UnusableRecord("the row has no prompt")
-    variables = mapping(first(row, "vars") or mapping(row.get("testCase")).get("vars"))
+    variables = mapping(first_field(row, "vars") or mapping(row.get("testCase")).get("vars"))
     if not isinstance(raw, str):
         return raw
     return _VARIABLE.sub(lambda match: _variable_text(match, variables) if match[1] in variables else match[0], raw)
@@ -126,7 +128,7 @@ def _row_prompt(row: Mapping[str, Json], prompts: Sequence[Json]) -> Json:
 
 def _answer_messages(output: Json) -> tuple[Message, ...]:
     """The answer, which is a string, a list of calls, or a message with calls."""
-    value = parsed(output)
+    value = parse_json_text(output)
     listed = value if isinstance(value, list) else mapping(value).get("tool_calls")
     calls = [mapping(each) for each in items(listed)]
     if calls and all("function" in each or "name" in each for each in calls):
@@ -148,7 +150,11 @@ def _tests(data: Mapping[str, Json]) -> Iterator[_Test]:
     """Each prompt with each test and the defaults. Variables with several values make several tests."""
     default = mapping(data.get("defaultTest"))
     for prompt in items(data["prompts"]):
-        raw = prompt if isinstance(prompt, str) or unread_reason(prompt) else first(mapping(prompt), "raw", "content")
+        raw = (
+            prompt
+            if isinstance(prompt, str) or unread_reason(prompt)
+            else first_field(mapping(prompt), "raw", "content")
+        )
         for each in items(data["tests"]):
             test = mapping(each)
             common = {"fcall:unread": reason} if (reason := unread_reason(prompt) or unread_reason(default)) else {}
@@ -204,7 +210,7 @@ def _test_expectation(
     """The expectation of a test. Raises UnusableRecord where it does not hold by its assertions alone."""
     if "assertScoringFunction" in test.test or (len(test.assertions) > 1 and test.test.get("threshold") is not None):
         raise UnusableRecord("the test passes by a score, and not by each of its assertions")
-    own = first(test.options, "transform", "postprocess")
+    own = first_field(test.options, "transform", "postprocess")
     if own is not None and common_transform is not None:
         raise UnusableRecord("two transforms make its output")
     return expectation_of(

@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_fcall.core.values import Json
 from pytest_fcall.traces.record import ToolRun
-from pytest_fcall.traces.values import first, first_text, items, mapping, parsed, text
+from pytest_fcall.traces.values import first_field, first_text, items, mapping, parse_json_text, text
 
 _KINDS: Final = (
     ("gen_ai.operation.name", "execute_tool"),
@@ -47,7 +47,7 @@ def tool_run(span: Mapping[str, Json], attributes: Mapping[str, Json], time: str
         trace=trace_id(span),
         name=first_text(attributes, *_NAMES) or _name_in(first_text(span, "name")),
         id=first_text(attributes, *_IDS),
-        arguments=_arguments(parsed(first(attributes, *_ARGUMENTS))),
+        arguments=_arguments(parse_json_text(first_field(attributes, *_ARGUMENTS))),
         time=time,
         failed=_is_failed(span, attributes),
     )

@@ -20,10 +20,10 @@ _FEW: Final = "put the one trace whose messages hold it into the same folder"
 
 def matches(data: Mapping[str, Json]) -> bool:
     """Whether it is a gold file, or a snapshot."""
-    return whole(items(data.get("calls"))) is not None
+    return gold_file_of_calls(items(data.get("calls"))) is not None
 
 
-def whole(rows: Sequence[Json]) -> Mapping[str, Json] | None:
+def gold_file_of_calls(rows: Sequence[Json]) -> Mapping[str, Json] | None:
     """The gold file that a list of calls is."""
     calls = [mapping(row) for row in rows]
     is_gold = bool(calls) and all(isinstance(call.get("tool"), str) and "role" not in call for call in calls)

@@ -21,7 +21,7 @@ from pytest_fcall.variants.case_parts import (
     user_texts,
     with_user_texts,
 )
-from pytest_fcall.variants.texts import NeededWords, free_words, why_words_stay, with_free_parts, with_words
+from pytest_fcall.variants.texts import NeededWords, fixed_words_reason, free_words, with_free_parts, with_words
 
 if TYPE_CHECKING:
     from pytest_fcall.core.values import Message
@@ -105,7 +105,7 @@ def white_space(case: Case, dice: Dice, _: WantedRelation) -> Case | Unfit:
 
 def letter_case(case: Case, dice: Dice, _: WantedRelation) -> Case | Unfit:
     """Write free words in small letters, or in capitals."""
-    if unfit := why_words_stay(case):
+    if unfit := fixed_words_reason(case):
         return unfit
     needed, capital = NeededWords(case), dice.below(2)
 
@@ -136,7 +136,7 @@ def punctuation(case: Case, dice: Dice, _: WantedRelation) -> Case | Unfit:
 
 def typos(case: Case, dice: Dice, _: WantedRelation) -> Case | Unfit:
     """Make typing errors in free words, one in eight of them and at least one."""
-    if unfit := why_words_stay(case):
+    if unfit := fixed_words_reason(case):
         return unfit
     needed = NeededWords(case)
 

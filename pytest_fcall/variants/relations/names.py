@@ -54,7 +54,7 @@ def parameter_names(case: Case, _: Dice, __: WantedRelation) -> Case | Unfit:
 
 def new_tool_names(case: Case) -> Names | Unfit:
     """The new names of the tools that no message names."""
-    if unfit := _why_not(case):
+    if unfit := _unfitness(case):
         return unfit
     tools = all_tools(case)
     said, told = " ".join(_dialogue_texts(case)), " ".join(_system_texts(case))
@@ -66,7 +66,7 @@ def new_tool_names(case: Case) -> Names | Unfit:
 
 def new_parameter_names(case: Case) -> Names | Unfit:
     """The new names of the parameters that no message names."""
-    if unfit := _why_not(case):
+    if unfit := _unfitness(case):
         return unfit
     said = " ".join((*_dialogue_texts(case), *_system_texts(case)))
     found: dict[str, Mapping[str, str]] = {}
@@ -77,7 +77,7 @@ def new_parameter_names(case: Case) -> Names | Unfit:
     return Names(parameters=found) if found else Unfit("its messages name its parameters, or it has none")
 
 
-def _why_not(case: Case) -> Unfit | None:
+def _unfitness(case: Case) -> Unfit | None:
     if case.conversation is not None and case.conversation.environment:
         return Unfit("an environment carries out its calls by name")
     if case.earlier is not None:

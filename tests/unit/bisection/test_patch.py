@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.bisection.edit import Edit, Part
-from pytest_fcall.bisection.patch import question_diff, undoing_patch
+from pytest_fcall.bisection.patch import question_diff, undo_patch
 from pytest_fcall.bisection.version import Difference, Version
 from pytest_fcall.core import Request
 
@@ -11,7 +11,7 @@ FILE = "cases/a.fc.yaml"
 
 
 def undone(text: str, before: str, after: str, follows: str = "", part: Part = "system", where: str = "x") -> str:
-    patch = undoing_patch([Edit(where, before, after, part, follows)], {FILE: text})
+    patch = undo_patch([Edit(where, before, after, part, follows)], {FILE: text})
     added = [line[1:] for line in patch.text.splitlines() if line.startswith("+") and not line.startswith("+++")]
     return "\n".join(added) if not patch.unplaced else "unplaced"
 

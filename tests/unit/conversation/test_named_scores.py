@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.conversation.evidence import ConversationEvidence, Leaves, evidence_of, subjects_of
 from pytest_fcall.conversation.named_scores import SCORES, score_value
-from pytest_fcall.conversation.score_formulas import Graded, grade_functions
+from pytest_fcall.conversation.score_formulas import GradedParts, grade_functions
 from pytest_fcall.core import (
     Call,
     CallResult,
@@ -181,7 +181,7 @@ def test_accuracy_is_what_is_right_of_what_is_to_be(samples: list[tuple[list[Cal
 def test_a_grade_adds_how_many_of_how_many() -> None:
     assert adds("parameter_accuracy", ([ONE], [ONE])) == [(1, 1)]
     assert adds("function_accuracy", ([ONE, Call("g", {})], [ONE])) == [(1, 2)]
-    assert Graded("Partially Correct", 1, 2) == grade_functions([ONE], [ONE, Call("g", {})])
+    assert GradedParts("Partially Correct", 1, 2) == grade_functions([ONE], [ONE, Call("g", {})])
 
 
 def test_lines_of_calls_are_compared_with_their_arguments() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest_fcall.conversation.score_formulas import (
     ComparedCalls,
     ExpectedPath,
-    Graded,
+    GradedParts,
     Score,
     closest_path,
     grade_answer,
@@ -67,8 +67,8 @@ def test_calls_are_graded_as_in_mannheim(
     made: list[Call], paths: list[ExpectedPath], functions: tuple[str, int, int], parameters: tuple[str, int, int]
 ) -> None:
     path = closest_path(made, paths)
-    assert grade_functions(made, path) == Graded(*functions)  # type: ignore[arg-type]  # a grade, in the table above
-    assert grade_parameters(made, path) == Graded(*parameters)  # type: ignore[arg-type]  # likewise
+    assert grade_functions(made, path) == GradedParts(*functions)  # type: ignore[arg-type]  # a grade, in the table above
+    assert grade_parameters(made, path) == GradedParts(*parameters)  # type: ignore[arg-type]  # likewise
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,9 @@ def test_answers_are_graded_as_in_mannheim(
 
 
 def test_accuracy_counts_what_is_right_over_all_answers() -> None:
-    assert accuracy([Graded("Correct", 3, 3), Graded("Incorrect", 0, 1), Graded("Incorrect", 0, 0)]) == 0.75
+    assert (
+        accuracy([GradedParts("Correct", 3, 3), GradedParts("Incorrect", 0, 1), GradedParts("Incorrect", 0, 0)]) == 0.75
+    )
     assert accuracy([]) == 0.0
 
 

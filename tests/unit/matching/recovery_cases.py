@@ -13,7 +13,7 @@ from pytest_fcall.core import Case, Transcript, Verdict
 from pytest_fcall.decoding import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.recovery import judge_recovery
-from pytest_fcall.matching.turn_follower import TurnFollower, recovering
+from pytest_fcall.matching.turn_follower import TurnFollower, recovering_followers
 from tests.unit.conversation.conversations import TOOLS, Model, Say
 
 TRIP = """
@@ -44,7 +44,7 @@ def case_of(folder: Path, faults: str, text: str = TRIP) -> Case:
 def held(case: Case, *says: Say) -> Transcript:
     context, fault = MatchContext(case.tools, case.rules), case.result_fault
     assert fault is not None
-    follow = recovering(lambda expect, known: TurnFollower(expect, context, known), fault)
+    follow = recovering_followers(lambda expect, known: TurnFollower(expect, context, known), fault)
     talk = ConversationContext(Model(says).ask, lambda reply: decode(reply, case.tools), follow)
     return asyncio.run(hold_conversation(case, plan_request(case), talk))
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.core import CallPattern, Expectation, ExpectedCall, Json, Rules, Tool
 from pytest_fcall.core.app import AppSpans, RanTool, SpansExpectation
-from pytest_fcall.matching.app import judge_app_spans, untold_tool
+from pytest_fcall.matching.app import judge_app_spans, unreported_tool
 from pytest_fcall.matching.context import MatchContext
 
 CITY: Mapping[str, Json] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -76,7 +76,7 @@ def test_what_is_forbidden_is_wrong_also_where_no_calls_are_expected() -> None:
 def test_a_tool_is_named_whose_arguments_are_to_be_judged_and_not_told(
     expected: SpansExpectation, rules: Rules, told: RanTool, name: str
 ) -> None:
-    assert untold_tool(expected, rules, AppSpans((told,))) == name
+    assert unreported_tool(expected, rules, AppSpans((told,))) == name
 
 
 def test_what_ran_is_told_where_something_did_not() -> None:
@@ -91,5 +91,5 @@ def test_what_ran_is_told_where_something_did_not() -> None:
 
 def test_a_tool_without_parameters_has_no_arguments_to_tell() -> None:
     now = SpansExpectation(Expectation(stages=((ExpectedCall("get_time"),),)), known_tools=(Tool("get_time"),))
-    assert untold_tool(now, Rules(), AppSpans((RanTool("get_time", None),))) == ""
+    assert unreported_tool(now, Rules(), AppSpans((RanTool("get_time", None),))) == ""
     assert kinds(now, RanTool("get_time", None)) == []

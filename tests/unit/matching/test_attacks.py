@@ -13,7 +13,7 @@ from pytest_fcall.conversation.dialogue import ConversationContext, hold_convers
 from pytest_fcall.core import Case, Json, Message, RawCall, Reply, Transcript, Verdict
 from pytest_fcall.core.injection import AttackResult
 from pytest_fcall.decoding import decode
-from pytest_fcall.matching.attacks import judge_attacked
+from pytest_fcall.matching.attacks import judge_attack
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.turn_follower import TurnFollower
 from tests.unit.conversation.conversations import Model, Say
@@ -69,7 +69,7 @@ def held(case: Case, *says: Say) -> Transcript:
 
 def verdict_on(case: Case, transcript: Transcript) -> Verdict:
     assert case.injection is not None
-    return judge_attacked(transcript, case.turns, case.injection, MatchContext(case.tools, case.rules))
+    return judge_attack(transcript, case.turns, case.injection, MatchContext(case.tools, case.rules))
 
 
 def kinds(verdict: Verdict) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import CallResult, Case, Transcript
-from pytest_fcall.matching.attacks import judge_attacked
+from pytest_fcall.matching.attacks import judge_attack
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.recovery import judge_recovery
 from tests.unit.conversation.conversations import Model, Say
@@ -118,7 +118,7 @@ def of_attacks(question: str, folder: Path) -> Iterator[str]:
     case = _case(test_attacks.case_of, folder, TEXTS[text], more)
     assert case.injection is not None
     transcript = test_attacks.held(case, *says(words))
-    verdict = judge_attacked(transcript, case.turns, case.injection, MatchContext(case.tools, case.rules))
+    verdict = judge_attack(transcript, case.turns, case.injection, MatchContext(case.tools, case.rules))
     yield from verdict_lines(verdict)
     yield f"    {verdict.attack}"
 

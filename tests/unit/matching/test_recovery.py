@@ -7,7 +7,7 @@ import pytest
 
 from pytest_fcall.core import Json, RawCall, Reply
 from pytest_fcall.core.result_fault import RecoveryResult
-from pytest_fcall.matching.unread_values import ReadTexts, first_known, tells_of_failure
+from pytest_fcall.matching.unread_values import ReadTexts, first_known, mentions_failure
 from tests.unit.conversation.conversations import Say
 from tests.unit.matching.recovery_cases import (
     BOOKED,
@@ -171,7 +171,7 @@ def test_only_the_first_results_of_each_tool_are_faulty(tmp_path: Path) -> None:
     ],
 )
 def test_a_failure_is_told_in_english_words(text: str, tells: bool) -> None:
-    assert tells_of_failure(text) is tells
+    assert mentions_failure(text) is tells
 
 
 def test_what_was_read_is_not_invented() -> None:
@@ -188,7 +188,7 @@ def test_no_text_takes_long_to_read(text: str) -> None:
     read.add([long, 10**5_000])
     read.unread([{"text": long}])
     read.unread_figure(long)
-    tells_of_failure(long)
+    mentions_failure(long)
 
 
 TWO = """

@@ -9,7 +9,7 @@ from pytest_fcall.core import Call, Expectation, ExpectedCall, Json, Operator
 from pytest_fcall.core.expectation import json_of_object
 from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.reporting.account import (
-    Accepted,
+    AcceptedAccount,
     Account,
     AccountAnswer,
     AnsweredTurn,
@@ -35,7 +35,7 @@ WHOLE = Account(
         ExpectedTurn(Expectation(stages=((ExpectedCall("find", {"city": Operator("any", ["Bern"])}),),))),
         ExpectedTurn(None, Operator("contains", "Bern")),
     ),
-    accepted=Accepted(
+    accepted=AcceptedAccount(
         True,
         (OSLO,),
         (1, 0),

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.reporting.header import Answering, header_lines, judge_line
+from pytest_fcall.reporting.header import AnswerSources, header_lines, judge_line
 
-RECORDED = Answering(live=False, max_age=None)
-ASKED = Answering(live=True, max_age=0)
+RECORDED = AnswerSources(live=False, max_age=None)
+ASKED = AnswerSources(live=True, max_age=0)
 DAY = 86_400
 
 
@@ -22,28 +22,28 @@ def test_the_header_names_models_and_where_they_come_from() -> None:
 @pytest.mark.parametrize(
     ("answering", "text"),
     [
-        (Answering(live=True, max_age=None), "asked live; recorded replies are reused (--fc-record=all asks anew)"),
-        (Answering(live=True, max_age=DAY), "asked live; replies recorded in the last 24 h are reused"),
-        (Answering(live=True, max_age=7 * DAY), "asked live; replies recorded in the last 7 days are reused"),
-        (Answering(live=True, max_age=0), "asked live; no recorded reply is reused"),
+        (AnswerSources(live=True, max_age=None), "asked live; recorded replies are reused (--fc-record=all asks anew)"),
+        (AnswerSources(live=True, max_age=DAY), "asked live; replies recorded in the last 24 h are reused"),
+        (AnswerSources(live=True, max_age=7 * DAY), "asked live; replies recorded in the last 7 days are reused"),
+        (AnswerSources(live=True, max_age=0), "asked live; no recorded reply is reused"),
         (
-            Answering(live=True, max_age=DAY, apps=True),
+            AnswerSources(live=True, max_age=DAY, apps=True),
             "called live; replies of its models recorded in the last 24 h are reused",
         ),
         (
-            Answering(live=True, max_age=None, apps=True),
+            AnswerSources(live=True, max_age=None, apps=True),
             "called live; recorded replies of its models are reused (--fc-record=all asks anew)",
         ),
-        (Answering(live=False, max_age=DAY), "from recordings only"),
-        (Answering(live=False, max_age=None, apps=True), "called; its models answer from recordings only"),
+        (AnswerSources(live=False, max_age=DAY), "from recordings only"),
+        (AnswerSources(live=False, max_age=None, apps=True), "called; its models answer from recordings only"),
     ],
 )
-def test_what_may_be_replayed_is_not_said_to_be_asked(answering: Answering, text: str) -> None:
+def test_what_may_be_replayed_is_not_said_to_be_asked(answering: AnswerSources, text: str) -> None:
     assert str(answering) == text
 
 
 def test_a_long_header_takes_more_lines_and_what_answers_is_never_cut() -> None:
-    answering = Answering(live=True, max_age=DAY)
+    answering = AnswerSources(live=True, max_age=DAY)
     lines = header_lines([f"openai:model-{n}" for n in range(9)], origin="command line", answering=answering, width=80)
     assert [len(line) <= 80 for line in lines] == [True] * 3
     assert lines[1:] == [

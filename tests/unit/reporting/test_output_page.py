@@ -15,7 +15,7 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.reporting.failure import Failure, failure_text, full_failure_text
 from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.reporting.header import Answering, header_lines
+from pytest_fcall.reporting.header import AnswerSources, header_lines
 from pytest_fcall.reporting.results import Result, Results, Status
 from pytest_fcall.reporting.side_by_side import equality_lines
 from pytest_fcall.reporting.summary import outcome_lines, sample_lines, summary_lines
@@ -174,7 +174,7 @@ SAMPLES: list[Callable[[], str]] = [
         header_lines(
             [MODEL, "local:smollm2"],
             origin="command line",
-            answering=Answering(live=True, max_age=86_400),
+            answering=AnswerSources(live=True, max_age=86_400),
             width=WIDTH,
         )
     ),

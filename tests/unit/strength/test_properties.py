@@ -13,7 +13,7 @@ from pytest_fcall.matching.context import MatchContext, MatchContexts
 from pytest_fcall.strength.case_strength import CaseStrength, strength_of
 from pytest_fcall.strength.examples import ExampleSources
 from pytest_fcall.strength.mutants import mutants_of
-from pytest_fcall.strength.readings import loosenesses, tightened
+from pytest_fcall.strength.readings import loosenesses, tighten_case
 from pytest_fcall.strength.right_answers import right_answers
 from pytest_fcall.strength.scripts import SureRefusals, judge_script
 
@@ -124,7 +124,7 @@ def test_right_answers_are_right(case: Case) -> None:
     context = MatchContext(case.tools, case.rules)
     right = right_answers(case, context, ExampleSources(("Oslo",), (10,)))
     assume(right.scripts)
-    everything = tightened(case, right, lambda _: True)
+    everything = tighten_case(case, right, lambda _: True)
     for script in right.scripts:
         assert judge_script(script, case, context).reasons == ()
         named = judge_script(script, everything, context.with_rules(everything.rules))
@@ -140,7 +140,7 @@ def test_what_means_the_same_passes_and_every_named_edit_helps(case: Case) -> No
     assume(right.scripts)
     mutants = mutants_of(case, right.scripts, context, known).mutants
     refusals = SureRefusals(case, context)
-    named = tightened(case, right, lambda _: True)
+    named = tighten_case(case, right, lambda _: True)
     named_context = context.with_rules(named.rules)
     for mutant in mutants:
         passes = judge_script(mutant.script, case, context).valid
@@ -163,7 +163,7 @@ def assert_edits_help(case: Case, found: CaseStrength) -> None:
         closed = {cause.place for cause in survivor.causes}
         assert closed, survivor.mutant
         assert closed <= places
-        edited = tightened(case, right, closed.__contains__)
+        edited = tighten_case(case, right, closed.__contains__)
         edited_context = context.with_rules(edited.rules)
         assert not judge_script(survivor.mutant.script, edited, edited_context).valid
         assert all(judge_script(script, edited, edited_context).valid for script in right.scripts)

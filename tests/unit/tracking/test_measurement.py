@@ -17,7 +17,7 @@ from pytest_fcall.tracking.measurement import (
     Standing,
     evidence_of,
     failure_way,
-    remeasured,
+    updated_measurement,
 )
 from pytest_fcall.tracking.stanza import Stanza
 
@@ -84,11 +84,11 @@ class TestEvidence:
 def accepted(
     before: Measurement | None, earlier: Sequence[RunVerdict], now: RunVerdict, *, is_app: bool = False
 ) -> Measurement:
-    return remeasured(before, earlier, now, accepted=True, is_app=is_app)
+    return updated_measurement(before, earlier, now, accepted=True, is_app=is_app)
 
 
 def left(before: Measurement | None, earlier: Sequence[RunVerdict], now: RunVerdict) -> Measurement:
-    return remeasured(before, earlier, now, accepted=False, is_app=False)
+    return updated_measurement(before, earlier, now, accepted=False, is_app=False)
 
 
 class TestRemeasured:
@@ -96,7 +96,9 @@ class TestRemeasured:
 
     @pytest.mark.parametrize("by_person", [True, False])
     def test_sound_answers_are_added_whether_they_are_accepted_or_not(self, by_person: bool) -> None:
-        found = remeasured(MEASURED, [verdict("1", 0, way="a")], verdict("2", 1), accepted=by_person, is_app=False)
+        found = updated_measurement(
+            MEASURED, [verdict("1", 0, way="a")], verdict("2", 1), accepted=by_person, is_app=False
+        )
         assert found == Measurement("oslo", KEY, Rate(2, 3), frozenset("a"), "2")
 
     def test_the_same_run_accepted_twice_changes_nothing(self) -> None:
@@ -183,7 +185,7 @@ def test_whatever_a_person_accepts_the_measurement_is_the_sum_of_all_runs_up_to_
     last = 0
     for place, by_person in acceptances:
         number = min(place, len(runs) - 1)
-        measured = remeasured(measured, runs, runs[number], accepted=by_person, is_app=False)
+        measured = updated_measurement(measured, runs, runs[number], accepted=by_person, is_app=False)
         last = max(last, number + 1)
 
     assert measured is not None

@@ -20,7 +20,7 @@ from pytest_fcall.tracking.bookkeeping import (
 )
 from pytest_fcall.tracking.contract_lines import digest_of, facts_of
 from pytest_fcall.tracking.measurement import Key, Measurement
-from pytest_fcall.tracking.merged_baseline import Mended, Side, mend_baseline
+from pytest_fcall.tracking.merged_baseline import MergeResult, Side, mend_baseline
 from pytest_fcall.tracking.stanza import Stanza
 
 MEASURED = Measurement("oslo", Key("q1", "p1", "e1"), Rate(3, 4), until="0")
@@ -78,7 +78,7 @@ def always(case: str) -> bool:
 def test_the_answer_of_one_side_is_left_with_its_bookkeeping(path: Path, side: Side, left: Stanza) -> None:
     merged(path, [OURS], [THEIRS])
 
-    assert mend_baseline(path, side, always) == Mended(chosen=["oslo"], is_changed=True)
+    assert mend_baseline(path, side, always) == MergeResult(chosen=["oslo"], is_changed=True)
     assert read(path).all_faults == ()
     assert dict(read(path).stanzas) == {"oslo": left}
 
@@ -203,7 +203,7 @@ def test_a_file_in_which_nothing_is_wrong_stays_byte_for_byte(path: Path) -> Non
     write_baseline(path, [OURS, ROME])
     before = contents(path), path.stat().st_mtime_ns
 
-    assert mend_baseline(path, "ours", always) == Mended()
+    assert mend_baseline(path, "ours", always) == MergeResult()
     assert (contents(path), path.stat().st_mtime_ns) == before
 
 
@@ -212,7 +212,7 @@ def test_a_change_of_the_bookkeeping_alone_is_a_change(path: Path) -> None:
     beside = measurement_path(path)
     edit(beside, "{", "<<<<<<< HEAD\n{")
 
-    assert mend_baseline(path, "both", always) == Mended(is_changed=True)
+    assert mend_baseline(path, "both", always) == MergeResult(is_changed=True)
     assert "<<<<<<<" not in beside.read_text("utf-8")
 
 
@@ -283,4 +283,4 @@ def test_after_a_choice_each_case_of_either_branch_has_one_answer_and_nothing_is
         case: answer(city).calls for case, city in wanted.items()
     }
     assert {*found.chosen} == {case for case, city in ours if dict(theirs).get(case, city) != city}
-    assert mend_baseline(path, side, always) == Mended()
+    assert mend_baseline(path, side, always) == MergeResult()

@@ -14,9 +14,9 @@ from pytest_fcall.tracking.night_watch import (
     MOST_KEPT,
     Night,
     Watch,
-    acknowledged,
     judged_nights,
     pairs_of,
+    restarted_watch,
     stake_of,
 )
 
@@ -95,7 +95,7 @@ def test_a_rise_raises_no_alarm() -> None:
 
 def test_an_acknowledged_change_is_measured_anew() -> None:
     nights = [*[night(n, "1" * 20) for n in range(10)], *[night(n, "0" * 20) for n in range(10, 40)]]
-    anew = acknowledged(watched(nights[:12]))
+    anew = restarted_watch(watched(nights[:12]))
     found, late = judged_nights(anew, nights, 0.05)
     assert (found.alarm, found.nights, late) == ("", 28, [])
 

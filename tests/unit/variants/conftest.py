@@ -51,7 +51,7 @@ def varied(relation: str, case: Case, number: int = 0, wanted: WantedRelation | 
     return found
 
 
-def why_not(relation: str, case: Case, wanted: WantedRelation | None = None) -> str:
+def unmeasured_reason(relation: str, case: Case, wanted: WantedRelation | None = None) -> str:
     """Why the relation makes no variant of the case."""
     found = BUILT_IN[relation].vary(case, Dice(case.id, relation), wanted or WantedRelation(relation))
     assert isinstance(found, Unfit)

@@ -19,7 +19,7 @@ from pytest_fcall.variants.kept_texts import (
     read_texts,
     text_line,
     texts_path,
-    worded,
+    variants_with_texts,
     write_texts,
 )
 from tests.unit.variants.conftest import case_of, prompt_of
@@ -31,7 +31,7 @@ KEPT = KeptText(TextKey("it", "paraphrase", "", 1), "openai:writer", digest_of(C
 
 
 def test_a_kept_text_stands_for_what_the_user_says() -> None:
-    (found,) = worded(CASE, WANTED, {KEPT.key: KEPT})
+    (found,) = variants_with_texts(CASE, WANTED, {KEPT.key: KEPT})
     assert isinstance(found, Case)
     assert prompt_of(found) == GOOD
 
@@ -47,7 +47,7 @@ def test_a_kept_text_stands_for_what_the_user_says() -> None:
     ],
 )
 def test_any_other_text_is_not_used(kept: KeptText | None, reason: str) -> None:
-    (found,) = worded(CASE, WANTED, {KEPT.key: kept} if kept else {})
+    (found,) = variants_with_texts(CASE, WANTED, {KEPT.key: kept} if kept else {})
     assert isinstance(found, Unfit)
     assert reason in found.reason
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_fcall.core import Call, Case, Json, Operator
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.variants.relations.names import Names, new_parameter_names, new_tool_names, residues
-from tests.unit.variants.conftest import case_of, varied, verdict, why_not
+from tests.unit.variants.conftest import case_of, unmeasured_reason, varied, verdict
 
 ASKED = """
 prompt: Is it warm in Oslo, in fahrenheit, for two nights?
@@ -135,8 +135,8 @@ def test_calls_in_earlier_messages_references_stubs_and_the_choice_of_a_tool_fol
 
 def test_what_carries_calls_out_knows_the_old_names_only() -> None:
     text = "prompt: Warm?\nenvironment: shop.fake:make\nexpect: [{get_weather: {city: Oslo}}]"
-    assert "environment" in why_not("tool_names", case_of(text))
-    assert "profile bfcl" in why_not(
+    assert "environment" in unmeasured_reason("tool_names", case_of(text))
+    assert "profile bfcl" in unmeasured_reason(
         "tool_names", case_of("prompt: Warm?\nprofile: bfcl\nexpect: [{get_weather: {city: Oslo}}]")
     )
 

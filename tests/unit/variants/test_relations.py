@@ -14,7 +14,7 @@ from pytest_fcall.variants.plan import plan_variants
 from pytest_fcall.variants.relations.messages import number_words
 from pytest_fcall.variants.relations.table import BUILT_IN
 from pytest_fcall.variants.relations.tools import CATALOGUE
-from tests.unit.variants.conftest import case_of, prompt_of, varied, verdict, why_not
+from tests.unit.variants.conftest import case_of, prompt_of, unmeasured_reason, varied, verdict
 
 ASKED = """
 system: You know the weather everywhere.
@@ -48,7 +48,7 @@ def test_tools_come_in_another_order() -> None:
     case = case_of(ASKED)
     orders = {tuple(tool.name for tool in varied("tool_order", case, number).tools) for number in range(30)}
     assert len(orders) == 5  # all but the one that they had
-    assert "second tool" in why_not("tool_order", case_of(f"tools: {{only: [get_weather]}}\n{ASKED}"))
+    assert "second tool" in unmeasured_reason("tool_order", case_of(f"tools: {{only: [get_weather]}}\n{ASKED}"))
 
 
 def test_distractors_have_nothing_to_do_with_the_question() -> None:
@@ -67,8 +67,10 @@ def test_distractors_may_be_a_teams_own_and_the_nearest() -> None:
     wanted = WantedRelation("distractors", options={"tools": 1, "near": True}, tools=own)
     names = [tool.name for tool in varied("distractors", case_of(ASKED), 0, wanted).tools]
     assert sorted(names) == ["get_weather", "get_weather_history", "list_cities", "remove"]
-    assert "no further tool" in why_not("distractors", case_of(ASKED), WantedRelation("distractors", tools=own[2:]))
-    assert "any call" in why_not("distractors", case_of("prompt: Help me.\nexpect: any_call"))
+    assert "no further tool" in unmeasured_reason(
+        "distractors", case_of(ASKED), WantedRelation("distractors", tools=own[2:])
+    )
+    assert "any call" in unmeasured_reason("distractors", case_of("prompt: Help me.\nexpect: any_call"))
 
 
 def test_descriptions_say_the_same_in_other_words_or_nothing() -> None:
@@ -78,7 +80,7 @@ def test_descriptions_say_the_same_in_other_words_or_nothing() -> None:
     assert none.description == ""
     assert "description" not in str(none.parameters)
     bare = case_of("prompt: Hi.\nexpect: no_call\ntools: {only: []}")
-    assert why_not("no_descriptions", bare) == "it has no tool"
+    assert unmeasured_reason("no_descriptions", bare) == "it has no tool"
 
 
 def test_a_parameter_that_is_called_description_stays() -> None:
@@ -101,7 +103,7 @@ def test_the_system_prompt_moves_to_the_user() -> None:
     (message,) = varied("system_position", case_of(ASKED)).turns[0].messages
     assert message["role"] == "user"
     assert str(message["content"]).startswith("You know the weather everywhere.\n\nPlease tell me")
-    assert why_not("system_position", case_of("prompt: Hi.\nexpect: no_call")) == "it has no system prompt"
+    assert unmeasured_reason("system_position", case_of("prompt: Hi.\nexpect: no_call")) == "it has no system prompt"
 
 
 def test_small_talk_comes_before_the_question_and_after_the_system_prompt() -> None:
@@ -149,7 +151,7 @@ def test_typing_errors_are_few_and_each_in_a_word() -> None:
 
 def test_where_no_word_is_free_there_is_no_variant() -> None:
     case = case_of('prompt: "Oslo"\nexpect: [{get_weather: {city: Oslo}}]')
-    assert why_not("typos", case) == "no word of its prompt is free to change"
+    assert unmeasured_reason("typos", case) == "no word of its prompt is free to change"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_a_date_is_written_out_where_the_answer_does_not_have_to_repeat_it(expec
     if changes:
         assert prompt_of(varied("dates", case)) in ("From 24 December 2026 on.", "From December 24, 2026 on.")
     else:
-        assert "no date" in why_not("dates", case)
+        assert "no date" in unmeasured_reason("dates", case)
 
 
 @pytest.mark.parametrize(
@@ -185,19 +187,19 @@ def test_numbers_are_written_in_another_way_unless_they_are_part_of_something(
     if expected:
         assert prompt_of(varied("numbers", case)) == expected
     else:
-        assert "no number" in why_not("numbers", case)
+        assert "no number" in unmeasured_reason("numbers", case)
 
 
 def test_numbers_that_are_texts_stay() -> None:
     case = case_of("prompt: Remove city 12.\nexpect: [{remove: {city: '12'}}]")
-    assert "no number" in why_not("numbers", case)
+    assert "no number" in unmeasured_reason("numbers", case)
     assert [number_words(value) for value in (0, 19, 20, 99)] == ["zero", "nineteen", "twenty", "ninety-nine"]
 
 
 def test_where_a_judge_alone_knows_what_is_right_no_word_changes() -> None:
     case = case_of("prompt: Is it warm in Oslo?\nprofile: bfcl\nexpect: [{get_weather: {city: Oslo}}]")
     for relation in ("typos", "letter_case", "numbers", "dates", "parameter_names"):
-        assert "bfcl" in why_not(relation, case)
+        assert "bfcl" in unmeasured_reason(relation, case)
 
 
 def test_a_plan_has_different_variants_and_says_what_does_not_fit() -> None:

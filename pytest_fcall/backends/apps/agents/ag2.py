@@ -16,7 +16,7 @@ from pytest_fcall.backends.apps.answers.values import (
     fields_of,
     kind_of,
     names,
-    numbered,
+    numbered_items,
     required_fields,
 )
 from pytest_fcall.backends.openai.answer_fields import count
@@ -142,7 +142,7 @@ def read_reply(reply: Any, place: str = "") -> AppAnswer:
     events = _at_once(reply.history.get_events())
     messages = [
         message
-        for event, event_place in numbered(list(events), where)
+        for event, event_place in numbered_items(list(events), where)
         for message in read_event(event, event_place).messages
     ]
     return AppAnswer(messages, is_trail=True)
@@ -171,7 +171,7 @@ def read_event(event: object, place: str = "") -> AppAnswer:
         parts = [fields_of(part) or {} for part in data.get("parts") or ()]
         return AppAnswer([AnswerMessage("user", "".join(as_text(part.get("content")) for part in parts))])
     if kind == "ToolCallsEvent":
-        calls = [call_from(call, each) for call, each in numbered(data.get("calls"), inside(place, "calls"))]
+        calls = [call_from(call, each) for call, each in numbered_items(data.get("calls"), inside(place, "calls"))]
         return AppAnswer([AnswerMessage("assistant", calls=tuple(calls), is_repeated=True)])
     if kind in _CALLS:
         return AppAnswer([AnswerMessage("assistant", calls=(call_from(data, place),), is_repeated=True)])
@@ -187,7 +187,7 @@ def read_event(event: object, place: str = "") -> AppAnswer:
 def _response(data: Fields, place: str) -> AnswerMessage:
     said = fields_of(data.get("message")) or {}
     made = fields_of(data.get("tool_calls")) or {}
-    calls = [call_from(call, each) for call, each in numbered(made.get("calls"), inside(place, "tool_calls"))]
+    calls = [call_from(call, each) for call, each in numbered_items(made.get("calls"), inside(place, "tool_calls"))]
     tokens = fields_of(data.get("usage")) or {}
     usage = Usage(count(tokens.get("prompt_tokens")), count(tokens.get("completion_tokens")))
     return AnswerMessage(

@@ -13,7 +13,7 @@ from pytest_fcall.backends.apps.answers.values import (
     as_text,
     check_ignored,
     fields_of,
-    numbered,
+    numbered_items,
     required_fields,
 )
 from pytest_fcall.core.request import AppRequest
@@ -69,7 +69,7 @@ def read_chat(data: Fields, place: str = "") -> AppAnswer:
     check_ignored(data, ("chat_history",), place)
     messages = [
         message
-        for item, item_place in numbered(data["chat_history"], inside(place, "chat_history"))
+        for item, item_place in numbered_items(data["chat_history"], inside(place, "chat_history"))
         for message in _messages(required_fields(item, item_place, "a message"), item_place)
     ]
     return AppAnswer(messages, is_trail=True)
@@ -78,7 +78,7 @@ def read_chat(data: Fields, place: str = "") -> AppAnswer:
 def _messages(data: Fields, place: str) -> list[AnswerMessage]:
     """A message, or what each of several calls gave. Those with calls have the role of the assistant in any case."""
     if told := data.get("tool_responses"):
-        results = [fields_of(each) or {} for each, _ in numbered(told, inside(place, "tool_responses"))]
+        results = [fields_of(each) or {} for each, _ in numbered_items(told, inside(place, "tool_responses"))]
         return [result_of(each.get("tool_call_id"), as_text(each.get("content"))) for each in results]
     role = data.get("role")
     if isinstance(role, str) and not (data.get("tool_calls") or data.get("function_call")):

@@ -23,9 +23,9 @@ from pytest_fcall.backends.apps.answers.values import (
     field,
     fields_of,
     kind_of,
-    listed,
+    list_items,
     names,
-    numbered,
+    numbered_items,
     required_fields,
     said,
 )
@@ -175,7 +175,9 @@ def read_response(data: Fields, place: str = "") -> AppAnswer:
     own = data.get("chat_message")
     messages = [
         message
-        for each, each_place in numbered([*listed(data.get("inner_messages"), place), own], inside(place, "messages"))
+        for each, each_place in numbered_items(
+            [*list_items(data.get("inner_messages"), place), own], inside(place, "messages")
+        )
         for message in read_message(required_fields(each, each_place, "a message"), each_place).messages
     ]
     return AppAnswer(messages, is_trail=True)
@@ -201,24 +203,28 @@ def read_message(data: Fields, place: str = "") -> AppAnswer:
         check_ignored({"content": content}, (), place)
         return AppAnswer([])
     if kind in _RESULTS:
-        told = [required_fields(each, each_place, "what a call gave") for each, each_place in numbered(content, where)]
+        told = [
+            required_fields(each, each_place, "what a call gave") for each, each_place in numbered_items(content, where)
+        ]
         return AppAnswer([_result(each) for each in told])
     role = "user" if data.get("source") == "user" or kind == "UserMessage" else "assistant"
     message = AnswerMessage(role, usage=_usage(fields_of(data.get("models_usage"))))
     if kind in (_CALLS, _SUMMARY) and not (content if kind == _CALLS else data.get("tool_calls")):
         raise not_understood(place, f"a {kind} without calls", "one with calls")
     if kind == _CALLS or (kind == "AssistantMessage" and isinstance(content, (list, tuple))):
-        message.calls = tuple(call_from(each, each_place) for each, each_place in numbered(content, where))
+        message.calls = tuple(call_from(each, each_place) for each, each_place in numbered_items(content, where))
     elif kind == _SUMMARY:
         repeated = AnswerMessage("assistant", calls=call_list(data.get("tool_calls"), inside(place, "tool_calls")))
         repeated.is_repeated = True
         return AppAnswer([repeated, AnswerMessage("assistant", said(content, where), usage=message.usage)])
     elif kind == _CODE:
-        blocks = [fields_of(each) or {} for each in listed(data.get("code_blocks"), inside(place, "code_blocks"))]
+        blocks = [fields_of(each) or {} for each in list_items(data.get("code_blocks"), inside(place, "code_blocks"))]
         message.calls = tuple(call_of("code_execution", block) for block in blocks)
     elif kind == "MultiModalMessage" or (kind == "UserMessage" and isinstance(content, (list, tuple))):
-        message.text = "".join(each for each in listed(content, where) if isinstance(each, str))
-        check_ignored({"content": [each for each in listed(content, where) if not isinstance(each, str)]}, (), place)
+        message.text = "".join(each for each in list_items(content, where) if isinstance(each, str))
+        check_ignored(
+            {"content": [each for each in list_items(content, where) if not isinstance(each, str)]}, (), place
+        )
     elif kind == "SystemMessage":
         message.role, message.text = "system", said(content, where)
     elif kind in _SAID or kind in _MODELS or is_message(kind):

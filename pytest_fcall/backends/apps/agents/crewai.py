@@ -10,7 +10,7 @@ from pytest_fcall.backends.apps.agents.messages import MessageHistory, read_hist
 from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside
 from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_of, result_of
-from pytest_fcall.backends.apps.answers.values import Fields, as_text, check_ignored, numbered, required_fields
+from pytest_fcall.backends.apps.answers.values import Fields, as_text, check_ignored, numbered_items, required_fields
 from pytest_fcall.core.request import AppRequest
 
 
@@ -89,7 +89,7 @@ def read_output(data: Fields, place: str = "") -> AppAnswer:
     outputs = [(data, place)]
     if "tasks_output" in data:
         check_ignored(data, ("tasks_output", "pydantic", "json_dict"), place)
-        tasks = numbered(data["tasks_output"], inside(place, "tasks_output"))
+        tasks = numbered_items(data["tasks_output"], inside(place, "tasks_output"))
         outputs = [(required_fields(task, task_place, _UNDERSTOOD), task_place) for task, task_place in tasks]
     messages = [message for output, output_place in outputs for message in _messages(output, output_place)]
     return AppAnswer(messages, is_trail=True, text=as_text(data.get("raw")))
@@ -103,7 +103,7 @@ def _messages(data: Fields, place: str) -> Iterator[AnswerMessage]:
             f"the app returned an output of CrewAI without {where}, which would say what was called; expect what the "
             "agents ask of models with `wire:`, or return the text alone if it is all that counts"
         )
-    for each, each_place in numbered(data["messages"], where):
+    for each, each_place in numbered_items(data["messages"], where):
         for message in messages_of(required_fields(each, each_place, "a message"), each_place):
             if message.role == "user" and _SUMMARY.match(message.text):
                 raise AnswerError(

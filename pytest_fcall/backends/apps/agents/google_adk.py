@@ -17,7 +17,7 @@ from pytest_fcall.backends.apps.answers.values import (
     check_ignored,
     field,
     fields_of,
-    listed,
+    list_items,
     required_fields,
 )
 from pytest_fcall.core.request import AppRequest
@@ -155,7 +155,7 @@ def read_event(data: Fields, place: str = "") -> AppAnswer:
         return AppAnswer([])
     where = inside(place, "content")
     content = required_fields(data["content"], where, "a content with parts")
-    parts = [_without_output_tool(part) for part in listed(content.get("parts"), inside(where, "parts"))]
+    parts = [_without_output_tool(part) for part in list_items(content.get("parts"), inside(where, "parts"))]
     tells = [field(fields_of(part) or {}, *_RESULT) is not None for part in parts]
     is_users = data.get("author") == "user" or (bool(tells) and all(tells))
     return read_content({**content, "parts": parts, "role": "user" if is_users else "model"}, where)

@@ -16,7 +16,7 @@ from pytest_fcall.backends.apps.answers.values import (
     check_ignored,
     field,
     fields_of,
-    joined,
+    join_texts,
     kind_of,
     names,
     required_fields,
@@ -155,7 +155,7 @@ def read_message(data: Fields, place: str = "") -> AppAnswer:
         check_ignored(data, _HARMLESS, place)
         return AppAnswer([])
     if role in ("tool", "function"):
-        return AppAnswer([result_of(field(data, "tool_call_id", "name"), joined(data.get("content")))])
+        return AppAnswer([result_of(field(data, "tool_call_id", "name"), join_texts(data.get("content")))])
     if role not in ("assistant", "user", "system", "developer"):
         raise not_understood(place, kind_of(data), f"messages of the types {names(_ROLES)}")
     check_ignored(data, _READ | _HARMLESS, place)

@@ -25,7 +25,7 @@ from pytest_fcall.backends.apps.answers.values import (
     fields_of,
     kind_of,
     names,
-    numbered,
+    numbered_items,
     required_fields,
     word,
 )
@@ -96,7 +96,7 @@ def read_output(data: Fields, place: str = "") -> AppAnswer:
     where = inside(place, "response")
     response = read_message(required_fields(data.get("response"), where, "a message with blocks"), where).messages
     messages: list[AnswerMessage] = []
-    for each, each_place in numbered(data.get("tool_calls"), inside(place, "tool_calls")):
+    for each, each_place in numbered_items(data.get("tool_calls"), inside(place, "tool_calls")):
         made = required_fields(each, each_place, "a call, or what it gave")
         call = call_from(made, each_place)
         messages.append(AnswerMessage("assistant", calls=(call,)))
@@ -129,7 +129,7 @@ def read_chat_response(data: Fields, place: str = "") -> AppAnswer:
     """The answer of a chat engine, and the outputs of the tools that it called."""
     check_ignored(data, ("response", "sources", "source_nodes", "metadata"), place)
     messages: list[AnswerMessage] = []
-    for number, (source, source_place) in enumerate(numbered(data.get("sources"), inside(place, "sources")), 1):
+    for number, (source, source_place) in enumerate(numbered_items(data.get("sources"), inside(place, "sources")), 1):
         output = required_fields(source, source_place, "the output of a tool")
         raw: Any = fields_of(output.get("raw_input")) or {}
         call = call_of(output.get("tool_name"), raw.get("kwargs", raw), f"call_{number}")
@@ -153,7 +153,7 @@ def read_message(data: Fields, place: str = "") -> AppAnswer:
     if role not in ("assistant", "user", "system", "developer", "tool"):
         raise not_understood(place, kind_of(data), "the roles assistant, chatbot, developer, model, system, tool, user")
     said, calls = "", list[RawCall]()
-    for block, block_place in numbered(data.get("blocks"), inside(place, "blocks")):
+    for block, block_place in numbered_items(data.get("blocks"), inside(place, "blocks")):
         part = required_fields(block, block_place, _UNDERSTOOD)
         kind = word(part.get("block_type"))
         if kind == "text":

@@ -16,7 +16,7 @@ from pytest_fcall.backends.apps.answers.values import (
     check_ignored,
     field,
     kind_of,
-    numbered,
+    numbered_items,
     required_fields,
 )
 from pytest_fcall.backends.openai.answer_fields import count
@@ -125,7 +125,7 @@ def read_result(data: Fields, place: str = "") -> AppAnswer:
     check_ignored({name: each for name, each in data.items() if not name.startswith("_")}, _RUN, place)
     messages = [
         message
-        for item, item_place in numbered(data.get("new_items"), inside(place, "new_items"))
+        for item, item_place in numbered_items(data.get("new_items"), inside(place, "new_items"))
         for message in read_item(required_fields(item, item_place, _UNDERSTOOD), item_place).messages
     ]
     if not any(message.role == "assistant" for message in messages):

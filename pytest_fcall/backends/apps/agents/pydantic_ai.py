@@ -17,7 +17,7 @@ from pytest_fcall.backends.apps.answers.values import (
     field,
     fields_of,
     kind_of,
-    numbered,
+    numbered_items,
     required_fields,
     said,
 )
@@ -143,7 +143,7 @@ def read_result(result: Any, place: str = "") -> AppAnswer:
 def _whole(messages: Any, place: str, own: set[Any], output: Any) -> AppAnswer:
     read = [
         message
-        for each, each_place in numbered(messages, place)
+        for each, each_place in numbered_items(messages, place)
         for message in read_message(required_fields(each, each_place, "a message with parts"), each_place).messages
     ]
     return AppAnswer(without_output_tool(read, own), is_trail=True, is_new=True, text=as_text(output) or None)
@@ -154,7 +154,7 @@ def read_message(data: Fields, place: str = "") -> AppAnswer:
     check_ignored(data, ("parts", "kind", "provider_details", "metadata"), place)
     read = [
         _part(required_fields(part, part_place, _UNDERSTOOD), part_place)
-        for part, part_place in numbered(data.get("parts"), inside(place, "parts"))
+        for part, part_place in numbered_items(data.get("parts"), inside(place, "parts"))
     ]
     if data.get("kind") == "request":
         return AppAnswer([each for each in read if isinstance(each, AnswerMessage)])

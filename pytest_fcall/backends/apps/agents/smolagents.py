@@ -18,7 +18,7 @@ from pytest_fcall.backends.apps.answers.values import (
     check_ignored,
     fields_of,
     kind_of,
-    numbered,
+    numbered_items,
     required_fields,
 )
 from pytest_fcall.backends.openai.answer_fields import count
@@ -119,7 +119,7 @@ def read_result(data: Fields, place: str = "") -> AppAnswer:
     check_ignored(data, ("steps", "output"), place)
     messages = [
         message
-        for step, step_place in numbered(data.get("steps"), inside(place, "steps"))
+        for step, step_place in numbered_items(data.get("steps"), inside(place, "steps"))
         for message in read_step(required_fields(step, step_place, _UNDERSTOOD), step_place).messages
     ]
     if not any(message.role == "assistant" for message in messages):

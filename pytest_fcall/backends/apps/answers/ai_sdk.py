@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 from pytest_fcall.backends.apps.answers.errors import inside, not_understood
 from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, Content, call_list
 from pytest_fcall.backends.apps.answers.parts import AI_SDK_UNDERSTOOD, add_invocation, content_of, read_tool_result
-from pytest_fcall.backends.apps.answers.values import Fields, check_ignored, field, fields_of, numbered, required_fields
+from pytest_fcall.backends.apps.answers.values import (
+    Fields,
+    check_ignored,
+    field,
+    fields_of,
+    numbered_items,
+    required_fields,
+)
 from pytest_fcall.backends.openai.answer_fields import count, finish
 from pytest_fcall.core.reply import Usage
 
@@ -26,7 +33,7 @@ def read_ui_message(data: Fields, place: str = "") -> AppAnswer:
     where = inside(place, "parts")
     messages: list[AnswerMessage] = []
     step: list[Any] = []
-    for part, _ in numbered(data.get("parts"), where):
+    for part, _ in numbered_items(data.get("parts"), where):
         if (fields_of(part) or {}).get("type") == "step-start" and step:
             messages += _step(step, role, where)
             step = []
@@ -36,7 +43,7 @@ def read_ui_message(data: Fields, place: str = "") -> AppAnswer:
     called = [call.id for message in messages for call in message.calls]
     old = [
         (required_fields(each, each_place, AI_SDK_UNDERSTOOD))
-        for each, each_place in numbered(data.get("toolInvocations"), inside(place, "toolInvocations"))
+        for each, each_place in numbered_items(data.get("toolInvocations"), inside(place, "toolInvocations"))
     ]
     rest = Content(str(data.get("content") or "") if not messages else "")
     for each in old:
@@ -58,7 +65,7 @@ def read_result(data: Fields, place: str = "") -> AppAnswer:
         check_ignored(data, _READ, place)
         messages = [
             message
-            for step, step_place in numbered(data["steps"], inside(place, "steps"))
+            for step, step_place in numbered_items(data["steps"], inside(place, "steps"))
             for message in _result_messages(required_fields(step, step_place, AI_SDK_UNDERSTOOD), step_place)
         ]
         text = data.get("text")
@@ -97,7 +104,7 @@ def _result_messages(data: Fields, place: str) -> list[AnswerMessage]:
         content.calls += [call for call in calls if call.id is None or call.id not in known]
         known |= {call.id for call in calls}
     told = {each.call_id for each in content.results}
-    for each, each_place in numbered(data.get("toolResults"), inside(place, "toolResults")):
+    for each, each_place in numbered_items(data.get("toolResults"), inside(place, "toolResults")):
         result = read_tool_result(required_fields(each, each_place, AI_SDK_UNDERSTOOD))
         content.results += [] if result.call_id in told else [result]
     text, reason = data.get("text"), data.get("finishReason")

@@ -12,7 +12,7 @@ from pytest_fcall.backends.apps.answers.values import (
     field,
     fields_of,
     kind_of,
-    numbered,
+    numbered_items,
     plain,
     required_fields,
     word,
@@ -49,7 +49,7 @@ def read_response(data: Fields, place: str = "") -> AppAnswer:
     check_ignored(data, ("candidates", *_HISTORY), place)
     where = inside(place, "candidates")
     messages: list[AnswerMessage] = []
-    for candidate, candidate_place in numbered(data.get("candidates"), where):
+    for candidate, candidate_place in numbered_items(data.get("candidates"), where):
         read = _candidate(required_fields(candidate, candidate_place, "a candidate"), candidate_place)
         if messages and any(message.calls for message in read):
             raise not_understood(candidate_place, "a second candidate with calls", "one candidate")
@@ -63,7 +63,7 @@ def read_response(data: Fields, place: str = "") -> AppAnswer:
         return AppAnswer(messages)
     done = [
         message
-        for content, content_place in numbered(history, inside(place, _HISTORY[0]))
+        for content, content_place in numbered_items(history, inside(place, _HISTORY[0]))
         for message in read_content(required_fields(content, content_place, "a content"), content_place).messages
     ]
     return AppAnswer([*done, *messages], is_trail=True)
@@ -108,7 +108,7 @@ def read_content(data: Fields, place: str = "") -> AppAnswer:
     said: list[str] = []
     calls: list[RawCall] = []
     results: list[AnswerMessage] = []
-    for part, part_place in numbered(data.get("parts"), inside(place, "parts")):
+    for part, part_place in numbered_items(data.get("parts"), inside(place, "parts")):
         _read_part(required_fields(part, part_place, _UNDERSTOOD), part_place, said, calls, results)
     own = [] if results and not said and not calls else [AnswerMessage(role, "".join(said), tuple(calls))]
     if calls and role != "assistant":

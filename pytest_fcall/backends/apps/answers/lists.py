@@ -10,7 +10,7 @@ from pytest_fcall.backends.apps.answers.chat import messages_of
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
 from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer
 from pytest_fcall.backends.apps.answers.shapes import KNOWN, find_reader
-from pytest_fcall.backends.apps.answers.values import Fields, as_text, check_ignored, fields_of, kind_of, listed
+from pytest_fcall.backends.apps.answers.values import Fields, as_text, check_ignored, fields_of, kind_of, list_items
 from pytest_fcall.core.values import Message
 
 
@@ -43,7 +43,7 @@ def _read(item: object, place: str) -> AppAnswer:
 
 def read_state(data: Fields, sent: Sequence[Message]) -> AppAnswer:
     """The messages in the state of a graph, or in the result of a team. The rest may hold anything but calls."""
-    answer = read_list(listed(data["messages"], "messages"), sent, "messages")
+    answer = read_list(list_items(data["messages"], "messages"), sent, "messages")
     structured = data.get("structured_response")
     hidden = _hidden(answer.messages) if structured is not None else set[str | None]()
     check_ignored(data, ("messages", "structured_response"), "")

@@ -13,10 +13,10 @@ from pytest_fcall.backends.apps.answers.values import (
     check_ignored,
     field,
     fields_of,
-    joined,
+    join_texts,
     kind_of,
     names,
-    numbered,
+    numbered_items,
     required_fields,
     said,
 )
@@ -85,7 +85,7 @@ def content_of(value: object, place: str) -> Content:
     if not value or isinstance(value, str):
         return Content(value if isinstance(value, str) else "")
     content = Content()
-    parts = numbered(value, place) if isinstance(value, (list, tuple)) else [(value, place)]
+    parts = numbered_items(value, place) if isinstance(value, (list, tuple)) else [(value, place)]
     for part, part_place in parts:
         if isinstance(part, str):
             content.text += part
@@ -147,7 +147,7 @@ def _add_untyped(content: Content, data: Fields, place: str) -> None:
         content.calls.append(call_of(use.get("name"), use.get("input", {}), use.get("toolUseId")))
     if "toolResult" in data:
         told: Any = fields_of(data["toolResult"]) or {}
-        content.results.append(result_of(told.get("toolUseId"), joined(told.get("content"))))
+        content.results.append(result_of(told.get("toolUseId"), join_texts(told.get("content"))))
     content.text += said(data.get("text"), inside(place, "text"))
     check_ignored(data, ("toolUse", "toolResult", "text"), place)
 

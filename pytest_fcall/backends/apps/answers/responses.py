@@ -14,10 +14,10 @@ from pytest_fcall.backends.apps.answers.values import (
     Fields,
     check_ignored,
     field,
-    joined,
+    join_texts,
     kind_of,
     names,
-    numbered,
+    numbered_items,
     plain,
     required_fields,
 )
@@ -66,7 +66,7 @@ def read_response(data: Fields, place: str = "") -> AppAnswer:
     check_ignored(data, _ECHOED, place)
     messages = [
         message
-        for item, item_place in numbered(data.get("output"), inside(place, "output"))
+        for item, item_place in numbered_items(data.get("output"), inside(place, "output"))
         for message in read_item(required_fields(item, item_place, "an item of a response"), item_place).messages
     ]
     said: dict[str, Any] = {"usage": usage(plain(data.get("usage"))), "engine": engine(data)}
@@ -108,7 +108,7 @@ def read_item(data: Fields, place: str = "") -> AppAnswer:
         given = {each: data[each] for each in arguments if data.get(each) is not None}
         return AppAnswer([AnswerMessage("assistant", calls=(call_of(name, given, call_id),), is_piece=True)])
     if kind in _RESULTS:
-        return AppAnswer([result_of(call_id, joined(data.get("output")))])
+        return AppAnswer([result_of(call_id, join_texts(data.get("output")))])
     if kind in _HARMLESS:
         check_ignored(data, ("type", "tools"), place)
         return AppAnswer([])

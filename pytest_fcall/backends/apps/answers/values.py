@@ -72,7 +72,7 @@ def required_fields(value: object, place: str, what: str) -> Fields:
     return data
 
 
-def listed(value: object, place: str) -> Sequence[Any]:
+def list_items(value: object, place: str) -> Sequence[Any]:
     """The items of a list; none for None. Raises AnswerError for anything else."""
     if value is None:
         return ()
@@ -81,9 +81,9 @@ def listed(value: object, place: str) -> Sequence[Any]:
     raise not_understood(place, f"a {type(value).__name__}", "a list")
 
 
-def numbered(value: object, place: str) -> Iterator[tuple[Any, str]]:
+def numbered_items(value: object, place: str) -> Iterator[tuple[Any, str]]:
     """The items of a list with their places. Raises AnswerError where it is no list."""
-    for number, item in enumerate(listed(value, place)):
+    for number, item in enumerate(list_items(value, place)):
         yield item, inside(place, number)
 
 
@@ -144,7 +144,7 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(plain(value), ensure_ascii=False)
 
 
-def joined(value: object) -> Any:
+def join_texts(value: object) -> Any:
     """The value as JSON, and a list that has nothing but texts as one text."""
     parts = plain(value)
     if not isinstance(parts, list) or not parts:

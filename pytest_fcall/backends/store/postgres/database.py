@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 
 from pytest_fcall.backends.recordings.line import catalogue_line
 from pytest_fcall.backends.store.address import StoreAddress
-from pytest_fcall.backends.store.database import CaseOfFile, Claimed, NewRows, RowSelection, StoreError
+from pytest_fcall.backends.store.database import CaseOfFile, ClaimResult, NewRows, RowSelection, StoreError
 from pytest_fcall.backends.store.postgres import tables
 from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection, together
 from pytest_fcall.backends.store.postgres.ledger import ServerLedger
-from pytest_fcall.backends.store.postgres.store_thread import Gathered, Outcome, StoreThread
+from pytest_fcall.backends.store.postgres.store_thread import GatheredWork, Outcome, StoreThread
 from pytest_fcall.backends.store.rows import (
     CatalogueRow,
     Tools,
@@ -52,7 +52,7 @@ class ServerDatabase:
         self._server = ServerConnection(address, self._opened, self._say_alive_again)
         self._thread = StoreThread()
         self._ledger = ServerLedger(self._server, self._thread)
-        self._wanted: Gathered[_WantedRequest] = Gathered(self._thread, self._claim_all)
+        self._wanted: GatheredWork[_WantedRequest] = GatheredWork(self._thread, self._claim_all)
         self._tools: dict[str, Tools] = {}
         self._process = ""
         """The name under which this process claims requests; empty as long as it claims none."""
@@ -178,12 +178,12 @@ class ServerDatabase:
         """It is on another machine, as far as anybody knows."""
         return self
 
-    def claim(self, digest: str, owner: str, since: float) -> Claimed:
+    def claim(self, digest: str, owner: str, since: float) -> ClaimResult:
         """Claim a request, unless a process has that was alive a short time ago."""
-        claimed: Claimed = self._wanted.do(_WantedRequest(digest, owner, since))
+        claimed: ClaimResult = self._wanted.do(_WantedRequest(digest, owner, since))
         return claimed
 
-    def submit_claim(self, digest: str, owner: str, since: float) -> Future[Claimed]:
+    def submit_claim(self, digest: str, owner: str, since: float) -> Future[ClaimResult]:
         """Claim a request, together with others."""
         return self._wanted.submit(_WantedRequest(digest, owner, since))
 
@@ -206,7 +206,9 @@ class ServerDatabase:
                     )
                     for each in claims
                 }
-            claimed = {each: Claimed(claims[each].fetchone() is not None, found[each].fetchall()) for each in claims}
+            claimed = {
+                each: ClaimResult(claims[each].fetchone() is not None, found[each].fetchall()) for each in claims
+            }
             return [partial(claimed.__getitem__, each) for each in wanted]
 
         return self._server.run(work)

@@ -13,7 +13,7 @@ from pytest_fcall.backends.processes.ledger import LedgerError
 from pytest_fcall.backends.store.database import StoreError
 from pytest_fcall.backends.store.postgres import tables
 from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection, begin, rolled_back
-from pytest_fcall.backends.store.postgres.store_thread import Gathered, Outcome, StoreThread
+from pytest_fcall.backends.store.postgres.store_thread import GatheredWork, Outcome, StoreThread
 
 _FRESH: Final = 1.0
 """Seconds for which a text is not read again."""
@@ -32,8 +32,10 @@ class ServerLedger:
     def __init__(self, server: ServerConnection, thread: StoreThread) -> None:
         self._server = server
         self._read: dict[str, tuple[float, str]] = {}
-        self._changes: Gathered[_Change] = Gathered(thread, self._change_all)
-        self._reads: Gathered[str] = Gathered(thread, lambda names: [partial(self.read, name) for name in names])
+        self._changes: GatheredWork[_Change] = GatheredWork(thread, self._change_all)
+        self._reads: GatheredWork[str] = GatheredWork(
+            thread, lambda names: [partial(self.read, name) for name in names]
+        )
 
     @property
     def remote(self) -> ServerLedger:

@@ -38,7 +38,7 @@ class StoreThread:
         self._pool = None
 
 
-class Gathered(Generic[Item]):
+class GatheredWork(Generic[Item]):
     """Has pieces of one kind of work done together: those that come while the server is being waited for come next.
 
     Each round trip then carries as many as there are. `do_all` returns an outcome for each of them.

@@ -15,7 +15,7 @@ from typing import Any, Final
 from pytest_fcall.backends.processes.ledger import FileLedger, ledger_path
 from pytest_fcall.backends.processes.locks import lock
 from pytest_fcall.backends.recordings.line import catalogue_line
-from pytest_fcall.backends.store.database import CaseOfFile, Claimed, NewRows, RowSelection, StoreError
+from pytest_fcall.backends.store.database import CaseOfFile, ClaimResult, NewRows, RowSelection, StoreError
 from pytest_fcall.backends.store.rows import Tools, read_catalogue
 from pytest_fcall.backends.store.sqlite import tables
 from pytest_fcall.backends.store.sqlite.file import DatabaseFile, take_in
@@ -121,12 +121,12 @@ class FileDatabase:
         self._file.shrink()
         return deleted
 
-    def claim(self, digest: str, owner: str, since: float) -> Claimed:
+    def claim(self, digest: str, owner: str, since: float) -> ClaimResult:
         """Claim a request, unless a living process has."""
         if not self._claims.claim(digest, owner):
-            return Claimed(ours=False, replies=())
+            return ClaimResult(ours=False, replies=())
         # Another process may have stored the reply just before this one got the claim.
-        return Claimed(ours=True, replies=self.select(RowSelection.FIND, digest, since))
+        return ClaimResult(ours=True, replies=self.select(RowSelection.FIND, digest, since))
 
     def release(self, digest: str, owner: str) -> None:
         """Release a claim."""

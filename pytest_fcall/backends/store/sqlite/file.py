@@ -12,7 +12,7 @@ from threading import RLock
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
-from pytest_fcall.backends.processes.locks import locked
+from pytest_fcall.backends.processes.locks import hold_lock
 from pytest_fcall.backends.store.database import StoreError
 from pytest_fcall.backends.store.rows import read_rescued, rescued_beside
 from pytest_fcall.backends.store.sqlite.repair import PAGE_SIZE, copy_readable, copy_records, is_truncated, set_aside
@@ -145,7 +145,7 @@ class DatabaseFile:
             self._process = os.getpid()
         if self._connection is None:
             make_private_folder(self._path.parent)
-            with locked(self._lock_file, self._patience):
+            with hold_lock(self._lock_file, self._patience):
                 create_private(self._path)
                 self._connection = self._open_or_repair()
                 self._opened_file = _identity(self._path)
@@ -177,7 +177,7 @@ class DatabaseFile:
     def _set_aside(self) -> None:
         """Set the file aside, unless another process has done so since it was opened."""
         self._disconnect()
-        with locked(self._lock_file, self._patience):
+        with hold_lock(self._lock_file, self._patience):
             if self._opened_file == _identity(self._path):
                 set_aside(self._path)
 

@@ -15,7 +15,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.history import CaseKey, HistoryChange, KeptRun, RunHistory, key_of
 from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, points_text, seconds_text
 from pytest_fcall.reporting.reports.history.charts import Line, Point, Tick, line_chart
-from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile, packed, script_data
+from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile, pack_data, script_data
 from pytest_fcall.reporting.results import Result, Status
 from pytest_fcall.reporting.run_table import models_of
 from pytest_fcall.reporting.safe_text import safe_line
@@ -301,8 +301,8 @@ def data_of(history: RunHistory) -> Markup:
             if key_of(result) not in cases:
                 cases[key_of(result)] = len(cases)
                 rows.append([*map(safe_line, (result.case, result.model, result.file, result.category)), result.line])
-    runs = {_anchor_of(run): packed([*_rows(run.results, before, cases)]) for run, before in history.with_earlier()}
-    return script_data({"cases": packed(rows), "runs": runs})
+    runs = {_anchor_of(run): pack_data([*_rows(run.results, before, cases)]) for run, before in history.with_earlier()}
+    return script_data({"cases": pack_data(rows), "runs": runs})
 
 
 def _rows(results: Sequence[Result], before: Mapping[CaseKey, Status], cases: Mapping[CaseKey, int]) -> Iterator[Json]:

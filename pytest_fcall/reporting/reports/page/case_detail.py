@@ -17,7 +17,14 @@ from pytest_fcall.core.request import Tool
 from pytest_fcall.core.result_fault import RecoveryResult
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AnsweredTurn, AskedStep, ExpectedTurn
+from pytest_fcall.reporting.account import (
+    AcceptedAccount,
+    Account,
+    AccountAnswer,
+    AnsweredTurn,
+    AskedStep,
+    ExpectedTurn,
+)
 from pytest_fcall.reporting.account_text import message_text
 from pytest_fcall.reporting.call_pairs import (
     CallPair,
@@ -67,7 +74,7 @@ def _account(account: Account, report: Report) -> dict[str, Json]:
     }
 
 
-def _accepted(accepted: Accepted, account: Account, offered: Sequence[Tool]) -> dict[str, Json]:
+def _accepted(accepted: AcceptedAccount, account: Account, offered: Sequence[Tool]) -> dict[str, Json]:
     """The date and verdict of the accepted answer, and the changes in the question since then."""
     return {
         "accepted": [safe_line(accepted.date), int(accepted.valid)],

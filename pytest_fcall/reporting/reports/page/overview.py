@@ -236,7 +236,7 @@ class VariedModel(NamedTuple):
     """The variants whose verdict is another than that of their case, with what is different in them."""
 
 
-def varied(report: Report) -> list[VariedModel]:
+def variant_rates(report: Report) -> list[VariedModel]:
     """The rates at which verdicts flip in variants, for each model."""
     return [_varied_model(each, of_model(each.model, report.results.results)) for each in report.varied]
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.answer_lines import unjudged_lines
-from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile, packed, script_data
+from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile, pack_data, script_data
 from pytest_fcall.reporting.reports.page import overview
 from pytest_fcall.reporting.reports.page.case_detail import definition_text, detail_of
 from pytest_fcall.reporting.reports.report import ComparedRun, EarlierAnswer, EarlierRun, Report
@@ -76,7 +76,7 @@ def write(report: Report) -> Iterator[str]:
         recovery_titles=recovery_titles(report.results.results),
         attack_titles=[line.strip() for line in attack_titles(report.results.results)],
         distributions=[(title, Markup(chart)) for title, chart in overview.distributions(report)],  # noqa: S704
-        varied=overview.varied(report),
+        varied=overview.variant_rates(report),
         unjudged=list(unjudged_lines(report.results)),
         provenance=[(safe_line(name), safe_line(str(value))) for name, value in report.provenance.items()],
         compares=bool(report.models_compared or report.runs_compared),
@@ -102,7 +102,7 @@ def data_of(report: Report) -> Markup:
         ],
         "portion": _PORTION,
         "packed": portions,
-        "tools": packed(_tools(report)),
+        "tools": pack_data(_tools(report)),
         "source": source_prefix(report.provenance),
         "pairs": _pairs(report, models),
     }
@@ -150,7 +150,7 @@ def _portions(report: Report, answers: _Answers) -> Iterator[str]:
         for result in results[start : start + _PORTION]:
             portion.append(detail_of(result, report))
             answers.add(result, portion[-1])
-        yield packed(portion)
+        yield pack_data(portion)
 
 
 def _row(result: Result, models: Mapping[str, int], earlier: Sequence[EarlierRun], answer: int) -> list[Json]:
@@ -210,7 +210,7 @@ def _run_data(run: ComparedRun, results: Sequence[Result]) -> Json:
         "title": whole_line(found.before),
         "words": [_words(group.model if several else "", group) for group in found.models],
         "notes": [*unpaired_lines(found)],
-        "rows": packed([_answer(run.answers.get(result.nodeid)) for result in results]),
+        "rows": pack_data([_answer(run.answers.get(result.nodeid)) for result in results]),
     }
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from pytest_fcall.backends.cluster.answerer import (
     PartRow,
+    is_complete_row,
     part_names,
     read_part,
     request_of_columns,
-    says_everything,
     write_part,
 )
 from pytest_fcall.core import Json, Request, Tool
@@ -44,6 +44,6 @@ def test_a_request_comes_back_from_the_columns_of_a_plan() -> None:
 
 
 def test_a_key_is_nothing_that_a_row_says() -> None:
-    assert says_everything(Request((), settings={"temperature": 0}))
-    assert not says_everything(Request((), settings={"api_key": "sk-1234567890abcdef"}))
-    assert not says_everything(Request((), proposed=frozenset({"temperature"})))
+    assert is_complete_row(Request((), settings={"temperature": 0}))
+    assert not is_complete_row(Request((), settings={"api_key": "sk-1234567890abcdef"}))
+    assert not is_complete_row(Request((), proposed=frozenset({"temperature"})))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
-from pytest_fcall.backends.local.answerer import Answerer, Generated, ModelPrompt
+from pytest_fcall.backends.local.answerer import Answerer, GeneratedText, ModelPrompt
 from pytest_fcall.backends.local.static_engine import Batcher
 from pytest_fcall.core import CaseRefused, Json, ModelUnavailable, Request
 
@@ -32,13 +32,13 @@ class Spelling:
     def feeder(self, size: int, thread: Executor) -> Batcher:
         return Batcher(self, size, thread)
 
-    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[GeneratedText]:
         texts = [prompt.text for prompt in prompts]
         self.batches.append(texts)
         self.settings.append(settings)
         for text in texts:
             _obey(text)
-        return [Generated(f"{text} of {'+'.join(texts)}", len(text), 1, seconds=0.5) for text in texts]
+        return [GeneratedText(f"{text} of {'+'.join(texts)}", len(text), 1, seconds=0.5) for text in texts]
 
 
 def _obey(text: str) -> None:
@@ -55,12 +55,12 @@ def _obey(text: str) -> None:
 class Parrot(Spelling):
     """Says its prompt, or tells its process and hangs."""
 
-    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
+    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[GeneratedText]:
         for prompt in prompts:
             if prompt.text.startswith(TELL):
                 Path(prompt.text.removeprefix(TELL)).write_text(str(os.getpid()))
                 threading.Event().wait()
-        return [Generated(prompt.text, 1, 1) for prompt in prompts]
+        return [GeneratedText(prompt.text, 1, 1) for prompt in prompts]
 
 
 class Verbatim:
@@ -102,8 +102,8 @@ def too_large(options: Mapping[str, Json]) -> Answerer:
 class Unprintable(Spelling):
     """Tells what JSON cannot say."""
 
-    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[Generated]:
-        return [Generated(frozenset(prompts), 1, 1) for _ in prompts]  # type: ignore[arg-type]  # what must not be
+    def generate(self, prompts: Sequence[ModelPrompt], settings: Mapping[str, Json]) -> Sequence[GeneratedText]:
+        return [GeneratedText(frozenset(prompts), 1, 1) for _ in prompts]  # type: ignore[arg-type]  # what must not be
 
 
 def unprintable(options: Mapping[str, Json]) -> Answerer:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Generated, ModelPrompt
+from pytest_fcall.backends.local.answerer import GeneratedText, ModelPrompt
 from pytest_fcall.backends.local.static_engine import Batcher
 from pytest_fcall.core import Json, ModelUnavailable, Tool
 from tests.unit.backends.local.engines import BREAK, HELD, Spelling
@@ -23,15 +23,15 @@ def prompt(text: str, **settings: Json) -> ModelPrompt:
     return ModelPrompt(text, settings=settings)
 
 
-def generate(batcher: Batcher, *prompts: ModelPrompt) -> list[Generated | BaseException]:
-    async def all_at_once() -> list[Generated | BaseException]:
+def generate(batcher: Batcher, *prompts: ModelPrompt) -> list[GeneratedText | BaseException]:
+    async def all_at_once() -> list[GeneratedText | BaseException]:
         return await asyncio.gather(*map(batcher.generate, prompts), return_exceptions=True)
 
     return asyncio.run(all_at_once())
 
 
-def texts(generated: list[Generated | BaseException]) -> list[str]:
-    return [each.text.partition(" of ")[0] for each in generated if isinstance(each, Generated)]
+def texts(generated: list[GeneratedText | BaseException]) -> list[str]:
+    return [each.text.partition(" of ")[0] for each in generated if isinstance(each, GeneratedText)]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_one_prompt_that_cannot_be_generated_spoils_no_other(thread: ThreadPoolE
 
 
 class Gone(Spelling):
-    def generate(self, *_: object) -> list[Generated]:
+    def generate(self, *_: object) -> list[GeneratedText]:
         self.batches.append([])
         raise ModelUnavailable("the device is lost")
 
@@ -109,7 +109,7 @@ def test_a_model_that_is_gone_is_not_asked_again_for_each(thread: ThreadPoolExec
 
 
 class Careless(Spelling):
-    def generate(self, *_: object) -> list[Generated]:
+    def generate(self, *_: object) -> list[GeneratedText]:
         return []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.local.answerer import Generated, WorkFigures, WorkTally, figures_from_data
+from pytest_fcall.backends.local.answerer import GeneratedText, WorkFigures, WorkTally, figures_from_data
 from pytest_fcall.core.json_data import DamagedData
 from tests.unit.backends.local.asking import backends, request
 
@@ -38,8 +38,8 @@ def test_they_travel_as_json() -> None:
 
 def test_batches_are_counted() -> None:
     tally = WorkTally()
-    tally.add([Generated("a", 1, 3), Generated("b", 1, 4)], 0.5, 1.0)
-    tally.add([Generated("c", 1, 1)], 0.25, 0.25)
+    tally.add([GeneratedText("a", 1, 3), GeneratedText("b", 1, 4)], 0.5, 1.0)
+    tally.add([GeneratedText("c", 1, 1)], 0.25, 0.25)
     counted = tally.figures(1.5, 2, "")
     assert (counted.occupied, counted.prompts, counted.tokens, counted.busy_seconds) == (1.25, 3, 8, 0.75)
     assert counted.peak_bytes > 1_000_000

@@ -12,7 +12,7 @@ from pytest_fcall.backends.local.settings import (
     DEFAULT_BATCH,
     MAKER,
     OPTIONS,
-    Sampling,
+    SamplingSettings,
     process_spec,
     read_sampling,
 )
@@ -93,25 +93,28 @@ def test_continuous_batching_is_for_what_is_neutral_to_it(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ({}, Sampling()),
-        ({"temperature": 0, "top_p": 0.5}, Sampling()),
-        ({"temperature": 0.5}, Sampling(draw_options={"temperature": 0.5})),
-        ({"temperature": 1, "top_k": 4, "seed": 3}, Sampling(draw_options={"temperature": 1, "top_k": 4}, seed=3)),
-        ({"max_new_tokens": 9}, Sampling(max_tokens=9)),
-        ({"max_new_tokens": 9, "max_tokens": 5}, Sampling(max_tokens=5)),
-        ({"grammar": "tools"}, Sampling(grammar=True)),
-        ({"grammar": "off", "dtype": "bfloat16", "tool_choice": "auto"}, Sampling()),
-        ({"temperature": None}, Sampling()),
+        ({}, SamplingSettings()),
+        ({"temperature": 0, "top_p": 0.5}, SamplingSettings()),
+        ({"temperature": 0.5}, SamplingSettings(draw_options={"temperature": 0.5})),
+        (
+            {"temperature": 1, "top_k": 4, "seed": 3},
+            SamplingSettings(draw_options={"temperature": 1, "top_k": 4}, seed=3),
+        ),
+        ({"max_new_tokens": 9}, SamplingSettings(max_tokens=9)),
+        ({"max_new_tokens": 9, "max_tokens": 5}, SamplingSettings(max_tokens=5)),
+        ({"grammar": "tools"}, SamplingSettings(grammar=True)),
+        ({"grammar": "off", "dtype": "bfloat16", "tool_choice": "auto"}, SamplingSettings()),
+        ({"temperature": None}, SamplingSettings()),
     ],
 )
-def test_a_request_says_how_tokens_are_chosen(said: dict[str, Json], meant: Sampling) -> None:
+def test_a_request_says_how_tokens_are_chosen(said: dict[str, Json], meant: SamplingSettings) -> None:
     assert read_sampling(said) == meant
 
 
 def test_what_a_model_draws_by_itself_is_overruled() -> None:
-    drawing = Sampling(draw_options={"temperature": 0.5}).generation_options()
+    drawing = SamplingSettings(draw_options={"temperature": 0.5}).generation_options()
     assert (drawing["do_sample"], drawing["temperature"], drawing["top_p"], drawing["top_k"]) == (True, 0.5, 1.0, 0)
-    greedy = Sampling().generation_options()
+    greedy = SamplingSettings().generation_options()
     assert greedy["do_sample"] is False
     assert "temperature" not in greedy
 

@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from pytest_fcall.backends.store.postgres.store_thread import Gathered, Outcome, StoreThread
+from pytest_fcall.backends.store.postgres.store_thread import GatheredWork, Outcome, StoreThread
 
 _PATIENCE = 20
 
@@ -21,7 +21,7 @@ class Server:
         self.seen: list[list[int]] = []
         self.asked, self.answer = Event(), Event()
         self.thread = StoreThread()
-        self.work: Gathered[int] = Gathered(self.thread, self._divide)
+        self.work: GatheredWork[int] = GatheredWork(self.thread, self._divide)
 
     def _divide(self, numbers: Sequence[int]) -> Sequence[Outcome]:
         self.seen.append([*numbers])

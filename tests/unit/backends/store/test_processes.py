@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.backends.processes.locks import locked
+from pytest_fcall.backends.processes.locks import hold_lock
 from pytest_fcall.backends.store import ReplyStore, StoreError
 from pytest_fcall.backends.store.address import StorePlace
 from pytest_fcall.backends.store.sqlite.repair import set_aside
@@ -172,7 +172,7 @@ def test_what_others_keep_while_a_damaged_file_is_mended_is_not_lost(path: Path)
         for start in range(0, 100, 20):
             process.stdout.readline()
             put_replies(store, entries(range(start, start + 20)))
-            with locked(path.with_name("replies.db.lock"), timeout=30):
+            with hold_lock(path.with_name("replies.db.lock"), timeout=30):
                 set_aside(path)
             with closing(ReplyStore(path)) as finder:
                 finder.claim("makes it open", "the file")

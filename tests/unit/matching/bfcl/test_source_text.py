@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fcall.matching.bfcl.java import java_value
 from pytest_fcall.matching.bfcl.javascript import javascript_value
-from pytest_fcall.matching.bfcl.source_search import enclosed
+from pytest_fcall.matching.bfcl.source_search import enclosed_texts
 from tests.unit.matching.bfcl.exams import ruled
 
 LONG = "9" * 5_000
@@ -206,4 +206,4 @@ def test_a_megabyte_is_read_in_no_time(piece: str) -> None:
 
 
 def test_what_is_enclosed_may_begin_at_the_second_character() -> None:
-    assert list(enclosed("[a] [b", re.compile(r"\["), "]")) == ["a"]
+    assert list(enclosed_texts("[a] [b", re.compile(r"\["), "]")) == ["a"]

@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Call, CallResult, Expectation, ExpectedCall, Operator
-from pytest_fcall.reporting.account import Accepted, Account, AccountAnswer, AnsweredTurn, AskedStep, ExpectedTurn
+from pytest_fcall.reporting.account import (
+    AcceptedAccount,
+    Account,
+    AccountAnswer,
+    AnsweredTurn,
+    AskedStep,
+    ExpectedTurn,
+)
 from pytest_fcall.reporting.reports.page.case_detail import compared_turns, turn_data
 
 OSLO, ROME = Call("find", {"city": "Oslo"}), Call("find", {"city": "Rome"})
@@ -20,7 +27,7 @@ def shown(
     calls: tuple[Call, ...],
     expected: tuple[ExpectedTurn, ...] = (),
     reasons: tuple[tuple[str, str, str], ...] = (),
-    accepted: Accepted | None = None,
+    accepted: AcceptedAccount | None = None,
     turns: tuple[AnsweredTurn, ...] | None = None,
 ) -> list[dict[str, Any]]:
     pairs = tuple((place, place) for place in range(len(calls)))
@@ -31,7 +38,9 @@ def shown(
 
 
 def test_what_was_expected_called_and_accepted_stands_side_by_side() -> None:
-    (turn,) = shown((ROME,), (expecting(ExpectedCall("find", {"city": "Oslo"})),), WRONG_CITY, Accepted(True, (OSLO,)))
+    (turn,) = shown(
+        (ROME,), (expecting(ExpectedCall("find", {"city": "Oslo"})),), WRONG_CITY, AcceptedAccount(True, (OSLO,))
+    )
     assert turn == {
         "rows": [["find", "find", "find", 1, [["city", '"Oslo"', '"Rome"', '"Oslo"', 1]], ""]],
         "known": True,
@@ -39,7 +48,7 @@ def test_what_was_expected_called_and_accepted_stands_side_by_side() -> None:
 
 
 def test_what_is_accepted_and_called_alike_is_written_once() -> None:
-    (turn,) = shown((OSLO,), (expecting(ExpectedCall("find", {"city": "Oslo"})),), (), Accepted(True, (OSLO,)))
+    (turn,) = shown((OSLO,), (expecting(ExpectedCall("find", {"city": "Oslo"})),), (), AcceptedAccount(True, (OSLO,)))
     assert turn["rows"] == [["find", "find", "find", 0, [["city", '"Oslo"', '"Oslo"', 0]], ""]]
 
 
@@ -74,7 +83,7 @@ def test_missing_and_additional_calls_have_rows() -> None:
     reasons = (("wrong_count", "calls", "one call is missing"), ("unexpected_call", "calls[1]", "not expected"))
     turns = (AnsweredTurn(2, ((0, 0),)),)
     (turn,) = shown(
-        (OSLO, Call("mail", {})), (expected,), reasons, Accepted(True, (OSLO, Call("pay", {"sum": 3}))), turns
+        (OSLO, Call("mail", {})), (expected,), reasons, AcceptedAccount(True, (OSLO, Call("pay", {"sum": 3}))), turns
     )
     assert [row[:4] for row in turn["rows"]] == [
         ["find", "find", "find", 0],
@@ -112,7 +121,7 @@ def test_each_turn_of_a_conversation_has_its_own_calls() -> None:
     )
     turns = (AnsweredTurn(1, ((0, 0),)), AnsweredTurn(0), AnsweredTurn(1, ((0, 0),)))
     reasons = (("wrong_value", "turns[0].calls[0].args.city", "`city` is wrong"),)
-    found = shown((ROME, OSLO), expected, reasons, Accepted(True, (OSLO, ROME), (1, 0, 1)), turns)
+    found = shown((ROME, OSLO), expected, reasons, AcceptedAccount(True, (OSLO, ROME), (1, 0, 1)), turns)
     assert found[0]["rows"] == [["find", "find", "find", 1, [["city", '"Oslo"', '"Rome"', '"Oslo"', 1]], ""]]
     assert found[1] == {}
     assert found[2]["rows"] == [

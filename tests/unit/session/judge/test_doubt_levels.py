@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from pytest_fcall.plugin.collected import Collected
+from pytest_fcall.plugin.collected import CollectionFindings
 from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.session.judge.doubt import FALSE_ALARMS, Doubt
 from pytest_fcall.session.settings import Confirm, Settings
@@ -38,5 +38,5 @@ def test_the_level_is_that_of_the_whole_run_in_each_shard() -> None:
     ("selected", "whole"), [({"a": 20, "b": 3}, {"a": 100, "b": 3}), ({"a": 2}, {"a": 10}), ({}, {})]
 )
 def test_other_shards_are_taken_to_select_as_large_a_part(selected: dict[str, int], whole: dict[str, int]) -> None:
-    found = Collected(built=Counter(a=20, b=3), built_elsewhere=Counter(a=80))
+    found = CollectionFindings(built=Counter(a=20, b=3), built_elsewhere=Counter(a=80))
     assert found.over_all_shards(selected) == whole

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.core import Case
-from pytest_fcall.session.judge.given_answers import why_undecided
+from pytest_fcall.session.judge.given_answers import undecided_reason
 
 CASES = """
 tools:
@@ -34,4 +34,4 @@ def test_an_answer_that_was_logged_decides_what_it_can(tmp_path: Path, name: str
     cases = {each.id: each for each in read_case_text(CASES, tmp_path / "a.fc.yaml", root=tmp_path).entries}
     case = cases[name]
     assert isinstance(case, Case)
-    assert (why in why_undecided(case)) if why else not why_undecided(case)
+    assert (why in undecided_reason(case)) if why else not undecided_reason(case)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, Reply
 from pytest_fcall.core.reply import Call
-from pytest_fcall.suites.bfcl.disguise import disguised
+from pytest_fcall.suites.bfcl.disguise import disguise_row
 from pytest_fcall.suites.bfcl.figures import FALL, suite_figures
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import PACK, SAIL, question, truth, write_category, write_leaderboard
@@ -18,7 +18,7 @@ from tests.unit.suites.bfcl.rows import SUM, WEATHER, case_row, forecast
 
 
 def hidden(**changed: Json) -> dict[str, Any]:
-    return disguised({**case_row(forecast(city=["Oslo"])), **changed})
+    return disguise_row({**case_row(forecast(city=["Oslo"])), **changed})
 
 
 def test_functions_have_other_names_of_the_same_words_and_right_calls_have_them_too() -> None:

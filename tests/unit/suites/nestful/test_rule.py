@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.decoding.research.nestful import decode
-from pytest_fcall.suites.nestful.rule import DECODERS, grounded, macro_f1, score_answer
+from pytest_fcall.suites.nestful.rule import DECODERS, macro_f1, resolve_labels, score_answer
 from tests.unit.suites.nestful.data import RIGHT
 
 TEXT = json.dumps(RIGHT)
@@ -79,8 +79,8 @@ def test_a_name_that_looks_like_a_label_is_replaced_by_that_of_a_later_call_alon
     first, second = ({"name": f"var_{n + 1}", "label": f"$var_{n}", "arguments": {}} for n in (1, 2))
     for number, name in ((1, "$var_3.x$"), (2, "$var_3.x$")):
         last = {"name": "f", "arguments": {"a": f"$var_{number}.x$"}}
-        assert grounded([first, second, last])[2]["arguments"] == {"a": name}
-    assert grounded([second, first, {"name": "f", "arguments": {"a": "$var_1.x$"}}])[2]["arguments"] == {
+        assert resolve_labels([first, second, last])[2]["arguments"] == {"a": name}
+    assert resolve_labels([second, first, {"name": "f", "arguments": {"a": "$var_1.x$"}}])[2]["arguments"] == {
         "a": "$var_2.x$"
     }
 
