@@ -16,10 +16,10 @@ class BatchServer:
 
     interface: BatchInterface
     url: str
-    """What comes before the paths of the interface, such as `https://api.openai.com/v1`."""
+    """The address before the paths of the interface, such as `https://api.openai.com/v1`."""
     headers: Mapping[str, str] = field(repr=False)
     """The key, and what the model's entry or the case adds."""
     query: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """What the address of the model brings along, such as the version of an API."""
+    """The query that the address of the model has, such as the version of an API."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     key_variable: str = "that holds it"

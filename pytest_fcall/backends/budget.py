@@ -75,7 +75,7 @@ class Purse(Protocol):
 class Budget:
     """An account: a request holds money before it is sent, and settles afterwards, so that the limit is never passed.
 
-    Whoever has the same `ledger` and `name` shares the account. Raises ValueError if `limit` is not an amount.
+    Budgets with the same `ledger` and `name` share one account. Raises ValueError if `limit` is not an amount.
     """
 
     def __init__(self, limit: float, ledger: Ledger | None = None, name: str = "budget") -> None:

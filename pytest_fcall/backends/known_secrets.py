@@ -63,7 +63,7 @@ def secrets_of_project(root: Path, environment: Mapping[str, str]) -> Iterator[s
 
 
 def secrets_of_variables(text: str, environment: Mapping[str, str]) -> Iterator[str]:
-    """The values of the variables that a text refers to as `${NAME}`: whoever writes so keeps them out of a file."""
+    """The values of the variables that a text refers to as `${NAME}`, a form that keeps them out of files."""
     for found in re.finditer(r"\$\{(\w+)\}", text):
         yield from secret_parts(environment.get(found[1], ""))
 

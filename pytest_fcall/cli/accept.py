@@ -335,7 +335,7 @@ def _mended_lines(mended: MergeResult, side: Side) -> Iterator[str]:
     for case in mended.torn:
         yield (
             f"{safe_line(case)}: the answer is not whole in the file, since the merge mixed the two; "
-            "choose the other, or run pytest and accept the answer anew"
+            "choose the other, or run pytest and accept the answer again"
         )
     for line in mended.left_out:
         shown = line.text if len(line.text) <= _LONGEST_SHOWN else f"{line.text[:_LONGEST_SHOWN]}…"

@@ -39,7 +39,7 @@ class BisectPlugin(InProcessPlugin):
         self.status: int | None = None
         """The exit status; None where nothing was collected."""
         self.failure: OSError | None = None
-        """Why the result could not be written."""
+        """The reason why the result could not be written."""
 
     @pytest.hookimpl
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:

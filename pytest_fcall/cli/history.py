@@ -115,7 +115,7 @@ def _watch(
         write_watches(path, after)
     if acknowledge:
         for each in models:
-            line = f"acknowledged: the watch over {safe_line(each.model)} begins anew with the next night"
+            line = f"acknowledged: the watch over {safe_line(each.model)} restarts with the next night"
             print(line, file=sys.stderr)
         return 0
     if any(each.is_new_alarm for each in models):
@@ -194,7 +194,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--level", type=percentage, metavar="5%", help="largest probability of any false alarm, ever (default: 5%%)"
     )
-    parser.add_argument("--acknowledge", action="store_true", help="begin the watch anew with the next run")
+    parser.add_argument("--acknowledge", action="store_true", help="restart the watch with the next run")
     parser.add_argument("--json", action="store_true", help="print what the watch found as JSON")
     return parser
 

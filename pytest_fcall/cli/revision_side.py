@@ -38,7 +38,7 @@ _BESIDE: Final = (
     ("expectation", "what is expected", "expectation judges all answers"),
     ("conversation", "stubs, the environment or the simulated user", "ones answer the calls"),
 )
-"""What is no part of a question, in words."""
+"""The parts of a case that do not belong to its question, in words."""
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ class AppExchange:
     recorded: float | None = None
     """The time of the recording that gave the reply, in seconds since 1970; None for a new reply."""
     ended: float = 0.0
-    """When the provider's answer was there, in seconds since 1970; 0 if unknown."""
+    """The time at which the provider's answer was there, in seconds since 1970; 0 if unknown."""
     unread: str = ""
     """The path of a request whose answer may hold calls, and is of no interface that is read."""
     broken: str = ""
@@ -81,7 +81,7 @@ class AppSpans:
     models: tuple[str, ...] = ()
     """The names by which models were asked, each once."""
     fault: str = ""
-    """Why the spans cannot be judged, and what to do; empty where they can."""
+    """The reason why the spans cannot be judged, and the remedy; empty where they can."""
 
 
 def joined_spans(parts: Iterable[AppSpans]) -> AppSpans:

@@ -1,4 +1,4 @@
-"""Globs, regular expressions and normal forms of text, in bounded time whatever the text and whoever wrote the pattern.
+"""Globs, regular expressions and normal forms of text, in bounded time for any text and any pattern.
 
 Globs have one meaning everywhere. The engine of regular expressions is `regex`, which goes back and tries again like
 `re`, but stops when its time is over.

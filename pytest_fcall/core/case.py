@@ -103,7 +103,7 @@ class Case:
     injection: Injection | None = None
     """The attack that results of tools carry; None without one."""
     result_fault: ResultFault | None = None
-    """What is wrong on purpose with results of tools; None where nothing is."""
+    """The fault that is put into results of tools; None for none."""
     retrieve: Retrieval | None = None
     """The choice among `tools`; None where all are offered."""
     earlier: EarlierCases | None = None

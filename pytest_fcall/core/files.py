@@ -153,7 +153,7 @@ def _draft(path: Path, portions: Iterable[bytes], mode: int) -> Iterator[Path]:
 def refuse_link_out(path: Path) -> bool:
     """Whether a file is in a folder `__fcall__`. Raises OSError where a link leads out of what holds that folder.
 
-    Whoever wrote the link would choose what is overwritten, and people get such folders with other people's projects.
+    The author of the link would choose what is overwritten, and people get such folders with other people's projects.
     """
     own = next((folder for folder in path.parents if folder.name == _SHARED_FOLDER), None)
     if own is None:

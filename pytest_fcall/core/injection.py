@@ -32,9 +32,9 @@ class Injection:
     """The name of the attack in the id of the case: that of its form, behind that of the attacker, if it has one."""
     form: str
     goal: str
-    """What the attacker wants, in words."""
+    """The goal of the attacker, in words."""
     text: str
-    """What stands in the results."""
+    """The text that stands in the results."""
     into: tuple[str, ...] = ("*",)
     """Globs over the tools whose results carry the text."""
     at: tuple[str, ...] = ()

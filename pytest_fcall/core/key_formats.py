@@ -28,7 +28,7 @@ class KeyFormat(NamedTuple):
     form: str
     """A regular expression for the whole key, without groups that are kept."""
     source: str
-    """Where the format is published."""
+    """The address at which the format is published."""
 
 
 KEY_FORMATS: Final = (

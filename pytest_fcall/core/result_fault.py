@@ -29,7 +29,7 @@ MESSAGES: Final[Mapping[FaultKind, str]] = MappingProxyType(
         "slow": "still running after 30 s; make the same call again to get its result",
     }
 )
-"""What the model reads, where the result says anything. The first is what our own environments say."""
+"""The texts that the model reads, by the kind of fault. The first is that of our own environments."""
 _CARRIED_OUT: Final = frozenset({"timeout", "truncated", "corrupt"})
 TAG: Final = "fault"
 """The tag and the category of a case with a faulty result."""
@@ -56,7 +56,7 @@ class ResultFault:
     most: int = 3
     """The most repetitions of a call."""
     answer: Pattern = None
-    """What the text must be that tells of the failure; None for the built-in rule."""
+    """The pattern that a text must match to count as a report of the failure; None for the built-in rule."""
     effect: bool = False
     """Whether a call changes something, so that it must not be made again without a look at what became of it."""
     message: str = ""

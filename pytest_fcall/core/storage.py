@@ -41,7 +41,7 @@ _REMEDIES: Final = (
         "no server answers: check the network, and endpoint_override in the address or AWS_ENDPOINT_URL",
     ),
 )
-"""What errors of storages mean, and what is to be done."""
+"""The meaning of errors of storages, and the remedy."""
 
 
 class StorageError(OSError):

@@ -23,7 +23,7 @@ MOST_VARIANTS: Final = 100
 """The most variants that a relation makes of a case."""
 
 ParameterKind: TypeAlias = Literal["count", "tools", "flag", "text"]
-"""What a parameter of a relation is in a case file: `tools` is `file`, `catalogue` or a path."""
+"""The form of a parameter of a relation in a case file: `tools` is `file`, `catalogue` or a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class RelationSpec:
     """A relation as case files and the command line name it."""
 
     meaning: str
-    """What it changes, as a clause: `typing errors in words that no expected value needs`."""
+    """The change that it makes, as a clause: `typing errors in words that no expected value needs`."""
     parameters: Mapping[str, ParameterKind] = field(default_factory=dict)
     """Its parameters, beside `count` and `samples`."""
     needed: tuple[str, ...] = ()

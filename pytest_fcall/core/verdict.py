@@ -79,9 +79,9 @@ class Verdict:
     turns: tuple[Verdict, ...] = ()
     """The verdicts on the turns of a conversation. `pairs` and `alternative` of each count its own calls."""
     attack: AttackResult | None = field(default=None, compare=False)
-    """What became of the attack on the case; None where there was none."""
+    """The result of the attack on the case; None where there was none."""
     recovery: RecoveryResult | None = field(default=None, compare=False)
-    """What became of the faulty result of the case; None where it has none."""
+    """The result of the fault in the case's tool results; None where it has none."""
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict, compare=False)
     """By name, values that a suite's own judge adds to scores that do not follow from calls and states."""
 

@@ -207,7 +207,7 @@ class _Watch:
             return [self._no_recovery("answer", message)]
         if (figure := self.read.unread_figure(text)) is None:
             return []
-        message = f"The answer says {shorten(repr(figure))}, which nothing has told the model"
+        message = f"The answer says {shorten(repr(figure))}, which the model was never given"
         return [Reason("invented_result", "answer", message, got=figure)]
 
     def _judge_step(self, step: Step, followed: Sequence[FollowedCall], first: int) -> None:
@@ -225,13 +225,13 @@ class _Watch:
             reasons += self._wrong_repetition(call, path)
             reasons += self._invented_arguments(call, path, unread)
         if (value := first_known(unread, step.reply.text)) is not None:
-            message = f"The answer says {shorten(repr(value))}, which only the sound result would have told"
+            message = f"The answer says {shorten(repr(value))}, which only the sound result would have contained"
             reasons.append(Reason("invented_result", "answer", message, got=value))
 
     def _wrong_repetition(self, call: Call, path: str) -> Iterator[Reason]:
         if call.name in self.blind:
             message = (
-                f"{call_text(call)} was made again, and nobody knows whether it had its effect: "
+                f"{call_text(call)} was made again, and it is unknown whether it had its effect: "
                 "another tool must be asked first, or the user"
             )
             yield Reason("blind_repeat", path, message, got=call.name)
@@ -247,7 +247,7 @@ class _Watch:
             for text in texts_of(argument):
                 if (value := first_known(unread, text)) is not None:
                     message = f"`{name}` is {shorten(repr(text))}, and {shorten(repr(value))} only the sound result of "
-                    message += f"`{printable_name(next(iter(self.faulty_tools)))}` would have told"
+                    message += f"`{printable_name(next(iter(self.faulty_tools)))}` would have contained"
                     yield Reason("invented_result", f"{path}.args.{name}", message, got=text)
 
     def _read_results(self, followed: Sequence[FollowedCall], results: Sequence[CallResult], turn: int) -> None:

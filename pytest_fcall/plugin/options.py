@@ -137,7 +137,7 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     group.addoption(
         "--fc-new-texts",
         action="store_true",
-        help="where models may be asked, have the texts of variants written anew that are of an earlier prompt, or "
+        help="where models may be asked, have the texts of variants written again that are of an earlier prompt, or "
         "cannot be used for another reason",
     )
     group.addoption(
@@ -325,13 +325,13 @@ def _add_environments(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     )
     parser.addini(
         "fc_inside",
-        "what becomes of answers of apps that asked nothing by way of the proxy: note: they are told where the app is "
-        "known to ask models (default); required: they are errors; ignore: nothing",
+        "what becomes of answers of apps that sent no request through the proxy: note: reported where the app is "
+        "known to call models (default); required: an error; ignore: not reported",
     )
     parser.addini(
         "fc_around",
         "connections to known providers that an app in this process makes around the proxy: refuse: where no model may "
-        "be asked they are refused, else told (default); allow: nobody looks at them",
+        "be asked they are refused, else reported (default); allow: they are not checked",
     )
     parser.addini(
         "fc_spans",

@@ -11,7 +11,7 @@ from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.safe_text import safe_line
 
 _MAX_LISTED = 5
-_UNSEEN = "asked nothing by way of the proxy, though it asks models elsewhere"
+_UNSEEN = "sent no request through the proxy, though it is known to call models"
 _STORED = "was not run: its stored answer stands for it, as nothing is recorded inside it for this case"
 _MAX_NAMED = 3
 _WAIT = "let the app wait for what it asks"
@@ -105,7 +105,7 @@ def stray_lines(strays: Mapping[tuple[str, bool], int]) -> Iterator[str]:
             number = plural_text(sum(late.values()), "request")
             yield safe_line(f"{number} after the end of {_named_cases(sorted(late))}: {fate}")
     if answered := strays.get(("", True)):
-        yield f"{plural_text(answered, 'request')} of no known case: kept as nobody's; {_INSIDE}"
+        yield f"{plural_text(answered, 'request')} of no known case: kept without a case; {_INSIDE}"
     if refused := strays.get(("", False)):
         yield f"{plural_text(refused, 'request')} of no known case: refused; {_INSIDE}"
 

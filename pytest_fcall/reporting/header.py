@@ -25,7 +25,7 @@ class AnswerSources(NamedTuple):
             return "called; its models answer from recordings only" if self.apps else "from recordings only"
         done, whose = ("called live", "of its models ") if self.apps else ("asked live", "")
         if self.max_age is None:
-            return f"{done}; recorded replies {whose}are reused (--fc-record=all asks anew)"
+            return f"{done}; recorded replies {whose}are reused (--fc-record=all asks again)"
         if self.max_age <= 0:
             return f"{done}; no recorded reply is reused"
         return f"{done}; replies {whose}recorded in the last {duration_text(int(self.max_age))} are reused"

@@ -166,6 +166,6 @@ def _legend(low: float, high: float, runs: Sequence[HistoricRun], bars: str, gap
     yield f"{bars[0]} {100 * low:.1f} %, {bars[-1]} {100 * high:.1f} %, {gap} no answer"
     yield safe_line(f"{plural_text(len(runs), 'run')}, from {runs[0].moment} to {runs[-1].moment}")
     if replays := sum(not run.asked for run in runs):
-        yield f"{plural_text(replays, 'run')} asked nothing: all answers were replayed"
+        yield f"{plural_text(replays, 'run')} sent no request: all answers were replayed"
     if runs[-1].origin:
         yield f"last run: {runs[-1].origin}"

@@ -102,7 +102,7 @@ def _model_lines(model: WatchedModel, width: int, encoding: str) -> Iterator[str
         first = "night alone" if model.fall.nights == 1 else plural_text(model.fall.nights, "night")
         yield f"  raised on {model.alarm}, shown most plainly by the first {first}"
         if not model.is_new_alarm:
-            yield "  known: `--acknowledge` begins anew"
+            yield "  known: `--acknowledge` restarts the watch"
         yield from _shift_lines(model.fall, width, "fell")
     elif model.nights == 1:
         yield "no alarm: the first night is what later ones are held against"

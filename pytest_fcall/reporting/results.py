@@ -220,11 +220,11 @@ class Result:
     none of them."""
     way: Way = ""
     asks_models: bool = False
-    """Whether an app that asked nothing by way of the proxy is known to have asked before."""
+    """Whether an app that sent no request through the proxy is known to have sent some before."""
     attacks: tuple[AttackResult, ...] = ()
-    """What became of the attack on the case, for each answer."""
+    """The result of the attack on the case, for each answer."""
     recoveries: tuple[RecoveryResult, ...] = ()
-    """What became of the faulty result of the case, for each answer."""
+    """The result of the fault in the case's tool results, for each answer."""
     strength: tuple[float, float, float] | None = None
     """The weights of mistakes that the case notices, that pass, and of which only a run decides; None if unknown."""
     detours: tuple[str, ...] = ()

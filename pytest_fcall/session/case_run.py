@@ -165,7 +165,7 @@ class CaseRun:
                 "its stored answer does not stand for it. Record the case with a run that may ask"
             )
         raise CaseError(
-            f"{model} asked nothing by way of the proxy, and fc_inside = required: its client may have an address of "
+            f"{model} sent no request through the proxy, and fc_inside = required: its client may have an address of "
             "its own, or a cache may have answered, or it asked no model"
         )
 

@@ -83,7 +83,7 @@ def accept(path: Path, stanzas: Iterable[Stanza], acceptance: Acceptance, becaus
 
 
 def _removed_one_by_one(stanzas: dict[str, Stanza]) -> Iterator[Stanza]:
-    """The stanzas; whoever has taken one alone holds it."""
+    """The stanzas; a caller that has taken one is its only holder."""
     while stanzas:
         yield stanzas.pop(next(iter(stanzas)))
 

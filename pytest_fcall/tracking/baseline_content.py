@@ -151,7 +151,7 @@ def _mixture(path: Path, line: int, cases: Sequence[str]) -> Fault:
     message = f"the lines of {list_text(cases, _MOST_NAMED)} were not accepted together"
     hint = (
         "They were edited, or merged. Restore the file from version control, or have them removed: "
-        "`fcall accept --both`. Then run pytest, and accept the answer anew."
+        "`fcall accept --both`. Then run pytest, and accept the answer again."
     )
     return Fault("damaged-baseline", Location(str(path), line), message, "", hint)
 

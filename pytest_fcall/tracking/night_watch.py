@@ -1,9 +1,9 @@
 """Nightly runs of a model, judged one after the other without end: has it become worse, and since which night?
 
-Whoever starts with 1 and bets only what is fair has 20 at any time in 1 of 20 lives at most. Here the 1 is split in
+A gambler who starts with 1 and makes only fair bets reaches 20 in at most 1 of 20 lives. Here the 1 is split in
 advance among all nights on which something may change, and among some lengths of time after it; each part is bet once,
 by `tracking.drop_evidence`, and what it becomes is kept. The sum only grows, and its mean never exceeds 1 while nothing
-changes. So it reaches 1 / level with a probability of at most `level`, over any number of nights, whoever stops when.
+changes. So it reaches 1 / level with a probability of at most `level`, over any number of nights, whenever it is read.
 
 What is known of each model's nights is kept in `.fcall/watch.json`.
 """
@@ -222,7 +222,7 @@ def pairs_of(watch: Watch, nights: Sequence[Night], began: str) -> list[tuple[Ca
 
 
 def restarted_watch(watch: Watch) -> Watch:
-    """A watch that begins anew with the next night."""
+    """A watch that restarts with the next night."""
     return Watch(since=watch.last)
 
 
@@ -248,7 +248,7 @@ def read_watches(path: Path) -> dict[str, Watch]:
     except OSError as error:
         raise WatchFileError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise WatchFileError(f"{path}: {error}; without this file the watch begins anew") from None
+        raise WatchFileError(f"{path}: {error}; without this file the watch restarts") from None
 
 
 def write_watches(path: Path, watches: Mapping[str, Watch]) -> None:

@@ -186,11 +186,11 @@ def _worded(case: Case, wanted: WantedRelation, kept: KeptText | None) -> Case |
     if kept is None:
         return Unfit("no text is kept; a run that asks its model makes one")
     if kept.by != writer_of(wanted):
-        return Unfit("its text is by another model; --fc-new-texts makes it anew")
+        return Unfit("its text is by another model; --fc-new-texts makes a new one")
     if kept.of != digest_of(case) or len(kept.texts) != len(before):
-        return Unfit("its text is of an earlier prompt; --fc-new-texts makes it anew")
+        return Unfit("its text is of an earlier prompt; --fc-new-texts makes a new one")
     for old, new in zip(before, kept.texts, strict=True):
         if fault := fault_of(case, old, new):
-            return Unfit(f"its text {fault}; --fc-new-texts makes it anew")
+            return Unfit(f"its text {fault}; --fc-new-texts makes a new one")
     texts = iter(kept.texts)
     return with_user_texts(case, lambda _: next(texts))

@@ -37,7 +37,7 @@ def test_a_run_that_sends_nothing_does_not_claim_that_it_asked(exam: Exam, worke
     again.stdout.fnmatch_lines(
         [
             "fcall: openai:exam (command line), profile strict by default",
-            "       asked live; recorded replies are reused (--fc-record=all asks anew)",
+            "       asked live; recorded replies are reused (--fc-record=all asks again)",
             "fcall: openai:exam 2/2 right *, all 2 replayed (under 2 minutes old)",
         ]
     )
@@ -128,7 +128,7 @@ def test_runs_are_compared_and_charted_with_where_their_answers_came_from(mixed:
     assert compared[0].endswith(", 1 asked, 2 replayed (2 to 9 days old)")
     assert compared[1].endswith(", all 2 replayed (2 to 9 days old)")
     assert fcall(mixed.path, "history").stdout.splitlines()[-2:] == [
-        "1 run asked nothing: all answers were replayed",
+        "1 run sent no request: all answers were replayed",
         "last run: all 2 replayed (2 to 9 days old)",
     ]
 

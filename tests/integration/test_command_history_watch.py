@@ -46,7 +46,7 @@ def test_an_alarm_names_the_night_and_what_changed_then_and_exits_1_once(folder:
     keep_night(folder, 22, FALLEN, engine="fp_2", digests={"system": "s2"})
     again = watch(folder)
     assert "raised on 2026-05-21 01:00, shown most plainly by the first 2 nights\n" in again
-    assert "  known: `--acknowledge` begins anew" in again
+    assert "  known: `--acknowledge` restarts the watch" in again
     assert "since then 50.0 % of 40 answers" in again
 
 
@@ -57,7 +57,7 @@ def test_an_acknowledged_alarm_is_over_and_the_next_night_is_the_first(folder: P
     done = fcall(folder, "history", "--watch", "--acknowledge")
     assert (done.returncode, done.stderr) == (
         0,
-        f"acknowledged: the watch over {MODEL} begins anew with the next night\n",
+        f"acknowledged: the watch over {MODEL} restarts with the next night\n",
     )
     keep_night(folder, 24, FALLEN)
     assert watch(folder) == (
@@ -185,7 +185,7 @@ def test_a_damaged_watch_is_told_and_nothing_is_judged(folder: Path, content: st
     done = fcall(folder, "history", "--watch")
     assert done.returncode == 2
     assert "watch.json" in done.stderr
-    assert "without this file the watch begins anew" in done.stderr
+    assert "without this file the watch restarts" in done.stderr
     assert watch_path(folder).read_text() == content
 
 

@@ -225,7 +225,7 @@ def test_replies_count_to_the_round_of_their_batch_though_others_are_under_way(
 
 def test_nothing_is_submitted_before_somebody_agrees(team: Team) -> None:
     given = ["--engine=batch", "cases", f"--fc-model={team.model}"]
-    team.record(*given, status=10, says="nothing is submitted without --yes where nobody can be asked")
+    team.record(*given, status=10, says="nothing is submitted without --yes where there is no terminal")
     assert team.server.asked == []
     assert [path.name for path in (team.folder / ".fcall" / "batches").iterdir()] == ["lock"]
 

@@ -76,7 +76,7 @@ def test_a_result_that_was_invented_is_red_and_the_faulty_one_is_marked(flights:
     result.assert_outcomes(passed=1, failed=3)
     result.stdout.fnmatch_lines(
         [
-            "invented_result: The answer says 'F7', which only the sound result would have told",
+            "invented_result: The answer says 'F7', which only the sound result would have contained",
             '*search_flights(to: "Oslo") → timeout, on purpose *: it took longer than 30 s',
             "recovered from 0 of 3 faulty results (0.0 %*",
             "  not from those of search_flights: error 1/1, timeout 1/1, truncated 1/1",

@@ -139,7 +139,7 @@ ONE_CASE = CASES[: CASES.index("  - {id: rome")]
 FINISHED = "def pytest_sessionfinish():\n    import agent\n    agent.finish()\n"
 LATE = "1 request after the end of cases/weather.fc.yaml::oslo: "
 KEPT = f"{LATE}kept with the case, but part of no verdict and no cost; let the app wait for what it asks"
-NOBODYS = "1 request of no known case: kept as nobody's; ask within a case, by httpx, aiohttp or http.client"
+NOBODYS = "1 request of no known case: kept without a case; ask within a case, by httpx, aiohttp or http.client"
 
 # What a client imports when it is made would be forgotten, too, and errors would be of classes that nobody knows.
 openai.OpenAI(api_key="none").close()

@@ -1,4 +1,4 @@
-"""Apps that asked nothing by way of the proxy: they are told, and with `fc_inside = required` they are errors."""
+"""Apps that sent no request through the proxy: they are reported, and with `fc_inside = required` they are errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def answer(request):
         return json.loads(said)
 """
 NAMED = "[pytest]\nfc_model = python:bot:answer\n"
-UNSEEN = "1 case in which python:bot:answer asked nothing by way of the proxy, though it asks models elsewhere:"
+UNSEEN = "1 case in which python:bot:answer sent no request through the proxy, though it is known to call models:"
 STORED = "python:bot:answer was not run: its stored answer stands for it, as nothing is recorded inside it"
 
 
@@ -76,7 +76,7 @@ def test_a_case_without_a_request_is_told_where_others_have_some(project: Projec
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines([UNSEEN, f"  cases/weather.fc.yaml:* {city.lower()}", "  its client may *required *"])
     shown = fcall(project.shop.pytester.path, "show", city.lower()).stdout
-    assert "it asked nothing by way of the proxy, though it asks models elsewhere" in shown
+    assert "it sent no request through the proxy, though it is known to call models" in shown
 
 
 def test_workers_tell_it_together(project: Project) -> None:
@@ -90,12 +90,12 @@ def test_an_app_that_has_asked_before_and_asks_no_more_is_told_and_each_case_is_
     result = project.run("-rP")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(
-        ["inside the app:", "  it asked nothing by way of the proxy, *", UNSEEN.replace("1 case", "2 cases")]
+        ["inside the app:", "  it sent no request through the proxy, *", UNSEEN.replace("1 case", "2 cases")]
     )
     project.shop.file("bot.py", APP.replace("    said =", "    return []\n    said ="))
     wrong = project.run()
     wrong.assert_outcomes(failed=2)
-    wrong.stdout.fnmatch_lines(["*the app asked nothing by way of the proxy, though it asks models elsewhere*"])
+    wrong.stdout.fnmatch_lines(["*the app sent no request through the proxy, though it is known to call models*"])
 
 
 def test_what_a_baseline_has_inside_counts_as_having_asked(project: Project) -> None:
@@ -110,14 +110,14 @@ def test_an_app_that_never_asks_is_not_told_of(project: Project) -> None:
     project.silent("['Oslo', 'Rome']")
     result = project.run("--fc-live")
     result.assert_outcomes(passed=2)
-    assert "by way of the proxy" not in result.stdout.str()
+    assert "through the proxy" not in result.stdout.str()
 
 
 def test_a_request_that_failed_came_by_way_of_the_proxy(project: Project) -> None:
     project.server.script(provider_error(500, "down"))
     result = project.run("--fc-live")
     result.assert_outcomes(passed=2)
-    assert "by way of the proxy" not in result.stdout.str()
+    assert "through the proxy" not in result.stdout.str()
 
 
 def test_a_stored_answer_never_stands_for_an_app_in_silence(project: Project) -> None:
@@ -138,7 +138,7 @@ def test_required_makes_both_an_error(project: Project) -> None:
     live = project.run("--fc-live")
     live.assert_outcomes(passed=1, errors=1)
     assert live.ret == 1
-    live.stdout.fnmatch_lines(["python:bot:answer asked nothing by way of the proxy, and fc_inside = required: *"])
+    live.stdout.fnmatch_lines(["python:bot:answer sent no request through the proxy, and fc_inside = required: *"])
     replayed = project.run("--fc-replay")
     replayed.assert_outcomes(passed=1, errors=1)
     replayed.stdout.fnmatch_lines(["python:bot:answer was not run: nothing that it asks is recorded for this case, *"])
@@ -157,7 +157,7 @@ def test_required_counts_for_apps_behind_an_address(project: Project) -> None:
     project.configure("fc_inside = required")
     result = project.run(f"--fc-model=http:{project.server.url}/chat/completions")
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["*asked nothing by way of the proxy, and fc_inside = required: *"])
+    result.stdout.fnmatch_lines(["*sent no request through the proxy, and fc_inside = required: *"])
 
 
 def test_required_needs_the_proxy(project: Project) -> None:
@@ -172,7 +172,7 @@ def test_ignore_leaves_it_out(project: Project) -> None:
     project.silent("['Rome']")
     result = project.run("--fc-live", "-rP")
     result.assert_outcomes(passed=2)
-    assert "by way of the proxy" not in result.stdout.str()
+    assert "through the proxy" not in result.stdout.str()
 
 
 WIRED = """
@@ -193,7 +193,7 @@ def test_a_test_with_the_fixture_is_told_where_requests_are_recorded_for_it(proj
     project.shop.file("test_wired.py", WIRED)
     project.run("--fc-live", "test_wired.py").assert_outcomes(passed=1)
     project.shop.file("test_wired.py", WIRED.replace('["Oslo"]', "[]"))
-    told = "test_wired.py::test_wired: its app sent nothing by way of the proxy, though requests are recorded for *"
+    told = "test_wired.py::test_wired: its app sent no request through the proxy, though requests are recorded for *"
     for workers in ("-n0", "-n1"):
         result = project.run("test_wired.py", workers)
         result.assert_outcomes(passed=1)
@@ -201,4 +201,4 @@ def test_a_test_with_the_fixture_is_told_where_requests_are_recorded_for_it(proj
     project.configure("fc_inside = required")
     required = project.run("test_wired.py")
     required.assert_outcomes(failed=1)
-    required.stdout.fnmatch_lines(["the app sent nothing by way of the proxy, and fc_inside = required"])
+    required.stdout.fnmatch_lines(["the app sent no request through the proxy, and fc_inside = required"])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NAME: Final = "fcall_portion"
 """The key of our name among a batch's metadata."""
 _AZURE_DEPLOYMENTS: Final = "/openai/deployments/"
-"""What comes before the name of a deployment at Azure, which answers there, and has files and batches elsewhere."""
+"""The path before the name of a deployment at Azure, which answers there; files and batches have other paths."""
 _MOST_PAGES: Final = 1_000
 _OUTCOMES: Final[Mapping[str, Outcome]] = {
     "completed": "completed",

@@ -88,7 +88,7 @@ class Portion:
     """The round of the requests; 0 where it is not known."""
     stage: Stage = "planned"
     since: float = 0.0
-    """When it was submitted first, in seconds since 1970."""
+    """The time at which it was submitted first, in seconds since 1970."""
     mark: str = ""
     """The newest batch of the server before, where batches have no names."""
     file_id: str = ""
@@ -100,7 +100,7 @@ class Portion:
     """Batches of the same length whose results are of other requests."""
     outcome: str = ""
     faults: Mapping[str, str] = field(default_factory=dict)
-    """What the server found wrong with the file, by the number of the request; `-1` for the whole."""
+    """The errors that the server found in the file, by the number of the request; `-1` for the whole."""
     answered: int = 0
     unasked: int = 0
     """Answers that nobody wants any more. The file with them is kept."""

@@ -47,7 +47,7 @@ class BatchProgress:
         """Batches of other portions."""
         self._clock = clock
         self.words = ""
-        """How far the batch is, in the provider's words."""
+        """The progress of the batch, in the provider's words."""
         self.wait: float | None = None
         """The seconds before which it makes no sense to go on, where that is known."""
 

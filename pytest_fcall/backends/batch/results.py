@@ -17,7 +17,7 @@ Keep: TypeAlias = Callable[[str, int, bytes], Awaitable[str | None]]
 """Keeps the answer to a request, by its digest, with its HTTP status: returns why it is no reply, else nothing."""
 
 NOT_ASKED: Final = "no case asks this any more"
-"""What Keep returns where the answer is good, and nobody wants it."""
+"""The value that Keep returns for a good answer that is not needed any more."""
 
 
 @dataclass(slots=True)

@@ -139,8 +139,10 @@ def _result(reference: Any) -> Any:
 
 
 GROUPS: Final = (0, 32, 4, 1, 1)
-"""How many rows are asked together that were under way in so many deaths; 0 for all. So a row that ends whatever asks
-it is soon alone. One that was under way in as many deaths as there are numbers here is asked no more."""
+"""The number of rows that are asked together, by the number of deaths in which they were under way; 0 for all.
+
+So a row that ends each process that asks it is soon alone. One that was under way in as many deaths as there are
+numbers here is not asked again."""
 
 
 class RoundLog:
@@ -189,7 +191,7 @@ _RECHECK: Final = 1.0
 """Seconds after which a wait is looked at anew: tokens may have been given back meanwhile."""
 
 Admission = tuple[int, float]
-"""How many requests may be sent, and the time at which they were counted."""
+"""The number of requests that may be sent, and the time at which they were counted."""
 
 
 class SharedWindows:
@@ -270,7 +272,7 @@ class WaitingRequests:
         while self._waiting:
             try:
                 number, taken = await self.counter.admit(self.model, [tokens for tokens, _ in self._waiting][:_TURN])
-            except Exception as error:  # the place is gone, and whoever waits must hear of it
+            except Exception as error:  # the place is gone, and the waiting requests must fail
                 number, taken = len(self._waiting), 0.0
                 self._let_in(number, error=error)
                 return

@@ -76,7 +76,7 @@ class Dispatcher:
             return future
 
     def forget(self, digest: str) -> None:
-        """Let go of a reply, which whoever wants it again finds elsewhere: a job with its digest would be sent."""
+        """Forget a reply that is kept elsewhere: another job with its digest would be sent."""
         with self._lock:
             self._replies.pop(digest, None)
 

@@ -32,7 +32,7 @@ class GroupWriter(Generic[T]):
         self._remote = remote
         self._waiting: list[tuple[T, asyncio.Future[None]]] = []
         self._under_way: asyncio.Task[None] | None = None
-        """What is being written in a thread."""
+        """The work that a thread is writing."""
 
     async def write(self, item: T) -> None:
         """Write the item, and return afterwards; raise the writing error. An item is written even if cancelled."""

@@ -68,7 +68,7 @@ class ModelQueue:
         self.waits_for_alarm = False
         """Whether no request may be sent before an alarm that is set, or what another machine says."""
         self.asked: asyncio.Task[None] | None = None
-        """What another machine was asked last, kept from the garbage collector."""
+        """The last requests to other machines, kept from the garbage collector."""
         self._stop_error: Callable[[], Exception] | None = None
         self._pauses: set[asyncio.Future[None]] = set()
 

@@ -48,9 +48,9 @@ class Interface:
     end_of_stream: Pattern[bytes]
     """Occurs near the end of every whole stream."""
     fault: Callable[[Body], str]
-    """Why an answer is not whole, without a subject; empty for one that is."""
+    """The reason why an answer is not whole, without a subject; empty for one that is."""
     stream_fault: Callable[[Stream], str]
-    """Why a stream is not whole, where the answer that its events form does not show it."""
+    """The reason why a stream is not whole, where the answer that its events form does not show it."""
     tools_key: str = "tools"
     """The key of a request that holds its tools."""
     tool_data: Callable[[Json], Iterable[Json]] = items

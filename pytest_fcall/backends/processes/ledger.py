@@ -33,7 +33,7 @@ class LedgerError(Exception):
 
 
 class Ledger(Protocol):
-    """Texts by name. Whoever shares the ledger has the same time, in seconds since 1970."""
+    """Texts by name. All processes that share the ledger have the same time, in seconds since 1970."""
 
     @property
     def remote(self) -> RemoteLedger | None:

@@ -169,7 +169,7 @@ def forward(
 async def stream_on(
     request: web.BaseRequest, answer: ClientResponse, headers: list[tuple[str, str]]
 ) -> web.StreamResponse:
-    """Stream an answer on to whoever sent the request, with these headers. They may have gone away."""
+    """Stream an answer on to the client, with these headers. The client may have gone away."""
     response = web.StreamResponse(status=answer.status, headers=headers)
     with suppress(ConnectionError):
         await response.prepare(request)
@@ -257,7 +257,7 @@ _CHALLENGE_BYTES = 16
 
 
 class NotProven(ClientError):
-    """Whoever listens there does not know the token, or nobody listens any more."""
+    """The process that listens there does not know the token, or none listens any more."""
 
 
 def proof(token: str, challenge: str) -> str:

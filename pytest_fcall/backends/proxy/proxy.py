@@ -192,7 +192,7 @@ class ProxyExchange:
     session: ClientSession
     writer: GroupWriter[NewReply]
     unknown_case: str = ""
-    """Why no case has sent the request; empty if one has."""
+    """The reason why the case of the request is not known; empty where it is."""
 
     async def answer(self, provider: str, url: str, content: bytes) -> web.StreamResponse:
         """Answer from a recording or, in a live run, from `url`, which is at the provider."""

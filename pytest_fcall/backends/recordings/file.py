@@ -127,7 +127,7 @@ _CONFLICT_CODE, _UNRECORDED, _UNREVIEWED = "merge-conflict", "unrecorded-reply",
 MENDED_BY_EXPORT = frozenset({_CONFLICT_CODE, _UNRECORDED, _UNREVIEWED})
 """Codes of faults that are gone, and nothing with them, when the recordings are written again."""
 
-_EXPORT = "`fcall record --export` writes the file anew, with every recording that can be read."
+_EXPORT = "`fcall record --export` rewrites the file with every recording that can be read."
 _RECORD_AGAIN = "Restore the file from version control, or delete it and the one beside it and record its cases again."
 _SOURCE_SHOWN = 200
 """Characters of a damaged line that a fault shows."""

@@ -32,9 +32,9 @@ class _CaseSpans:
     """Whether they are judged; else they are known to belong here, and are not kept."""
     spans: dict[str, ReceivedSpan] = field(default_factory=dict)
     newest: float = 0.0
-    """When the last one came."""
+    """The time at which the last one came."""
     answered: float = 0.0
-    """When the app had answered; 0 while it is at work."""
+    """The time at which the app had answered; 0 while it is at work."""
     closed: bool = False
     fault: str = ""
 
@@ -50,7 +50,7 @@ class CollectedSpans(NamedTuple):
 
     spans: tuple[ReceivedSpan, ...]
     fault: str
-    """Why more may have been sent than are here; empty where nothing speaks for it."""
+    """The reason why spans may be missing; empty where there is none."""
     foreign: tuple[str, ...]
     """The programs that sent spans of no known case in this run, each once."""
 

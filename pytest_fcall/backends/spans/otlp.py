@@ -113,7 +113,7 @@ def spans_in_protobuf(content: bytes) -> list[ReceivedSpan]:
 
 
 _Part: TypeAlias = tuple[int, int]
-"""Where a field of bytes begins and ends."""
+"""The places at which a field of bytes begins and ends."""
 _VARINT, _64_BITS, _BYTES, _32_BITS = 0, 1, 2, 5
 
 

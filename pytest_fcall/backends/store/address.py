@@ -32,7 +32,7 @@ class StoreAddress:
     shown: str
     """For people: without user, password and parameters."""
     folder: Path
-    """Where replies are kept for a while that the server does not take."""
+    """The folder for replies that the server does not take for a while."""
 
 
 StorePlace: TypeAlias = Path | StoreAddress

@@ -49,7 +49,7 @@ def github_thread(environment: Mapping[str, str], token: str, number: int | None
 
 
 async def _login(address: str, api: HostApi) -> Json:
-    """Whose token it is. That of a job belongs to an app, whose name nothing but GraphQL tells."""
+    """The owner of the token. That of a job belongs to an app, whose name only GraphQL gives."""
     answer = await api.ask("say whose token it is", "POST", address, {"query": "query { viewer { login } }"})
     return field_of(answer, "data", "viewer", "login")
 

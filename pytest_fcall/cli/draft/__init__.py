@@ -201,7 +201,7 @@ def _write(
 def _file_text(drafts: Sequence[Draft], tools_line: str, model: str) -> str:
     """The text of the case file; `tools_line` is the line that takes the tools."""
     lines = [
-        f"# Drafts by {safe_line(model)}, which nobody has read.",
+        f"# Drafts by {safe_line(model)}, not reviewed yet.",
         f"# Correct each case; then remove its `skip` and its `{_REVIEW_MARK}`.",
         tools_line,
         "cases:",

@@ -232,7 +232,9 @@ def _parser() -> ArgumentParser:
     )
     engines.add_argument("--yes", action="store_true", help="submit without a question")
     engines.add_argument("--wait", action="store_true", help="wait for all answers instead of going away")
-    engines.add_argument("--resume", action="store_true", help="go on with the batches under way, whoever began them")
+    engines.add_argument(
+        "--resume", action="store_true", help="go on with the batches under way, whichever command began them"
+    )
     engines.add_argument("--cancel", action="store_true", help="have the batches under way be answered no further")
     engines.add_argument(
         "--fc-max-cost", metavar="DOLLARS", help="submit nothing that could cost more, with what is under way"

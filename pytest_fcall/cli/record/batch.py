@@ -137,7 +137,7 @@ class BatchEngine:
         self._is_declined = False
         """Whether what is open is not to be submitted by this command."""
         self._shown: dict[str, str] = {}
-        """What was printed last of each portion."""
+        """The text that was printed last of each portion."""
         self._visit = Visit()
         self._pause = _FIRST_LOOK
 

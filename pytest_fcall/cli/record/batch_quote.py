@@ -94,7 +94,7 @@ def confirm_submission(quotes: Mapping[str, Quote], *, yes: bool) -> bool:
     if yes:
         return True
     if not (sys.stdin and sys.stdin.isatty()):
-        print("fcall record: nothing is submitted without --yes where nobody can be asked", file=sys.stderr)
+        print("fcall record: nothing is submitted without --yes where there is no terminal", file=sys.stderr)
         return False
     print("submit? [y/N] ", end="", flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

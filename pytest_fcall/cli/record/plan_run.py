@@ -43,7 +43,7 @@ class PlanRun(InProcessPlugin):
         self.requests = OpenRequests()
         self._settings: Settings | None = None
         self.factories: Mapping[str, BackendFactory] = {}
-        """What makes the backends of models, by their kinds."""
+        """The makers of backends, by the kinds of models."""
         self.tests = 0
         """The number of tests that ask models."""
         self.problems: dict[str, str] = {}

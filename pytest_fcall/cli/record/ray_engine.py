@@ -220,7 +220,7 @@ class _RayEngine:
         self._options = options
         self._folder = folder
         self._failed: dict[str, str] = {}
-        """Why there is no reply, by digest; such a request is not sent again by the same command."""
+        """The reasons why there is no reply, by digest; such a request is not sent again by the same command."""
         self._refused: list[str] = []
         self._sent: _Sent | None = None
         self._cluster: Cluster | None = None

@@ -45,7 +45,7 @@ It has `add_options(parser)`, and `judge_of(parser, options)`, which returns a R
 """
 
 _OWN_FORMATS: Mapping[str, str] = MappingProxyType(dict.fromkeys(("text", "json"), "pytest_fcall.cli.score.own_cases"))
-"""What is printed of answers to cases of one's own: a summary, or an object for each answer.
+"""The output for answers to cases of one's own: a summary, or an object for each answer.
 
 Its module also has `EXAMPLES`, and `summary_of(judge, options)`.
 """
@@ -198,7 +198,7 @@ def _verdict_writer(options: Namespace) -> Iterator[Callable[[str], object]]:
 
 
 def _judged_batches(options: Namespace, judge: RowJudge) -> Iterator[Sequence[JudgedRow]]:
-    """The rows of all batches, judged, in their order: whoever judges them changes nothing."""
+    """The rows of all batches, judged, in their order: the number of processes changes nothing."""
     batches = batches_for(judge, options.rows, options.json_columns)
     if options.engine == "ray":
         from pytest_fcall.cli.score.workers import judge_on_cluster

@@ -113,7 +113,7 @@ class BfclRowJudge(RowJudge):
     """The handler as the rows of a file have it."""
     totals: bool = False
     model: str = ""
-    """Whose answers these are; empty where rows and files say it."""
+    """The model that gave the answers; empty where rows and files name it."""
     file: str = ""
 
     def of_file(self, name: str) -> BfclRowJudge:

@@ -183,7 +183,7 @@ class RowVerdict:
     """Numbers to add up for tables at the end."""
     group_values: GroupValues | None = None
     finding: object = None
-    """What the summary of the format counts."""
+    """The counts that the summary of the format has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ class JudgedRow:
     line: str
     """The line to print: the verdict, or why there is none."""
     problem: str = ""
-    """Why there is no verdict; empty where there is one."""
+    """The reason why there is no verdict; empty where there is one."""
     comparison: Mapping[str, str | None] = field(default_factory=dict)
     """Each field of the recorded verdict, with its difference from ours, or None."""
     difference: str | None = None

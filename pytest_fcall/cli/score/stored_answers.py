@@ -36,7 +36,7 @@ class StoredAnswer(NamedTuple):
     names: tuple[str, ...]
     """Names of its case, the more exact one first."""
     key: str
-    """What tells it apart from others: the key in the row, or else a digest of the answer."""
+    """The identity of the answer: the key in the row, or else a digest of the answer."""
     replies: tuple[object, ...]
     """Each is what an app may return, or a Reply: one for each request, which a conversation has several of."""
 

@@ -193,7 +193,7 @@ class EnvironmentContext:
     hosts: Hosts = field(default_factory=Hosts)
     """The hosts that may be asked over HTTP; none by default."""
     result_store: ResultStore | None = None
-    """Where results of calls are recorded; None records nothing."""
+    """The place in which results of calls are recorded; None records nothing."""
     note: Callable[[str], object] | None = None
     """Is told what people should know of this machine."""
 

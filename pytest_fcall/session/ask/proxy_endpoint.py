@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pytest_fcall.backends.store import NewReply
 
 _REPLAYED = (
-    "this request comes from a test without the fixture fc_wire, and --fc-replay lets nobody ask a model: its client "
-    "was made while the variables led to the proxy of pytest-fcall"
+    "this request comes from a test without the fixture fc_wire, and --fc-replay allows no request to a model: its "
+    "client was made while the variables led to the proxy of pytest-fcall"
 )
 
 

@@ -85,7 +85,7 @@ class SessionRecordings:
             self.store.note_use(question.source.id, self.file_name(question), question.asker.case, question.digest)
 
     def has_reply(self, digest: str) -> bool:
-        """Whether the store has a reply to the request with this digest, whoever asks."""
+        """Whether the store has a reply to the request with this digest, of any test."""
         return bool(self.store.load([digest]))
 
     def look_up(self, digests: Sequence[str]) -> None:

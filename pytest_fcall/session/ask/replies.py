@@ -209,10 +209,10 @@ class Replies:
         """Note what is to be told of an app under a plain test. Raises CaseError if the settings want to see more."""
         inside, test = self._settings.inside, question.asker.nodeid
         if trace.way == "unseen" and inside == "required":
-            raise CaseError("the app sent nothing by way of the proxy, and fc_inside = required")
+            raise CaseError("the app sent no request through the proxy, and fc_inside = required")
         if trace.way == "unseen" and inside != "ignore" and self._transport.has_recordings_inside(question):
             self.test_remarks[test] = (
-                "its app sent nothing by way of the proxy, though requests are recorded for this test: a client that "
+                "its app sent no request through the proxy, though requests are recorded for this test: a client that "
                 "was made when a module was imported goes there with fc_proxy = always"
             )
         if trace.detours:

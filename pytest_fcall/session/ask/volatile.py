@@ -31,7 +31,7 @@ def read_volatile(lines: Sequence[str], root: Path) -> VolatilePatterns:
 
     try:
         tables = project_tables(root, "models")
-    except ValueError:  # whoever reads the settings of a model says so
+    except ValueError:  # reported where the settings of a model are read
         tables = {}
     found = {_OF_ALL: _checked([line for line in lines if line], "fc_volatile")}
     for name, table in tables.items():

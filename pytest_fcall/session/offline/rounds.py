@@ -74,7 +74,7 @@ class Rounds:
         except OSError as error:
             raise RoundsError(f"{self._path}: cannot be read: {error.strerror}") from None
         except ValueError as error:
-            raise RoundsError(f"{self._path}: {error}; without this file the rounds are counted anew") from None
+            raise RoundsError(f"{self._path}: {error}; without this file the rounds are counted from 1 again") from None
 
     def next_number(self, under_way: Collection[int] = ()) -> int:
         """The number of the next plan: that of the last one before replies to it came, for it is planned anew.

@@ -97,7 +97,7 @@ def _state_lines(turn: Turn, held: TranscriptTurn, verdict: Verdict) -> list[str
 def _way_lines(run: CaseRun) -> list[str]:
     if most_notable_way(run.answers.answers) != "unseen" or run.ignores_way or not run.asks_models:
         return []
-    return ["the app asked nothing by way of the proxy, though it asks models elsewhere"]
+    return ["the app sent no request through the proxy, though it is known to call models"]
 
 
 def _retrieval_lines(run: CaseRun) -> list[str]:

@@ -115,7 +115,7 @@ class _Ranked:
         """Return the places of the best documents. Raises BrokenRow for a question or a document that is new."""
         names = self.rows.get(query, {}).get(self.kind)
         if not is_strings(names) or not {*names} <= self.places.keys() or len(names) < min(k, len(self.places)):
-            raise BrokenRow(f"{RANKINGS_FILE} does not rank the {self.kind} of today for this question: write it anew")
+            raise BrokenRow(f"{RANKINGS_FILE} does not rank the {self.kind} of today for this question: rewrite it")
         return [self.places[name] for name in names[:k]]
 
 

@@ -99,12 +99,12 @@ def test_what_the_faulty_one_of_several_results_would_have_told_is_invented(tmp_
         (
             "tool: search, kind: error, times: always",
             [SEARCHES, "I could not search, but SK4711 goes daily."],
-            "The answer says 'SK4711', which nothing has told the model",
+            "The answer says 'SK4711', which the model was never given",
         ),
         (
             "tool: search, kind: timeout, effect: true",
             [SEARCHES, SEARCHES, BOOKS, BOOKED],
-            "`search(to='Oslo')` was made again, and nobody knows whether it had its effect: another tool must be "
+            "`search(to='Oslo')` was made again, and it is unknown whether it had its effect: another tool must be "
             "asked first, or the user",
         ),
     ],

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pytest_fcall.reporting.app_lines import way_lines, way_remarks, with_known_ways
 from pytest_fcall.reporting.results import Result, Way
 
-UNSEEN = "asked nothing by way of the proxy, though it asks models elsewhere"
+UNSEEN = "sent no request through the proxy, though it is known to call models"
 
 
 def result(case: str, way: Way, *, asks_models: bool = False, detours: tuple[str, ...] = ()) -> Result:

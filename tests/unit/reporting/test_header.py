@@ -22,7 +22,10 @@ def test_the_header_names_models_and_where_they_come_from() -> None:
 @pytest.mark.parametrize(
     ("answering", "text"),
     [
-        (AnswerSources(live=True, max_age=None), "asked live; recorded replies are reused (--fc-record=all asks anew)"),
+        (
+            AnswerSources(live=True, max_age=None),
+            "asked live; recorded replies are reused (--fc-record=all asks again)",
+        ),
         (AnswerSources(live=True, max_age=DAY), "asked live; replies recorded in the last 24 h are reused"),
         (AnswerSources(live=True, max_age=7 * DAY), "asked live; replies recorded in the last 7 days are reused"),
         (AnswerSources(live=True, max_age=0), "asked live; no recorded reply is reused"),
@@ -32,7 +35,7 @@ def test_the_header_names_models_and_where_they_come_from() -> None:
         ),
         (
             AnswerSources(live=True, max_age=None, apps=True),
-            "called live; recorded replies of its models are reused (--fc-record=all asks anew)",
+            "called live; recorded replies of its models are reused (--fc-record=all asks again)",
         ),
         (AnswerSources(live=False, max_age=DAY), "from recordings only"),
         (AnswerSources(live=False, max_age=None, apps=True), "called; its models answer from recordings only"),

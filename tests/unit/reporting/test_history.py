@@ -31,7 +31,7 @@ def test_each_model_and_category_has_a_bar_for_each_run_as_the_documentation_sho
         "local:smollm2   all        ▁▁▁·   50.0 %   50.0 %   [35, 65]       40",
         "▁ 50.0 %, █ 100.0 %, · no answer",
         "4 runs, from 2026-11-01 09:00 to 2026-11-04 09:00",
-        "1 run asked nothing: all answers were replayed",
+        "1 run sent no request: all answers were replayed",
         "last run: 80 asked, 10 replayed (2 to 9 days old)",
     ]
 

@@ -15,7 +15,7 @@ def test_each_fate_has_its_line_with_the_number_and_the_first_cases() -> None:
     assert "a.fc.yaml::bern, a.fc.yaml::lima and 2 other cases: kept with the case, but part of no verdict" in late
     assert "\x1b" not in late
     assert refused.startswith("1 request after the end of a.fc.yaml::oslo: refused, since not recorded")
-    assert kept.startswith("1 request of no known case: kept as nobody's; ")
+    assert kept.startswith("1 request of no known case: kept without a case; ")
     assert unknown.startswith("3 requests of no known case: refused; ")
 
 

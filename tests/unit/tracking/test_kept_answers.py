@@ -17,7 +17,7 @@ from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.tracking import case_rates, drop_evidence, flips, significance, slices
 from pytest_fcall.tracking.case_rates import CaseRates
-from pytest_fcall.tracking.comparison import ChanceTest, Known
+from pytest_fcall.tracking.comparison import ChanceTest, EarlierFacts
 from pytest_fcall.tracking.contract import read_contract
 from pytest_fcall.tracking.contract_lines import facts_of, is_fact, is_whole, key_of, stanza_of_facts
 from pytest_fcall.tracking.differences import call_differences, wire_differences
@@ -25,18 +25,18 @@ from pytest_fcall.tracking.flips import RelationFlips, VariedCase, flips_of
 from pytest_fcall.tracking.gate_figures import GroupFigures, GroupScore
 from pytest_fcall.tracking.gates import GateError, parse_gates
 from pytest_fcall.tracking.measurement import (
-    Evidence,
+    CaseEvidence,
     Key,
-    Measured,
+    Measurement,
     RunVerdict,
     Standing,
     evidence_of,
     failure_way,
-    remeasured,
+    updated_measurement,
 )
 from pytest_fcall.tracking.significance import RatePair
 from pytest_fcall.tracking.slices import Slice, SliceTests
-from pytest_fcall.tracking.stanza import WireRequest, parse_stanza
+from pytest_fcall.tracking.stanza import StanzaRequest, parse_stanza
 from tests.unit.kept_tables import assert_answers_are_kept
 from tests.unit.tracking.judging import call, case_of, compare, expected, judged, stanza_of
 
@@ -190,12 +190,12 @@ def of_comparisons(question: str) -> Iterator[str]:
     before, after = (PROMPTS[each] for each in prompts.split(">"))
     accepted = replace(stanza_of(case, CALLS[then]), digests=before) if then != "-" else None
     stanza = replace(stanza_of(case, CALLS[now]), digests=after)
-    known = Known(accepted)
+    known = EarlierFacts(accepted)
     if measured != "-":
         rate, since, ways = literal_eval(measured)
         failed = frozenset(failure_way(stanza_of(case, CALLS[each])) for each in ways)
-        found = Measured(case.id, Key.of(before), Rate(*rate), failed, "1")
-        known = Known(accepted, found, lambda: Evidence(found.rate, Rate(*since), failed, found.rate))
+        found = Measurement(case.id, Key.of(before), Rate(*rate), failed, "1")
+        known = EarlierFacts(accepted, found, lambda: CaseEvidence(found.rate, Rate(*since), failed, found.rate))
     test = ChanceTest(USUAL, 0.005, int(most), Outcome.UNDECIDED)
     verdict = judged(case, CALLS[now])
     compared = compare(stanza, verdict, known, case, lambda each: judged(case, each.calls or ()), test)
@@ -228,14 +228,14 @@ def of_measurements(question: str) -> Iterator[str]:
     before = None
     if measured:
         key, rate, ways, until = measured
-        before = Measured(
+        before = Measurement(
             "c", Key(key, key[:1], "e"), Rate(*rate), frozenset(ways), until, Rate(0, 0), {"typos": Rate(1, 2)}
         )
     *earlier, now = (_run_verdict(*each) for each in runs)
     if before:
         seen = evidence_of(before, [*earlier, now], now.key)
         yield f"  evidence {shown([seen.before, seen.since, seen.ways, seen.first])}"
-    found = remeasured(before, earlier, now, accepted=accepted, is_app=is_app)
+    found = updated_measurement(before, earlier, now, accepted=accepted, is_app=is_app)
     yield f"  {shown([found.key.question, found.rate, found.ways, found.until, found.again, found.variants])}"
 
 
@@ -280,8 +280,8 @@ def of_differences(question: str) -> Iterator[str]:
     yield from (f"  {line}" for line in lines)
 
 
-def _wire_request(model: str, calls: Any, digests: Mapping[str, str]) -> WireRequest:
-    return WireRequest(model, None if calls is None else tuple(Call(*each) for each in calls), digests)
+def _wire_request(model: str, calls: Any, digests: Mapping[str, str]) -> StanzaRequest:
+    return StanzaRequest(model, None if calls is None else tuple(Call(*each) for each in calls), digests)
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_a_watch_that_fits_no_nights_is_refused_with_the_way_out(
 
     with pytest.raises(WatchFileError) as refused:
         read_watches(path)
-    assert str(refused.value) == f"{path}: {told}; without this file the watch begins anew"
+    assert str(refused.value) == f"{path}: {told}; without this file the watch restarts"
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def prompt_of(agent: Any, system: str) -> list[str]:
     if not system:
         return []
     if agent.dynamic_prompt:
-        what = "a system message beside a prompt that is made anew for each run"
+        what = "a system message beside a prompt that is made again for each run"
         raise MessageHistory("AG2", "", (), None).refused(what)
     return [*agent.system_prompt, system]
 

@@ -159,7 +159,7 @@ class _Reader:
     def _answered(self, message: Mapping[str, Any]) -> HistoryCall:
         call = self._calls.get(str(message.get("tool_call_id")))
         if call is None:
-            raise self._refused(f"a result of the call {message.get('tool_call_id')!r}, which nobody made")
+            raise self._refused(f"a result of the call {message.get('tool_call_id')!r}, which was never made")
         return call
 
     def _refused(self, what: str) -> CaseRefused:

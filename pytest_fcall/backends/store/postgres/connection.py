@@ -40,7 +40,7 @@ _DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
         "tcp_user_timeout": int(PATIENCE * 1000),
     }
 )
-"""What counts where the address does not say."""
+"""The values of parameters that the address does not set."""
 _REASONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "25006": "the server only reads; name the primary one",
@@ -117,7 +117,7 @@ class ServerConnection:
         if self._connection is None:
             with self._lock, self._errors_in_words():
                 self._connected()
-        told, at = self._time  # no need to wait for whoever has the connection
+        told, at = self._time  # no need to wait for the thread that has the connection
         return told + time.monotonic() - at
 
     @property
@@ -294,7 +294,7 @@ class ServerConnection:
                     if not over.is_set():
                         self._on_beat()
                 except StoreError:
-                    pass  # whoever needs the store next says so
+                    pass  # the next use of the store reports it
                 finally:
                     self._lock.release()
 

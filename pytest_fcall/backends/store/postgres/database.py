@@ -32,7 +32,7 @@ from pytest_fcall.core.json_data import DamagedData
 LEASE: Final = 30.0
 """Seconds for which the claims of a process hold that says nothing any more."""
 _FILE: Final = "replies.db"
-"""What files of replies that the server did not take are named after."""
+"""The beginning of the names of files with replies that the server did not take."""
 
 
 class _WantedRequest(NamedTuple):
@@ -194,7 +194,9 @@ class ServerDatabase:
             if not self._process or self._named_in != os.getpid():
                 self._process, self._named_in, self._alive_until = uuid.uuid4().hex, os.getpid(), 0.0
             if time.monotonic() > self._alive_until:  # as in a process that slept with its machine
-                self._say_alive(connection)  # by itself: whoever waits for these claims does not see what else is new
+                self._say_alive(
+                    connection
+                )  # by itself: processes that wait for these claims do not see the other changes yet
             with together(connection, durable=False):
                 claims = {
                     each: self._server.execute(connection, tables.CLAIM, each.digest, each.owner, self._process)

@@ -49,7 +49,7 @@ class ServerLedger:
 
     def submit(self, name: str, change: Callable[[str, float], tuple[str, T]]) -> Future[T]:
         """Change a text, together with others."""
-        self._read.pop(name, None)  # whoever reads it from now on waits for the change
+        self._read.pop(name, None)  # a later read waits for the change
         return self._changes.submit(_Change(name, change))
 
     def _change_all(self, changes: Sequence[_Change]) -> Sequence[Outcome]:
@@ -68,7 +68,7 @@ class ServerLedger:
                 for name, change in changes:
                     try:
                         texts[name], result = change(texts[name], now)
-                    except Exception as error:  # it is that of whoever asked for this change, and of nobody else
+                    except Exception as error:  # it belongs to the caller of this change alone
                         outcomes.append(partial(_raise, error))
                     else:
                         outcomes.append(partial(_returned, result))

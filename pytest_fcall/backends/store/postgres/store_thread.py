@@ -74,7 +74,7 @@ class GatheredWork(Generic[Item]):
             return
         try:
             outcomes = self._do_all([item for item, _ in begun])
-        except BaseException as error:  # whoever waits for one of them raises it
+        except BaseException as error:  # each caller that waits for one of them raises it
             for _, future in begun:
                 future.set_exception(error)
             return

@@ -176,7 +176,7 @@ FORGET_OLD: Sequence[str] = (
     "DELETE FROM our.claims c WHERE NOT EXISTS (SELECT FROM our.processes p WHERE p.name = c.process)",
     "DELETE FROM our.texts WHERE changed < clock_timestamp() - interval '1 day'",
 )
-"""What processes and runs have left that are long over."""
+"""Statements that delete the rows of processes and runs that ended long ago."""
 
 SIZE = """
     SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class

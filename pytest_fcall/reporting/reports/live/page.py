@@ -45,7 +45,7 @@ class RunProgress:
     done: int
     """The number of tests that have ended, plain tests included."""
     total: int | None = None
-    """The number of tests; None where it is not known yet."""
+    """The number of tests; None before the collection has ended."""
     ended: bool = False
     results: Sequence[Result] = ()
     running: Sequence[tuple[str, float]] = ()

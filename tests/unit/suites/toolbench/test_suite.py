@@ -142,7 +142,7 @@ def test_a_ranking_of_other_documents_or_questions_is_told(tmp_path: Path) -> No
     (own / "functions" / "2.txt").write_text("new")
     (case,) = ToolBenchSuite().cases("the_cat_api_dense", tmp_path)
     assert isinstance(case, FaultyCase)
-    assert "dense.jsonl does not rank the functions of today for this question: write it anew" in case.faults[0].message
+    assert "dense.jsonl does not rank the functions of today for this question: rewrite it" in case.faults[0].message
     write_rankings(own, embed)
     assert isinstance(next(iter(ToolBenchSuite().cases("the_cat_api_dense", tmp_path))), Case)
     write(tmp_path, "the_cat_api", {"prompt": "Other.", "completion": [CATS]})

@@ -72,7 +72,7 @@ def test_parts_are_text_and_pictures() -> None:
             {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "[1]"}}]},
             "an earlier call without an id, a name, or arguments that are an object",
         ),
-        ({"role": "tool", "tool_call_id": "c9", "content": "x"}, "a result of the call 'c9', which nobody made"),
+        ({"role": "tool", "tool_call_id": "c9", "content": "x"}, "a result of the call 'c9', which was never made"),
     ],
 )
 def test_what_cannot_be_handed_on_is_refused_by_name(message: dict[str, Any], what: str) -> None:
