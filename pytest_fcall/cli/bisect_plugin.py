@@ -16,7 +16,7 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import shown, usage_error
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.plugin.suspects import NotBisected, OldSide, suspect_of
-from pytest_fcall.reporting.bisected import BisectedCase, edit_lines, result_lines
+from pytest_fcall.reporting.bisection import BisectedCase, edit_lines, result_lines
 from pytest_fcall.reporting.terminal import marks_for
 from pytest_fcall.session.bisection.bisection import Bisection, cost_of_request, undo_lines
 from pytest_fcall.session.bisection.suspect import Allowance, Suspect

@@ -10,8 +10,8 @@ from pytest_fcall.cases.files import path_fault
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.core.case import Case, Fault, judge_fault
 from pytest_fcall.plugin import not_collected
-from pytest_fcall.plugin.collected import collection_findings, uncollected_lines
 from pytest_fcall.plugin.collection import UnreadableCaseFile
+from pytest_fcall.plugin.collection_findings import collection_findings, uncollected_lines
 from pytest_fcall.plugin.item import CaseItem
 
 

@@ -10,7 +10,7 @@ from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.python_source import NotPython, literal, parse_expression, repeated_dict_keys
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
-from pytest_fcall.decoding.unreadable import Unreadable, quote_short
+from pytest_fcall.decoding.unreadable_text import Unreadable, quote_short
 
 _MOST_NAMED = 5
 UntypedReading: TypeAlias = Literal["text", "json"]

@@ -12,7 +12,7 @@ from pytest_fcall.core.reply import MAX_CALLS, MAX_DECODED_TEXT, TOO_MANY_CALLS,
 from pytest_fcall.core.request import Tool
 from pytest_fcall.decoding.call_marks import find_mark
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_wire
-from pytest_fcall.decoding.unreadable import joined_faults, quote_short
+from pytest_fcall.decoding.unreadable_text import joined_faults, quote_short
 
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Decoder

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, arguments_from_wire
-from pytest_fcall.decoding.unreadable import quote_short
+from pytest_fcall.decoding.unreadable_text import quote_short
 
 _TEXT_TYPES = ("text", "output_text", "message")
 _THINKING_TYPES = ("thinking", "redacted_thinking", "reasoning")

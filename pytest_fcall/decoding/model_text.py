@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from pytest_fcall.core.reply import MAX_CALLS, TOO_MANY_CALLS, Call, Calls
 from pytest_fcall.decoding.call_marks import find_mark
-from pytest_fcall.decoding.unreadable import Unreadable, first_few, joined_faults, quote_short
+from pytest_fcall.decoding.unreadable_text import Unreadable, first_few, joined_faults, quote_short
 
 END_TOKENS = (
     "<|im_end|>",

@@ -27,7 +27,7 @@ from pytest_fcall.decoding.python_source import (
     repeated_dict_keys,
     statements,
 )
-from pytest_fcall.decoding.unreadable import Unreadable, quote_short
+from pytest_fcall.decoding.unreadable_text import Unreadable, quote_short
 
 ReadArgument: TypeAlias = Callable[[ast.expr], Json]
 """Gives the value of an argument, or raises Unreadable."""

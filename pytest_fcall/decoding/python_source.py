@@ -16,7 +16,7 @@ from itertools import chain
 from pytest_fcall.core import arithmetic
 from pytest_fcall.core.arithmetic import Incalculable, Number
 from pytest_fcall.core.values import HUGE_INTEGER, Json
-from pytest_fcall.decoding.unreadable import MAX_DEPTH, Unreadable, repeated_key_notes, repeated_keys
+from pytest_fcall.decoding.unreadable_text import MAX_DEPTH, Unreadable, repeated_key_notes, repeated_keys
 
 MAX_LENGTH = 1_000_000
 """The most characters that are read."""

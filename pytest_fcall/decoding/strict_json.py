@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from pytest_fcall.core.values import HUGE_INTEGER, MAX_INTEGER_BITS, Json, is_flat_object
-from pytest_fcall.decoding.unreadable import (
+from pytest_fcall.decoding.unreadable_text import (
     MAX_DEPTH,
     TOO_DEEP,
     Unreadable,

@@ -233,7 +233,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the controller, which collects nothing, the names of files that look like case files."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None and _is_in_use(session.config):
-        from pytest_fcall.plugin.collected import lookalikes
+        from pytest_fcall.plugin.collection_findings import lookalikes
 
         output["fcall_not_collected"] = list(map(str, lookalikes(not_collected(session.config))))
 
@@ -244,7 +244,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         return
     noted = not_collected(config)
     if _is_in_use(config) or (noted and not terminalreporter.stats):
-        from pytest_fcall.plugin.collected import uncollected_lines
+        from pytest_fcall.plugin.collection_findings import uncollected_lines
         from pytest_fcall.plugin.redaction import print_lines
 
         print_lines(terminalreporter, uncollected_lines(config, noted))

@@ -86,7 +86,7 @@ class CaseFile(pytest.Module):
 
     def _items(self) -> Iterator[CaseItem]:
         from pytest_fcall.core.case import Case
-        from pytest_fcall.plugin.collected import collection_findings, register_tags
+        from pytest_fcall.plugin.collection_findings import collection_findings, register_tags
         from pytest_fcall.plugin.file_context import ItemsContext
         from pytest_fcall.plugin.models import ids_have_models
         from pytest_fcall.plugin.session import session_of

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.plugin.collected import collection_findings
+from pytest_fcall.plugin.collection_findings import collection_findings
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import print_lines, redact_report, redacted_case, secrets_of
 from pytest_fcall.plugin.refusal import unusable_model
@@ -175,7 +175,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Send the controller the findings of this worker's collection: the controller collects nothing."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
-        from pytest_fcall.plugin.accepting import find_leftovers, moved_lines, renamed_lines, stale_stanzas
+        from pytest_fcall.plugin.acceptance import find_leftovers, moved_lines, renamed_lines, stale_stanzas
 
         ours = session_of(session.config)
         output["fcall_files_without_cases"] = collection_findings(session.config).files_without_cases

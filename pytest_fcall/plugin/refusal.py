@@ -49,7 +49,7 @@ def no_case_reason(session: pytest.Session, not_collected: Iterable[Path]) -> st
 
     A run that was narrowed may have left out all of them.
     """
-    from pytest_fcall.plugin.accepting import narrowing_options
+    from pytest_fcall.plugin.acceptance import narrowing_options
 
     config = session.config
     if any(narrowing_options(config)):
@@ -82,7 +82,7 @@ def _empty_arguments(session: pytest.Session) -> Iterator[str]:
 
 
 def _hint(config: pytest.Config, not_collected: Iterable[Path]) -> str:
-    from pytest_fcall.plugin.collected import uncollected_files
+    from pytest_fcall.plugin.collection_findings import uncollected_files
 
     if (found := next(uncollected_files(config, not_collected), None)) is not None:
         return f"{found[0]} looks like a case file: {found[1]}"

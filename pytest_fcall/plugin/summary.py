@@ -13,8 +13,8 @@ import pytest
 from pytest_fcall.core.reply import Usage
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.plugin import not_collected
-from pytest_fcall.plugin.accepting import BaselineWriter, keep_texts
-from pytest_fcall.plugin.collected import collection_findings, uncollected_lines
+from pytest_fcall.plugin.acceptance import BaselineWriter, keep_texts
+from pytest_fcall.plugin.collection_findings import collection_findings, uncollected_lines
 from pytest_fcall.plugin.redaction import print_lines
 from pytest_fcall.plugin.report import CaseReport, attach, case_report, lists_passed, shows_passed_calls
 from pytest_fcall.plugin.report_text import (

@@ -17,7 +17,7 @@ from pytest_fcall.core.verdict import Outcome, Rate
 from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import secrets_of
 from pytest_fcall.plugin.session import session_of
-from pytest_fcall.reporting.bisected import cause_texts, explaining_edits
+from pytest_fcall.reporting.bisection import cause_texts, explaining_edits
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.bisection.accepted_version import (
     KeptAnswers,

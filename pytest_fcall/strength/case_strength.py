@@ -13,7 +13,7 @@ from pytest_fcall.core.values import path_text
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.matching.context import MatchContext, MatchContexts
 from pytest_fcall.strength.examples import ExampleSources
-from pytest_fcall.strength.judgeable import NOTHING_ACCEPTED, AcceptedValues, judgeable_part, with_results
+from pytest_fcall.strength.judgeable_part import NOTHING_ACCEPTED, AcceptedValues, judgeable_part, with_results
 from pytest_fcall.strength.mistakes.kinds import weight
 from pytest_fcall.strength.mutants import Mutant, mutants_of
 from pytest_fcall.strength.readings import Looseness, OpenPlace, loosenesses, tighten_case

@@ -22,7 +22,7 @@ from pytest_fcall.decoding.argument_values import ReadValue, named_arguments, sc
 from pytest_fcall.decoding.json_calls import json_value_in
 from pytest_fcall.decoding.model_text import CallCollector, ReadCall, split_thinking
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, parse_json
-from pytest_fcall.decoding.unreadable import Unreadable, quote_short
+from pytest_fcall.decoding.unreadable_text import Unreadable, quote_short
 
 _NAME = r"[^\W\d][\w.:-]*+"
 _QUOTED = r"""(?:"(?>(?:[^"\\]+|\\.)*)"|'(?>(?:[^'\\]+|\\.)*)')"""

@@ -11,7 +11,7 @@ from pytest_fcall.decoding.call_marks import OPENFUNCTIONS
 from pytest_fcall.decoding.model_text import CallCollector, split_thinking
 from pytest_fcall.decoding.python_calls import call_nodes, collect_calls, collect_only_calls
 from pytest_fcall.decoding.python_source import NotPython, expression_end
-from pytest_fcall.decoding.unreadable import quote_short
+from pytest_fcall.decoding.unreadable_text import quote_short
 
 
 def decode(text: str, tools: Sequence[Tool] = ()) -> Calls:

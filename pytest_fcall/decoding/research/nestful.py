@@ -13,7 +13,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.json_calls import json_value_in
 from pytest_fcall.decoding.model_text import CallCollector, ReadCall, split_thinking
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value
-from pytest_fcall.decoding.unreadable import quote_short
+from pytest_fcall.decoding.unreadable_text import quote_short
 
 _KEY = re.compile(r"""["']arguments["']""")
 _KEYS = frozenset({"name", "label", "arguments"})

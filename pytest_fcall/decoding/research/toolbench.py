@@ -25,7 +25,7 @@ from pytest_fcall.decoding.model_text import FENCE, CallCollector, ReadCall, spl
 from pytest_fcall.decoding.python_calls import dotted_name, read_call_node
 from pytest_fcall.decoding.python_source import NotPython, expression_end, literal, parse_expression
 from pytest_fcall.decoding.strict_json import arguments_from_wire
-from pytest_fcall.decoding.unreadable import Unreadable, quote_short
+from pytest_fcall.decoding.unreadable_text import Unreadable, quote_short
 
 _NAME = r"[^\W\d][\w.]*+"
 _LABEL = re.compile(r"(?:Actions?:|\d{1,4}\.(?!\d))\s*+")

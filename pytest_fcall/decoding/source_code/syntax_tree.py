@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pytest_fcall.decoding.unreadable import MAX_DEPTH
+from pytest_fcall.decoding.unreadable_text import MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

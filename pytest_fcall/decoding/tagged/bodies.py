@@ -17,7 +17,7 @@ from pytest_fcall.decoding.json_shapes import read_call
 from pytest_fcall.decoding.model_text import ReadCall
 from pytest_fcall.decoding.strict_json import NotJson, arguments_from_value, parse_json
 from pytest_fcall.decoding.tagged.family import Attempt, failed_attempt, json_end
-from pytest_fcall.decoding.unreadable import Unreadable, quote_short, repeated_key_notes
+from pytest_fcall.decoding.unreadable_text import Unreadable, quote_short, repeated_key_notes
 
 _BETWEEN_OBJECTS = re.compile(r"\s*+(?:;\s*+|(?=\{))")
 _JSON_NAME = re.compile(r'"name"\s*+:\s*+"([^"\\]{1,200})"')

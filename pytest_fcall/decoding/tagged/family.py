@@ -13,7 +13,7 @@ from pytest_fcall.core.request import Tool
 from pytest_fcall.decoding.argument_values import tools_by_name
 from pytest_fcall.decoding.call_marks import find_mark
 from pytest_fcall.decoding.model_text import END_TOKENS, CallCollector, ReadCall
-from pytest_fcall.decoding.unreadable import Unreadable, quote_short
+from pytest_fcall.decoding.unreadable_text import Unreadable, quote_short
 
 _OPENING_BRACKET = r'[\[{](?=\s*+["{}\[\]])'
 # Text after complete JSON. It must not be the rest of broken JSON, or more of it.

@@ -12,7 +12,7 @@ from pytest_fcall.bisection.edit import Edit, EditKey
 from pytest_fcall.bisection.patch import question_diff, undo_patch
 from pytest_fcall.bisection.search import Cause, Causes, ErrorBudget, Fails, Trial, fewest_trials, find_causes
 from pytest_fcall.core.files import read_regular
-from pytest_fcall.reporting.bisected import BisectedCase, BisectStatus, Cell, FoundCause, FoundEdit, SearchPlan
+from pytest_fcall.reporting.bisection import BisectedCase, BisectStatus, Cell, FoundCause, FoundEdit, SearchPlan
 from pytest_fcall.session.bisection.suspect import Allowance, Suspect, no_answer_reason
 
 if TYPE_CHECKING:

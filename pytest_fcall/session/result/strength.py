@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.strength.case_strength import strength_of
-from pytest_fcall.strength.judgeable import NOTHING_ACCEPTED, AcceptedValues
+from pytest_fcall.strength.judgeable_part import NOTHING_ACCEPTED, AcceptedValues
 from pytest_fcall.tracking.stanza import transcript_of
 
 if TYPE_CHECKING:

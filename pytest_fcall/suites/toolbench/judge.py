@@ -17,7 +17,7 @@ from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.core.verdict import Reason, Verdict
-from pytest_fcall.decoding.unreadable import quote_short
+from pytest_fcall.decoding.unreadable_text import quote_short
 from pytest_fcall.suites.json_files import BrokenRow, row_fault
 from pytest_fcall.suites.toolbench.apis import Booking, CallRefused, Date, HomeSearch, Loc
 from pytest_fcall.suites.toolbench.files import ToolBenchTask

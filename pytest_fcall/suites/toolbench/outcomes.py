@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from pytest_fcall.core.values import Json
 from pytest_fcall.decoding.research.toolbench import read_curl
-from pytest_fcall.decoding.unreadable import Unreadable
+from pytest_fcall.decoding.unreadable_text import Unreadable
 from pytest_fcall.suites.json_files import BrokenRow, read_rows
 
 CarryOut: TypeAlias = Callable[[Mapping[str, Json], str], Mapping[str, Json] | None]

@@ -5,7 +5,7 @@ import pytest
 from pytest_fcall.core import CallResult
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.strength.case_strength import strength_of
-from pytest_fcall.strength.judgeable import AcceptedValues
+from pytest_fcall.strength.judgeable_part import AcceptedValues
 from tests.unit.strength.measured import measure, read_cases, survivors
 
 

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from pytest_fcall.plugin.collected import CollectionFindings
+from pytest_fcall.plugin.collection_findings import CollectionFindings
 from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.session.judge.doubt import FALSE_ALARMS, Doubt
 from pytest_fcall.session.settings import Confirm, Settings

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.reporting.bisected import (
+from pytest_fcall.reporting.bisection import (
     BisectedCase,
     Cell,
     FoundCause,

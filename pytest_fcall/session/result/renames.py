@@ -13,7 +13,7 @@ from pytest_fcall.core.case import Case
 from pytest_fcall.core.files import shared_path
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.judge.baselines import Baselines, id_of_folder
-from pytest_fcall.session.result.stale import Stale
+from pytest_fcall.session.result.leftovers import Stale
 from pytest_fcall.tracking.acceptance import DamagedBaseline, read_stanzas
 from pytest_fcall.tracking.baseline_content import UnreadableStanza
 from pytest_fcall.tracking.baseline_file import SUFFIX

@@ -12,11 +12,11 @@ from pytest_fcall.core.backend import Model
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.core.verdict import Outcome
-from pytest_fcall.plugin.collected import collection_findings
+from pytest_fcall.plugin.collection_findings import collection_findings
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.results import Result, lacks_secret
 from pytest_fcall.reporting.safe_text import safe_line, whole_line
-from pytest_fcall.session.result.stale import Stale, leftover_folders, remove_leftover, stale_baselines
+from pytest_fcall.session.result.leftovers import Stale, leftover_folders, remove_leftover, stale_baselines
 from pytest_fcall.session.settings import Accept
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def moved_lines(config: pytest.Config, stale: Sequence[Stale]) -> list[str]:
     if not stale:
         return []
     from pytest_fcall.core.case import Case
-    from pytest_fcall.session.result.moved import moved_case_lines
+    from pytest_fcall.session.result.renames import moved_case_lines
 
     root = config.rootpath
     files = [(file.path.relative_to(root).as_posix(), file.read()) for file in collection_findings(config).files]
@@ -68,7 +68,7 @@ def renamed_lines(session: pytest.Session) -> list[str]:
         return []
     from pytest_fcall.core.case import Case
     from pytest_fcall.plugin.item import CaseItem
-    from pytest_fcall.session.result.moved import renamed_parameter_lines
+    from pytest_fcall.session.result.renames import renamed_parameter_lines
 
     items = (item for item in session.items if isinstance(item, CaseItem))
     cases = ((item.path, item.named.model, item.case) for item in items if item.named and isinstance(item.case, Case))
@@ -124,7 +124,7 @@ class BaselineWriter:
             with gc_paused():  # stanzas and lines of files hold no cycles
                 self.lines += self._accept(results, settings.accept, started)
         if any(result.outcome for result in results) and not settings.accept:
-            from pytest_fcall.session.result.moved import renamed_tool_lines
+            from pytest_fcall.session.result.renames import renamed_tool_lines
 
             renamed = renamed_tool_lines(session_of(self._config).baselines, results, self._config.rootpath)
             self.lines += map(safe_line, renamed)
@@ -184,7 +184,7 @@ class BaselineWriter:
         return by_file
 
     def _prune(self, session: pytest.Session) -> Iterator[str]:
-        from pytest_fcall.session.result.stale import forget_beside
+        from pytest_fcall.session.result.leftovers import forget_beside
         from pytest_fcall.tracking.acceptance import DamagedBaseline, remove_cases
 
         ended = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not session.shouldfail
@@ -322,7 +322,7 @@ def _renamed(session: pytest.Session, folders: Sequence[Path]) -> str:
     """A line with a command, where one model has nothing, and the one that is left has answers to all its cases."""
     from pytest_fcall.backends.store import store_path
     from pytest_fcall.core.case import Case
-    from pytest_fcall.session.result.moved import renamed_model_line
+    from pytest_fcall.session.result.renames import renamed_model_line
 
     config = session.config
     files = collection_findings(config).files
