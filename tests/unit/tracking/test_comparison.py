@@ -7,7 +7,10 @@ import pytest
 from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Outcome, Reason, Rules, Verdict, WireExpectation
 from pytest_fcall.core.expectation import CallPattern, MatchRule
 from pytest_fcall.core.operators import Operator
-from pytest_fcall.core.verdict import ReasonKind
+from pytest_fcall.core.verdict import Rate, ReasonKind
+from pytest_fcall.tracking.case_rates import CaseRates
+from pytest_fcall.tracking.comparison import CaseJudgement, ChanceTest, EarlierFacts
+from pytest_fcall.tracking.measurement import Key, Measurement, failure_way
 from pytest_fcall.tracking.stanza import Stanza, StanzaRequest
 from tests.unit.tracking.judging import call, case_of, compare, compared, expected, judged, stanza_of
 
@@ -321,3 +324,37 @@ def test_drift_is_told_of_each_turn_of_a_conversation() -> None:
     (now, verdict), (then, before) = held(OTHERWISE), held(RIGHT)
     found = compare(now, verdict, then, case, lambda _: before)
     assert (found.outcome, found.drift) == (Outcome.DRIFTED, ("calls[1].args.unit: 'celsius' is new",))
+
+
+def test_nothing_measured_and_nothing_accepted_of_a_case_that_was_never_right_is_a_new_failure() -> None:
+    known = EarlierFacts(None, Measurement("oslo", Key.of({}), Rate(0, 1)))
+    found = compared(CASE, known, WRONG)
+    assert (found.outcome, found.before) == (Outcome.NEW, Rate(0, 1))
+    assert compared(CASE, known, RIGHT).outcome is Outcome.FIXED
+
+
+def test_a_tool_that_was_renamed_is_no_change_of_the_model() -> None:
+    case = case_of(expected("get_weather", city="Oslo"))
+    then = replace(stanza_of(CASE, RIGHT), digests={"tool:weather": "1234"})
+    right = [call("get_weather", city="Oslo")]
+    for digests, outcome in (
+        ({"tool:get_weather": "1234"}, Outcome.OK),
+        ({"tool:get_weather": "5678"}, Outcome.EDITED),
+    ):
+        now = replace(stanza_of(case, right), digests=digests)
+        found = compare(now, judged(case, right), then, case, lambda each: judged(case, each.calls or ()))
+        assert found.outcome is outcome
+
+
+def test_answers_are_of_their_own_run_and_asked_once_where_nothing_else_is_said() -> None:
+    now = stanza_of(CASE, WRONG)
+    plain = CaseJudgement(now, judged(CASE, WRONG), frozenset({failure_way(now)}))
+    assert (plain.is_asked_again, plain.is_replayed) == (False, False)
+    assert ChanceTest(CaseRates.estimated([]), 0.005).compare(Rate(1, 1), Rate(0, 1), 1)[0] is Outcome.REGRESSED
+
+
+def test_a_place_may_have_any_of_several_rules() -> None:
+    rules = Rules(match=tuple(MatchRule(f"weather.{name}", Operator("ignore", True)) for name in ("days", "unit")))
+    case = case_of(expected(city="Oslo", days=1), rules=rules)
+    then = stanza_of(case, [call(city="Oslo", days=1)])
+    assert compared(case, then, [call(city="Oslo", days=2)]).outcome is Outcome.OK

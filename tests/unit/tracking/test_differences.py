@@ -96,3 +96,12 @@ def test_as_few_calls_moved_as_explain_the_new_order() -> None:
         "calls[0] a moved to calls[3]",
         "calls[1] b moved to calls[4]",
     ]
+
+
+def test_calls_that_json_cannot_say_are_told_apart_by_their_names() -> None:
+    nan = float("nan")
+    old, new = [Call("a", {"x": nan}), Call("b", {"x": nan})], [Call("b", {"x": nan}), Call("a", {"x": nan})]
+    assert call_differences(old, old) == []
+    assert call_differences(old, new) == ["calls[1] b moved to calls[0]"]
+    assert not same_calls(old, new)
+    assert same_calls(old, [*old])

@@ -144,7 +144,7 @@ def of_gates(question: str) -> Iterator[str]:
 RULED = Rules(
     match=(
         MatchRule("weather.days", Operator("gt", 0)),
-        MatchRule("weather.of.a", Operator("gt", 0)),
+        MatchRule("weather.of.a", Operator("ignore", True)),
         MatchRule("other.*"),
     )
 )

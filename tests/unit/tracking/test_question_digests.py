@@ -11,6 +11,7 @@ from pytest_fcall.tracking.question_digests import (
     question_changes,
     question_digests,
     renamed_tools,
+    system_prompt,
 )
 
 TOOL = Tool("get_weather", "Current weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
@@ -86,3 +87,18 @@ def test_what_answered_is_told_where_both_sides_know_it() -> None:
     new: dict[str, Json] = {"engine": {"model": "m-2", "grammar": "tools", "wire": []}, "date": "2026-11-01"}
 
     assert provenance_changes(old, new) == ["engine.model: 'm-1' → 'm-2'"]
+
+
+def test_a_tool_that_is_there_on_both_sides_is_not_renamed_although_another_is_equal() -> None:
+    old = {"tool:a": "1", "tool:b": "1", "prompt": "1"}
+    assert renamed_tools(old, {"tool:a": "1", "tool:c": "1", "prompt": "1"}) == {"b": "c"}
+    assert renamed_tools(old, {"tool:a": "1", "tool:b": "1", "other": "1"}) == {}
+    assert renamed_tools({"tool:a": "1"}, {"tool:a": "2", "tool:b": "1"}) == {}
+    assert renamed_tools({"tool:a": "1", "tool:b": "1"}, {"tool:b": "1"}) == {}
+
+
+def test_system_messages_stand_in_lines() -> None:
+    roles = ("system", "developer", "user")
+    several = Request(tuple({"role": role, "content": text} for role, text in zip(roles, "abc", strict=True)))
+    assert system_prompt(several) == "a\nb"
+    assert prompt_text(several) == "c"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fcall.tracking import run_accounts
 from pytest_fcall.tracking.run_accounts import (
     AccountWriter,
     account_line,
@@ -100,3 +101,38 @@ def test_accounts_without_their_run_are_removed(tmp_path: Path) -> None:
     (tmp_path / "run.json").unlink()
     remove_old_accounts(tmp_path)
     assert not path.exists()
+
+
+def test_after_a_full_disk_nothing_more_is_tried(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+    writer = AccountWriter(tmp_path / "file" / "run.accounts.jsonl.gz")
+    writer.add("{}")
+    (tmp_path / "file").unlink()
+    writer.add("{}")
+    writer.close()
+    assert not (tmp_path / "file").exists()
+
+
+def test_an_account_that_cannot_be_written_makes_no_file(tmp_path: Path) -> None:
+    writer = AccountWriter(tmp_path / "run.accounts.jsonl.gz")
+    writer.add("")
+    writer.close()
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_of_parts_without_accounts_no_file_is_written(tmp_path: Path) -> None:
+    join_accounts(tmp_path / "all.accounts.jsonl.gz", [tmp_path / "none.accounts.jsonl.gz"])
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_accounts_beyond_all_room_are_removed_but_for_the_newest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [written(tmp_path, f"run{number}", "a") for number in range(4)]
+    size = paths[0].stat().st_size
+    monkeypatch.setattr(run_accounts, "_MOST_BYTES", 2 * size)
+    remove_old_accounts(tmp_path)
+    assert [path.exists() for path in paths] == [False, False, True, True]
+    monkeypatch.setattr(run_accounts, "_MOST_BYTES", 1)
+    remove_old_accounts(tmp_path)
+    assert [path.exists() for path in paths] == [False, False, False, True]

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+
+import pytest
 
 from pytest_fcall.core import Tool
+from pytest_fcall.tracking import run_accounts
+from pytest_fcall.tracking.question_digests import tool_digests
 from pytest_fcall.tracking.run_accounts import ToolSetWriter, tool_of_line, tool_set_of_line
 
 FIND, BOOK = Tool("find", "Finds.", {"type": "object"}), Tool("book", "Books.", {"type": "object"})
@@ -48,3 +53,18 @@ def test_many_sets_do_not_pile_up() -> None:
 
 def test_tools_that_json_cannot_say_have_no_name() -> None:
     assert ToolSetWriter().name((Tool("find", "", {"default": float("nan")}),)) == ("", ())
+
+
+def test_the_names_of_as_many_sets_as_a_run_may_have_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[object] = []
+
+    def counting(tools: tuple[Tool, ...]) -> Sequence[tuple[str, str]]:
+        counted.append(tools)
+        return tool_digests(tools)
+
+    monkeypatch.setattr(run_accounts, "tool_digests", counting)
+    offered = ToolSetWriter()
+    tools = [(Tool(f"tool {number}"),) for number in range(1_025)]
+    for each in (*tools[:1_024], tools[0], tools[1_023], tools[1_024], tools[0]):
+        offered.name(each)
+    assert len(counted) == 1_026
