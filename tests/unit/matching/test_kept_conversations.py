@@ -82,7 +82,7 @@ STATES: Mapping[str, CallResult] = {
 
 def says(words: str) -> list[Say]:
     """What a model says one after the other: a name, or a text in quotes."""
-    return [literal_eval(word) if word[:1] in "'\"" else SAID[word] for word in words.split(" ; ") if word]
+    return [literal_eval(word) if word[:1] in "'\"[" else SAID[word] for word in words.split(" ; ") if word]
 
 
 def with_state(case: Case, transcript: Transcript, state: str) -> tuple[Case, Transcript]:

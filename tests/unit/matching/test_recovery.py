@@ -164,6 +164,8 @@ def test_only_the_first_results_of_each_tool_are_faulty(tmp_path: Path) -> None:
         ("The search timed out.", True),
         ("Flights are unavailable right now.", True),
         ("I didn't get a result.", True),
+        ("It didn\u2019t work.", True),
+        ("I can\u2019t do that.", True),
         ("The search is still running.", True),
         ("Your flight is booked.", False),
         ("Es hat nicht geklappt.", False),
@@ -356,3 +358,11 @@ def test_of_very_many_figures_the_last_ones_are_untold_and_of_very_many_values_t
     assert read.unread_figure(" ".join(f"A{number}" for number in range(1_000))) is None
     assert read.unread_figure(" ".join(f"A{number}" for number in range(1_001))) == "A1000"
     assert ReadTexts().unread([f"B{number}" for number in range(1_001)]) == [f"B{number}" for number in range(1_000)]
+
+
+def test_what_json_has_no_words_for_is_not_read() -> None:
+    read = ReadTexts()
+    for value in (None, True, False, [None, True], {"a": None}):
+        read.add(value)
+    assert not any(read.has(word) for word in ("null", "true", "false", "None", "True"))
+    assert read.has("a")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from pytest_fcall.core import Call, Case, Outcome
 from pytest_fcall.core.expectation import Expectation, MatchRule, Rules
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.verdict import Rate
-from pytest_fcall.tracking import case_rates, drop_evidence, flips, significance, slices
+from pytest_fcall.tracking import case_rates, drop_evidence, flips, night_watch, significance, slices
+from pytest_fcall.tracking.bookkeeping import bookkeeping_content, parse_bookkeeping
 from pytest_fcall.tracking.case_rates import CaseRates
 from pytest_fcall.tracking.comparison import ChanceTest, EarlierFacts
 from pytest_fcall.tracking.contract import read_contract
@@ -108,6 +109,7 @@ STATISTICS: Mapping[str, Callable[..., object]] = {
     "given": lambda of, before: rates_of(of).given(Rate(*before)),
     "chance": lambda of, before, now: rates_of(of).chance(Rate(*before), Rate(*now)),
     "likelihoods": lambda of: case_rates.likelihoods(Rate(*of)),
+    "stake": night_watch.stake_of,
     "noise": lambda of: flips.noise_of([Rate(*each) for each in of]),
     "flips": lambda varied: [[getattr(each, of.name) for of in fields(each)] for each in varied_flips(varied)],
     "compared": lambda level, most, before, now, answers: ChanceTest(USUAL, level, most).compare(
@@ -260,6 +262,18 @@ def of_stanzas(question: str) -> Iterator[str]:
         yield f"  {error!r}"
 
 
+def of_bookkeeping(question: str) -> Iterator[str]:
+    """Lines of a file of bookkeeping, which may be damaged."""
+    found = parse_bookkeeping("\n".join(literal_eval(question)).encode())
+    yield from (f"  {shown(astuple(each))}" for each in found.measured.values())
+    for case, answers in found.accepted.items():
+        for each in answers.values():
+            yield f"  {case}: {shown([each.answer, each.before, each.unreviewed, each.wire])}"
+    content = bookkeeping_content(found)
+    yield from (f"  = {line}" for line in content.decode().splitlines())
+    yield f"  the same again: {parse_bookkeeping(content) == found}"
+
+
 def of_contracts(question: str) -> Iterator[str]:
     """The text of a file of accepted answers."""
     found = read_contract(literal_eval(question))
@@ -286,7 +300,17 @@ def _wire_request(model: str, calls: Any, digests: Mapping[str, str]) -> StanzaR
 
 @pytest.mark.parametrize(
     "of",
-    [of_statistics, of_gates, of_comparisons, of_measurements, of_facts, of_stanzas, of_contracts, of_differences],
+    [
+        of_statistics,
+        of_gates,
+        of_comparisons,
+        of_measurements,
+        of_facts,
+        of_stanzas,
+        of_contracts,
+        of_bookkeeping,
+        of_differences,
+    ],
 )
 def test_what_is_said_is_what_the_table_says(of: Callable[[str], Iterator[str]]) -> None:
     assert_answers_are_kept(HERE / f"{of.__name__}.txt", of)

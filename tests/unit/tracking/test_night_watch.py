@@ -13,6 +13,7 @@ from pytest_fcall.tracking.night_watch import (
     LOOKS,
     MOST_KEPT,
     Night,
+    Nights,
     Watch,
     judged_nights,
     pairs_of,
@@ -157,3 +158,13 @@ def test_false_alarms_are_as_rare_as_promised_and_losses_are_seen() -> None:
     assert found.watch <= 0.05
     assert found.naive > 0.5
     assert simulation.delay("each case a little, 10 points", 30, 20, nights=10).median <= 5
+
+
+def test_only_cases_that_were_answered_before_and_since_are_held_against_each_other() -> None:
+    nights = Nights()
+    for number, right in enumerate(("1-1", "0-1", "-11"), start=1):
+        nights.add(number, night(number, right))
+    found = {case: (pair.before, pair.now) for (_, case), pair in nights.pairs(3, 3)}
+    assert found == {"c2": ((2, 2), (1, 1))}
+    found = {case: (pair.before, pair.now) for (_, case), pair in nights.pairs(2, 3)}
+    assert found == {"c0": ((1, 1), (0, 1)), "c2": ((1, 1), (2, 2))}

@@ -52,6 +52,18 @@ def inside(asked: Request, model: str = "openai:x") -> tuple[StanzaRequest, ...]
             [("prompt", "inside the app: the system prompt changed"), ("model", "inside the app: openai:x → openai:y")],
         ),
         (stanza(wire=inside(ASKED)), stanza(wire=()), []),
+        (stanza(wire=()), stanza(wire=inside(ASKED)), []),
+        (stanza(), stanza(wire=inside(ASKED)), []),
+        (
+            stanza(wire=inside(ASKED)),
+            stanza(wire=inside(replace(ASKED, messages=({"role": "user", "content": "Bergen?"},), settings={"t": 1}))),
+            [("prompt", "inside the app: the system prompt changed")],
+        ),
+        (
+            stanza(wire=inside(ASKED)),
+            stanza(wire=(*inside(ASKED), *inside(replace(ASKED, messages=(*ASKED.messages, *ASKED.messages))))),
+            [("prompt", "inside the app: the system prompt changed")],
+        ),
         (replace(stanza(), digests={}), stanza(), []),
     ],
 )

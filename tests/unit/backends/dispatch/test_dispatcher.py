@@ -15,6 +15,7 @@ from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
 from pytest_fcall.backends.dispatch.job import AnsweredJob, DispatchLimits
 from pytest_fcall.core import CaseRefused, ModelUnavailable, Reply, Request, Unanswered, Usage
 from tests.unit.backends.dispatch.conftest import Start
+from tests.unit.backends.dispatch.far_ledger import FarLedger
 from tests.unit.backends.dispatch.support import (
     JumpingClock,
     Run,
@@ -270,6 +271,55 @@ def test_closing_gives_up_what_is_open_closes_back_ends_in_their_loop_and_ends_t
     assert len(set(loops)) == 1
     assert loops[0].is_closed()
     assert not [thread for thread in threading.enumerate() if thread.name == "fcall-dispatch"]
+
+
+def test_closing_lets_requests_and_back_ends_end_in_a_moment_and_lets_go_of_the_ledger() -> None:
+    ended: list[str] = []
+    started = threading.Event()
+
+    class Slow(Scripted):
+        async def answer(self, request: Request) -> Reply:
+            started.set()
+            try:
+                await asyncio.Event().wait()
+                raise AssertionError
+            finally:
+                await asyncio.sleep(0.02)
+                ended.append("request")
+
+        async def close(self) -> None:
+            await asyncio.sleep(0.02)
+            ended.append("back end")
+
+    ledger = FarLedger()
+    dispatcher = Dispatcher(DispatchLimits(shared=ledger), nowhere)
+    dispatcher.submit(job("x", Slow()))
+    assert started.wait(10)
+    dispatcher.close()
+    assert ended == ["request", "back end"]
+    with pytest.raises(RuntimeError, match="shutdown"):
+        ledger.submit_read("rate of openai:exam")
+
+
+@pytest.mark.parametrize("script", [(), (CaseRefused("too long"),)])
+def test_what_becomes_of_a_request_that_its_owner_has_given_up_is_no_error(
+    run: Run, script: tuple[CaseRefused, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    run.clock.ready.clear()
+    assert run.dispatcher.submit(job("x", Scripted(*script))).cancel()
+    run.clock.ready.set()
+    assert run.ask([job("after", Scripted())]) == ["after"]
+    run.dispatcher.close()
+    gc.collect()
+    assert caplog.records == []
+    assert (run.dispatcher.progress().done, run.dispatcher.progress().failed) == (2 - len(script), len(script))
+
+
+def test_threads_of_the_loop_are_known_by_their_name(run: Run) -> None:
+    async def work() -> str:
+        return await asyncio.to_thread(lambda: threading.current_thread().name)
+
+    assert run.dispatcher.run(work()).result(10).startswith("fcall-dispatch")
 
 
 def test_closing_waits_for_nobody_who_refuses_to_end() -> None:

@@ -92,6 +92,20 @@ def test_models_that_are_asked_about_at_the_same_time_share_the_room() -> None:
     play(scene, rpm=100, concurrency=4)
 
 
+def test_the_ledger_is_asked_for_no_more_requests_than_the_model_accepts() -> None:
+    async def scene(line: Line) -> None:
+        queue = line.queues.of("openai:exam")
+        queue.concurrency.throttled(sent=1, now=2, running=6)
+        tasks = line.enter("openai:exam", 5)
+        await line.passed(tasks, 3)
+        assert (line.queues.running, queue.running) == (3, 3)
+        line.queues.leave(queue)
+        await line.passed(tasks, 4)
+        assert (line.queues.running, queue.running) == (3, 3)
+
+    play(scene)
+
+
 def test_who_gives_up_while_the_ledger_is_asked_leaves_no_gap() -> None:
     async def scene(line: Line) -> None:
         line.ledger.near.clear()
