@@ -173,8 +173,8 @@ class RateTest:
     """
 
     def __init__(self, rates: CaseRates, before: Rate, now: Rate) -> None:
-        told = likelihoods(now)
-        old, new = rates.given(before), [each / sum(told) for each in told]
+        chances = likelihoods(now)
+        old, new = rates.given(before), [each / sum(chances) for each in chances]
         means = [sum(rate * weight for rate, weight in zip(RATES, side, strict=True)) for side in (old, new)]
         self._split = sum(means) / 2
         share = (1 - _BETWEEN) / 2

@@ -272,13 +272,13 @@ def _goes_on(expect: Expectation, *, answers: bool) -> bool:
 def plan_request(case: Case, settings: Mapping[str, Json] = _NO_SETTINGS, sample: int = 0) -> Request:
     """The first request of a case. Settings of the case replace those of the model, and both what a suite proposes."""
     first = case.turns[0]
-    said = {**settings, **case.settings}
+    settings_of_case = {**settings, **case.settings}
     return Request(
         messages=first.messages,
         tools=() if case.tools_in_messages else first.tools if first.tools is not None else case.tools,
-        settings={**case.proposed_settings, **said},
+        settings={**case.proposed_settings, **settings_of_case},
         sample=sample,
         now=case.rules.now,
-        proposed=frozenset(case.proposed_settings.keys() - said.keys()),
+        proposed=frozenset(case.proposed_settings.keys() - settings_of_case.keys()),
         wording=case.wording,
     )

@@ -168,14 +168,14 @@ class _VerdictAcceptor:
     def _tell_of_others(self, names: Sequence[str], verdicts: Sequence[_JudgedResult], *, valid: bool) -> None:
         """Print how many of the named answers are of the other kind. A name that stands for no others is a problem."""
         others = {result.nodeid for result, stanza in verdicts if stanza.valid is not valid}
-        told: set[str] = set()
+        printed: set[str] = set()
         for name in dict.fromkeys(names):
             named = [result.nodeid for result, _ in verdicts if _is_named_by(name, result)]
             if named and others.issuperset(named):
-                told.update(named)
+                printed.update(named)
                 who = f"{named[0]}: the answer is" if len(named) == 1 else f"{name}: all {len(named)} answers are"
                 self._report(f"{who} {_WRONG if valid else _RIGHT}")
-        if names and (left_out := others - told):
+        if names and (left_out := others - printed):
             what = "wrong (--failing accepts known failures)" if valid else "right already"
             print(f"left out: {plural_text(len(left_out), 'case')}, {what}")
 

@@ -98,12 +98,12 @@ def _watch(
         parser.error(safe_line(str(error)))
     nights = nights_of(found.runs)
     chosen = {model: each for model, each in nights.by_model.items() if glob_matches(glob, model)}
-    models, after, told = watched_models(found.runs, chosen, watches, level)
+    models, after, notes = watched_models(found.runs, chosen, watches, level)
     last = max((each.last for model, each in watches.items() if glob_matches(glob, model)), default="")
     unjudged = sum(run > last for run in nights.unjudged)
     if unjudged:
-        told = [*told, f"{plural_text(unjudged, 'run')} without a new answer not judged: replays are no evidence"]
-    for line in (*nights.left_out, *told):
+        notes = [*notes, f"{plural_text(unjudged, 'run')} without a new answer not judged: replays are no evidence"]
+    for line in (*nights.left_out, *notes):
         print(f"fcall history: {safe_line(line)}", file=sys.stderr)
     if not models:
         print("fcall history: no run with an answer that a model gave is there: nothing to watch", file=sys.stderr)

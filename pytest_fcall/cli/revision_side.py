@@ -99,9 +99,9 @@ class RevisionSide:
         options = f"?{urlencode(named.model.options)}" if named.model.options else ""
         # Options may hold a key, which others could see among the arguments of a process.
         added = f"{os.environ.get('PYTEST_ADDOPTS', '')} {shlex.quote(f'--fc-model={named.model.id}{options}')}"
-        status, said = self._run("pytest_fcall.cli.revision_cases", str(result), *self.files, addopts=added)
+        status, output = self._run("pytest_fcall.cli.revision_cases", str(result), *self.files, addopts=added)
         if status:
-            last = " / ".join(said.strip().splitlines()[-_LAST_LINES:])
+            last = " / ".join(output.strip().splitlines()[-_LAST_LINES:])
             self._why_unread[named.model.id] = f"the cases at {self.revision} cannot be collected: {last}"
             return {}
         rows = json.loads(result.read_text("utf-8"))

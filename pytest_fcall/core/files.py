@@ -159,8 +159,8 @@ def refuse_link_out(path: Path) -> bool:
     if own is None:
         return False
     if not Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(own.parent)):
-        told = f"a link in {own} leads elsewhere, and is not followed; put a folder there instead"
-        raise OSError(errno.ELOOP, told, str(path))
+        message = f"a link in {own} leads elsewhere, and is not followed; put a folder there instead"
+        raise OSError(errno.ELOOP, message, str(path))
     return True
 
 
@@ -203,10 +203,10 @@ def open_private(path: Path) -> IO[bytes]:
 def refuse_way_out(path: Path) -> None:
     """Raise OSError if a link leads out of the folder in which this file, or folder, seems to be."""
     if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(path.parent)):
-        told = (
+        message = (
             f"{path.name} is a link to {path.readlink()}, and what is kept here must not be elsewhere; remove the link"
         )
-        raise OSError(errno.ELOOP, told, str(path))
+        raise OSError(errno.ELOOP, message, str(path))
 
 
 def write_git_attributes(folder: Path) -> None:

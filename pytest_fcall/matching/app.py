@@ -62,22 +62,22 @@ def judge_app_exchanges(
     return Verdict(not reasons, tuple(reasons), notes=notes)
 
 
-def judge_app_spans(expected: SpansExpectation, told: AppSpans, context: MatchContext) -> Verdict:
+def judge_app_spans(expected: SpansExpectation, spans: AppSpans, context: MatchContext) -> Verdict:
     """Judge the tools that ran and the models that were asked, by the rules of the case.
 
     Every path begins with `spans`. What needs arguments that no span tells is to be kept out: see `unreported_tool`.
     """
-    reasons, notes = _judge_ran_tools(expected, told, context)
+    reasons, notes = _judge_ran_tools(expected, spans, context)
     if expected.models is not None:
-        reasons += judge_value(expected.models, list(told.models), "wrong_value", ("spans", "models"), context)
+        reasons += judge_value(expected.models, list(spans.models), "wrong_value", ("spans", "models"), context)
     return Verdict(not reasons, reasons, notes=notes)
 
 
-def unreported_tool(expected: SpansExpectation, rules: Rules, told: AppSpans) -> str:
+def unreported_tool(expected: SpansExpectation, rules: Rules, spans: AppSpans) -> str:
     """The name of a tool that ran whose arguments are to be judged, and told by no span; empty where there is none."""
     globs = [each.tool for each in (*rules.never, *_calls_of(expected.calls)) if each.arguments is not None]
     return next(
-        (name for name in sorted(_untold(expected, told)) if any(glob_matches(glob, name) for glob in globs)), ""
+        (name for name in sorted(_untold(expected, spans)) if any(glob_matches(glob, name) for glob in globs)), ""
     )
 
 
@@ -124,10 +124,10 @@ def _distinct(names: Iterable[str]) -> list[Json]:
     return list(dict.fromkeys(names))
 
 
-def _untold(expected: SpansExpectation, told: AppSpans) -> set[str]:
+def _untold(expected: SpansExpectation, spans: AppSpans) -> set[str]:
     """The names of tools whose arguments no span tells. A tool without parameters has none to tell."""
     without = {tool.name for tool in expected.known_tools if not tool.parameters.get("properties")}
-    return {tool.name for tool in told.tools if tool.arguments is None and tool.name not in without}
+    return {tool.name for tool in spans.tools if tool.arguments is None and tool.name not in without}
 
 
 def _calls_of(expectation: Expectation | None) -> Iterator[ExpectedCall | CallPattern]:
@@ -139,15 +139,15 @@ def _calls_of(expectation: Expectation | None) -> Iterator[ExpectedCall | CallPa
         yield from _calls_of(alternative)
 
 
-def _judge_ran_tools(expected: SpansExpectation, told: AppSpans, context: MatchContext) -> _Findings:
+def _judge_ran_tools(expected: SpansExpectation, spans: AppSpans, context: MatchContext) -> _Findings:
     """Judge the tools that ran as the calls of one reply. Where none are expected, some may be forbidden."""
     if expected.calls is None and not context.rules.never:
         return (), ()
-    calls = Calls(tuple(Call(tool.name, tool.arguments or {}) for tool in told.tools))
-    untold = _untold(expected, told)
-    inside = MatchContext(_tools(expected, told, untold, context), context.rules, context.comparators)
+    calls = Calls(tuple(Call(tool.name, tool.arguments or {}) for tool in spans.tools))
+    untold = _untold(expected, spans)
+    inside = MatchContext(_tools(expected, spans, untold, context), context.rules, context.comparators)
     verdict = judge(_NO_TOOL, calls, expected.calls or Expectation(extra="allow"), inside)
-    ran = _what_ran(told.tools)
+    ran = _what_ran(spans.tools)
     reasons = tuple(
         replace(reason, path=f"spans.{reason.path}", message=f"in the spans: {_with_what_ran(reason, ran)}")
         for reason in verdict.reasons
@@ -170,8 +170,8 @@ def _what_ran(tools: Sequence[RanTool]) -> str:
     return " ".join(filter(None, ("what ran:", ", ".join(named), more))) if named else "no tool ran"
 
 
-def _tools(expected: SpansExpectation, told: AppSpans, untold: Collection[str], context: MatchContext) -> list[Tool]:
+def _tools(expected: SpansExpectation, spans: AppSpans, untold: Collection[str], context: MatchContext) -> list[Tool]:
     """The tools as the file describes them; of others, and where arguments are not told, any arguments will do."""
     known = {tool.name: tool for tool in (*expected.known_tools, *context.tools) if tool.name not in untold}
-    free = {tool.name: Tool(tool.name, parameters=_ANY) for tool in told.tools if tool.name not in known}
+    free = {tool.name: Tool(tool.name, parameters=_ANY) for tool in spans.tools if tool.name not in known}
     return [*known.values(), *free.values()]

@@ -131,13 +131,13 @@ def flipped_text(result: Result, variant: VariantResult) -> str:
 
 
 def _flipped_lines(model: ModelFlips, results: Sequence[Result], width: int, *, fully: bool) -> Iterator[str]:
-    told = {row.relation for row in model.rows if fully or row.word == "fragile"}
+    listed = {row.relation for row in model.rows if fully or row.word == "fragile"}
     found = [
         (result, variant)
         for result in results
         if result.model == model.model
         for variant in (result.variants.flipped if result.variants else ())
-        if variant.relation in told
+        if variant.relation in listed
     ]
     for result, variant in found if fully else found[:_MOST_FLIPPED]:
         line = f"  {flipped_text(result, variant)}"

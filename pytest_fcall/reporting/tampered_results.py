@@ -201,11 +201,11 @@ def _recovery_line(model: str, faulty: Sequence[Result]) -> str:
     )
     title = f"{safe_line(model)}: " if model else ""
     how = ", ".join(f"{ways[way]:,} {text}" for way, text in _WAYS.items() if ways[way])
-    said = f": {how}" if how else ""
+    detail = f": {how}" if how else ""
     lost = f"; {counts.lost:,} more did not reach the model" if counts.lost else ""
     unjudged = f"; {plural_text(counts.unjudged, 'case')} with a fault not judged" if counts.unjudged else ""
     whole = plural_text(counts.reached, "faulty result")
-    return f"{title}recovered from {counts.recovered:,} of {whole}{rate}{said}{lost}{unjudged}"
+    return f"{title}recovered from {counts.recovered:,} of {whole}{rate}{detail}{lost}{unjudged}"
 
 
 def _kind_line(faulty: Sequence[Result], width: int) -> Iterator[str]:

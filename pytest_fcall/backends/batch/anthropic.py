@@ -99,8 +99,8 @@ class AnthropicBatches:
         task = f"look at batch {batch}"
         data = (await self.client.ask(task, "GET", f"{self._url}/{batch}")).data(task)
         status, counts = required_field(data, "processing_status", str), _counts(data)
-        told = [f"{number} {name}" for name, number in counts.items() if number]
-        words = ", ".join([status.replace("_", " "), *told])
+        parts = [f"{number} {name}" for name, number in counts.items() if number]
+        words = ", ".join([status.replace("_", " "), *parts])
         if status != "ended":
             return BatchState(words)
         if data.get("archived_at") or not data.get("results_url"):

@@ -37,11 +37,11 @@ def _chat_reply(body: Body) -> Reply | None:
 
 
 def _prompt_reply(body: Body) -> Reply | None:
-    said = body.get("response")
-    if not isinstance(said, str):
+    answer = body.get("response")
+    if not isinstance(answer, str):
         return None
     engine: dict[str, Json] = {"model": model} if (model := text(body.get("model"))) else {}
-    return Reply(text=said, finish=_finish(body, ()), usage=_usage(body), engine=engine)
+    return Reply(text=answer, finish=_finish(body, ()), usage=_usage(body), engine=engine)
 
 
 def _finish(body: Body, calls: tuple[RawCall, ...]) -> Finish:
@@ -59,23 +59,23 @@ def _usage(body: Body) -> Usage | None:
 def _join_chat(chunks: Iterable[Body]) -> Body:
     """The message of all lines, with the figures of the last."""
     whole: dict[str, Json] = {}
-    said: list[str] = []
+    answer: list[str] = []
     calls: list[Json] = []
     for chunk in chunks:
         whole |= chunk
         message = mapping(chunk.get("message"))
-        said.append(text(message.get("content")) or "")
+        answer.append(text(message.get("content")) or "")
         calls += items(message.get("tool_calls"))
-    return {**whole, "message": {"role": "assistant", "content": "".join(said), "tool_calls": calls}}
+    return {**whole, "message": {"role": "assistant", "content": "".join(answer), "tool_calls": calls}}
 
 
 def _join_prompt(chunks: Iterable[Body]) -> Body:
     whole: dict[str, Json] = {}
-    said: list[str] = []
+    answer: list[str] = []
     for chunk in chunks:
         whole |= chunk
-        said.append(text(chunk.get("response")) or "")
-    return {**whole, "response": "".join(said)}
+        answer.append(text(chunk.get("response")) or "")
+    return {**whole, "response": "".join(answer)}
 
 
 def _chat_fault(body: Body) -> str:

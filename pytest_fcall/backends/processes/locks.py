@@ -64,5 +64,7 @@ def check_locks(folder: Path) -> None:
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
-            told = f"files in {folder} cannot be locked: its file system has no locks; make it a link to a local folder"
-            raise OSError(error.errno, told, str(folder)) from None
+            message = (
+                f"files in {folder} cannot be locked: its file system has no locks; make it a link to a local folder"
+            )
+            raise OSError(error.errno, message, str(folder)) from None

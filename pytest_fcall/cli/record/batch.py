@@ -244,9 +244,9 @@ class BatchEngine:
             self._spent.append(portion.most)
             self._failed.update(results.failed)
             self._problems += len(results.failed) + len(results.notes)
-            told = ["1 reply taken" if results.answered == 1 else f"{results.answered:,} replies taken"]
-            told += [f"{len(results.failed):,} without a reply"] if results.failed else []
-            print(safe_line(f"{portion.name}: {portion.outcome}: {', '.join(told)}"), flush=True)
+            parts = ["1 reply taken" if results.answered == 1 else f"{results.answered:,} replies taken"]
+            parts += [f"{len(results.failed):,} without a reply"] if results.failed else []
+            print(safe_line(f"{portion.name}: {portion.outcome}: {', '.join(parts)}"), flush=True)
             reasons = [f"{self._name(plan, key)}: {reason}" for key, reason in results.failed.items()]
             print_some(reasons, "requests without a reply")
             print_some([f"{portion.name}: {note}" for note in results.notes], "of the kind")

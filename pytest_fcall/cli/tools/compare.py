@@ -132,8 +132,8 @@ def _run(sides: Sequence[ToolSide], arguments: Sequence[str]) -> _SideRun | int:
     The process is told by a file what to do: options may hold a key, which others could see among its arguments.
     """
     folder = Path(sides[0].folder)
-    told = {"sides": [asdict(side) for side in sides], "arguments": [*arguments]}
-    replace_file(folder / TASK, [json.dumps(told).encode()], 0o600)
+    task = {"sides": [asdict(side) for side in sides], "arguments": [*arguments]}
+    replace_file(folder / TASK, [json.dumps(task).encode()], 0o600)
     command = [sys.executable, "-P", "-m", "pytest_fcall.cli.tools.side_run", str(folder)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, check=False)  # noqa: S603  this program
     if not (folder / NOTES).is_file():

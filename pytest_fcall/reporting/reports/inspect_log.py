@@ -141,12 +141,12 @@ def _sample(
     usage = _usage(result) if is_only else None
     name = f"{report.id}/{id_}/{epoch}"
     messages = [*_messages(name, answer.steps, result)]
-    said = next((each for each in reversed(messages) if each.role == "assistant"), None)
+    last_message = next((each for each in reversed(messages) if each.role == "assistant"), None)
     asked = len(answer.steps[0].messages) if answer.steps else 0
-    stop = "tool_calls" if said and said.tool_calls else "stop"
+    stop = "tool_calls" if last_message and last_message.tool_calls else "stop"
     if answer.steps and answer.steps[-1].remark:
         stop = "unknown"
-    choices = [ChatCompletionChoice(message=said, stop_reason=stop)] if said and result.answered else []
+    choices = [ChatCompletionChoice(message=last_message, stop_reason=stop)] if last_message and result.answered else []
     why, trace = laid_out(report.why(result)), laid_out(account.error)
     return EvalSample(
         id=id_,

@@ -104,8 +104,8 @@ def _same_names(tools: Sequence[Tool]) -> Iterator[ToolFinding]:
 
 
 def _description(tool: Tool) -> Iterator[ToolFinding]:
-    said = words.content_words(tool.description)
-    if said - words.content_words(tool.name):
+    described = words.content_words(tool.description)
+    if described - words.content_words(tool.name):
         return
     what = "has no description" if not tool.description.strip() else "has a description that repeats its name"
     yield ToolFinding(
@@ -122,8 +122,8 @@ def _tool_words(tool: Tool) -> frozenset[str]:
 
 
 def _alike(tools: Sequence[Tool]) -> Iterator[ToolFinding]:
-    said = [(tool, _tool_words(tool)) for tool in tools]
-    for (one, first), (other, second) in combinations(said, 2):
+    tool_words = [(tool, _tool_words(tool)) for tool in tools]
+    for (one, first), (other, second) in combinations(tool_words, 2):
         both, fewest = first & second, min(len(first), len(second))
         if len(both) < max(_ALIKE * fewest, _LEAST_COMMON) or one.name == other.name:
             continue
@@ -170,8 +170,8 @@ def _of_argument(root: Mapping[str, Json], path: Path, own: Mapping[str, Json], 
     pieces = [piece for piece, _ in applied_schemas(root, own)]
     description, name = _text(own), str(path[-1])
     types = {str(each) for piece in pieces for each in _listed(piece.get("type"))}
-    said = words.content_words(name)
-    if not description and (len(name) < 3 or said <= _VAGUE):
+    name_words = words.content_words(name)
+    if not description and (len(name) < 3 or name_words <= _VAGUE):
         yield "unexplained", "has no description, and its name says nothing", "describe what to give, with an example"
     if not any({"type", "enum", "const"} & piece.keys() for piece in pieces):
         yield "no-type", "has no type: any value is allowed", "give its `type`"

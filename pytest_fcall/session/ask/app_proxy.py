@@ -172,8 +172,8 @@ class AppProxy:
         from pytest_fcall.session.ask.app_spans import span_facts
 
         collected = inbox.close(active.token)
-        told = span_facts(collected, self._settings.spans_wait, self.variables.spans_of_person())
-        return replace(reply, spans=told)
+        facts = span_facts(collected, self._settings.spans_wait, self.variables.spans_of_person())
+        return replace(reply, spans=facts)
 
     def take_spans(self) -> None:
         """Take the spans of apps from now on, where the settings have nothing against it."""

@@ -52,9 +52,9 @@ def nights_of(runs: Sequence[Run]) -> WatchedRuns:
             by_model.setdefault(model, []).append(Night(run.file.id, found))
         if not answers:
             unjudged.append(run.file.id)
-    told = [f"{plural_text(nameless, 'run')} left out: their ids are no moments"] if nameless else []
-    told += [f"{plural_text(many, 'result')} of over {_MOST_ANSWERS:,} answers each left out"] if many else []
-    return WatchedRuns(by_model, unjudged, told)
+    notes = [f"{plural_text(nameless, 'run')} left out: their ids are no moments"] if nameless else []
+    notes += [f"{plural_text(many, 'result')} of over {_MOST_ANSWERS:,} answers each left out"] if many else []
+    return WatchedRuns(by_model, unjudged, notes)
 
 
 def _version(key: Key) -> tuple[str, str]:
@@ -65,7 +65,7 @@ def watched_models(
     runs: Sequence[Run], nights: Mapping[str, Sequence[Night]], watches: Mapping[str, Watch], level: float
 ) -> tuple[list[WatchedModel], dict[str, Watch], list[str]]:
     """The findings about each model, the watches with the new nights, and what is left out, in sentences."""
-    models, after, told = [], dict(watches), []
+    models, after, notes = [], dict(watches), []
     changes = _changes(runs)
     for model, found in sorted(nights.items()):
         watch = watches.get(model, Watch())
@@ -73,8 +73,8 @@ def watched_models(
         models.append(_watched(model, watch, after[model], found, changes, level))
         if late:
             later = _moment(watch.last)
-            told.append(f"{model}: {plural_text(len(late), 'run')} left out: that of {later} was judged before")
-    return models, after, told
+            notes.append(f"{model}: {plural_text(len(late), 'run')} left out: that of {later} was judged before")
+    return models, after, notes
 
 
 def _watched(

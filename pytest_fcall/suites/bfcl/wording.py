@@ -122,12 +122,12 @@ def _plain_parameter(schema: Mapping[str, Json], *, any_enum: bool) -> Mapping[s
     """One parameter; what is inside it stays. `any_enum` keeps the options of a string."""
     plain = {**schema, "description": schema.get("description", "")}
     is_string = schema.get("type") == "string"
-    told = dict(_TOLD_KEYWORDS)
+    keywords = dict(_TOLD_KEYWORDS)
     if not (any_enum and is_string):
-        told["enum"] = "Enum values"
+        keywords["enum"] = "Enum values"
     if is_string:
-        told["format"] = "Format"
-    for key, words in told.items():
+        keywords["format"] = "Format"
+    for key, words in keywords.items():
         if key in plain:
             plain["description"] = f"{plain['description']} {words}: {plain.pop(key)}."
     return plain

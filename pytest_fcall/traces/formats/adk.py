@@ -96,10 +96,10 @@ def _add_invocations(case: DatasetCase, data: Mapping[str, Json], criteria: Mapp
         raise UnusableRecord("what the user says is made by a simulation, and not written in the file")
     for each in conversation:
         calls = list(_expected_calls(mapping(_field(each, "intermediate_data"))))
-        said, response = _content_texts(_field(each, "user_content")), _content_texts(_field(each, "final_response"))
-        if None in said:
+        prompt, response = _content_texts(_field(each, "user_content")), _content_texts(_field(each, "final_response"))
+        if None in prompt:
             raise UnusableRecord("the user sends more than text")
-        _add_turn(case, "\n".join(filter(None, said)), calls, "".join(filter(None, response)), criteria)
+        _add_turn(case, "\n".join(filter(None, prompt)), calls, "".join(filter(None, response)), criteria)
         if _field(each, "rubrics"):
             case.leave_out("`rubrics`, which a model judges")
     if _field(data, "rubrics"):
@@ -119,10 +119,10 @@ def _add_session(case: DatasetCase, session: Mapping[str, Json], criteria: Mappi
 
 
 def _add_turn(
-    case: DatasetCase, said: str, calls: Sequence[RequiredCall], response: str, criteria: Mapping[str, Json]
+    case: DatasetCase, prompt: str, calls: Sequence[RequiredCall], response: str, criteria: Mapping[str, Json]
 ) -> None:
     """Add what the user says, and what is expected of the answer."""
-    case.messages += (user_message(said),)
+    case.messages += (user_message(prompt),)
     case.expected.append(_expected(calls, mapping(criteria.get(_TRAJECTORY))))
     for name in _RESPONSE:
         if response.strip() and name in criteria:

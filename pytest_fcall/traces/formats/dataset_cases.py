@@ -152,11 +152,11 @@ def place_of(data: Json, otherwise: str) -> str:
     return data.place if isinstance(data, PlacedMapping) and data.place else otherwise
 
 
-def user_message(said: Json) -> Message:
+def user_message(content: Json) -> Message:
     """The message of the user. Raises UnusableRecord where it is no text, or empty."""
-    if not isinstance(said, str) or not said.strip():
+    if not isinstance(content, str) or not content.strip():
         raise UnusableRecord("what the user says is empty, or no text")
-    return {"role": "user", "content": said}
+    return {"role": "user", "content": content}
 
 
 class UserInput(NamedTuple):

@@ -177,8 +177,10 @@ def read_event(event: object, place: str = "") -> AppAnswer:
         return AppAnswer([AnswerMessage("assistant", calls=(call_from(data, place),), is_repeated=True)])
     if kind in ("ToolResultEvent", "ToolErrorEvent"):
         parts = [fields_of(part) or {} for part in (fields_of(data.get("result")) or {}).get("parts") or ()]
-        told = "".join(as_text(part.get("content", part.get("data"))) for part in parts)
-        return AppAnswer([result_of(data.get("parent_id"), {"error": told} if kind == "ToolErrorEvent" else told)])
+        result_text = "".join(as_text(part.get("content", part.get("data"))) for part in parts)
+        return AppAnswer(
+            [result_of(data.get("parent_id"), {"error": result_text} if kind == "ToolErrorEvent" else result_text)]
+        )
     if kind in _HARMLESS:
         return AppAnswer([])
     raise not_understood(place, kind_of(event), f"the events {names(EVENT_CLASSES)}")

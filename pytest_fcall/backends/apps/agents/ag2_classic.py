@@ -77,8 +77,8 @@ def read_chat(data: Fields, place: str = "") -> AppAnswer:
 
 def _messages(data: Fields, place: str) -> list[AnswerMessage]:
     """A message, or what each of several calls gave. Those with calls have the role of the assistant in any case."""
-    if told := data.get("tool_responses"):
-        results = [fields_of(each) or {} for each, _ in numbered_items(told, inside(place, "tool_responses"))]
+    if responses := data.get("tool_responses"):
+        results = [fields_of(each) or {} for each, _ in numbered_items(responses, inside(place, "tool_responses"))]
         return [result_of(each.get("tool_call_id"), as_text(each.get("content"))) for each in results]
     role = data.get("role")
     if isinstance(role, str) and not (data.get("tool_calls") or data.get("function_call")):

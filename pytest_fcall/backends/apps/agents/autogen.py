@@ -203,10 +203,10 @@ def read_message(data: Fields, place: str = "") -> AppAnswer:
         check_ignored({"content": content}, (), place)
         return AppAnswer([])
     if kind in _RESULTS:
-        told = [
+        outcome = [
             required_fields(each, each_place, "what a call gave") for each, each_place in numbered_items(content, where)
         ]
-        return AppAnswer([_result(each) for each in told])
+        return AppAnswer([_result(each) for each in outcome])
     role = "user" if data.get("source") == "user" or kind == "UserMessage" else "assistant"
     message = AnswerMessage(role, usage=_usage(fields_of(data.get("models_usage"))))
     if kind in (_CALLS, _SUMMARY) and not (content if kind == _CALLS else data.get("tool_calls")):
@@ -235,8 +235,8 @@ def read_message(data: Fields, place: str = "") -> AppAnswer:
 
 
 def _result(data: Fields) -> AnswerMessage:
-    told = data.get("content")
-    return result_of(field(data, "call_id"), {"error": told} if data.get("is_error") else told)
+    outcome = data.get("content")
+    return result_of(field(data, "call_id"), {"error": outcome} if data.get("is_error") else outcome)
 
 
 def _usage(data: Fields | None) -> Usage | None:

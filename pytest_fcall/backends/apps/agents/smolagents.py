@@ -146,8 +146,8 @@ def read_step(data: Fields, place: str = "") -> AppAnswer:
     said = as_text(data["action_output"]) if data.get("is_final_answer") and data.get("action_output") else final
     if said is None:
         said = "" if any(call.name == _CODE for call in made) else as_text(data.get("model_output"))
-    told = data.get("observations") if data.get("error") is None else {"error": as_text(_message(data["error"]))}
-    results = [result_of(calls[0].id, told)] if len(calls) == 1 else []
+    observation = data.get("observations") if data.get("error") is None else {"error": as_text(_message(data["error"]))}
+    results = [result_of(calls[0].id, observation)] if len(calls) == 1 else []
     return AppAnswer(
         [AnswerMessage("assistant", said, calls, usage=_usage(fields_of(data.get("token_usage")))), *results]
     )

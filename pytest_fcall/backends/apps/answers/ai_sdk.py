@@ -103,10 +103,10 @@ def _result_messages(data: Fields, place: str) -> list[AnswerMessage]:
         calls = call_list(data.get(name), inside(place, name))
         content.calls += [call for call in calls if call.id is None or call.id not in known]
         known |= {call.id for call in calls}
-    told = {each.call_id for each in content.results}
+    answered_ids = {each.call_id for each in content.results}
     for each, each_place in numbered_items(data.get("toolResults"), inside(place, "toolResults")):
         result = read_tool_result(required_fields(each, each_place, AI_SDK_UNDERSTOOD))
-        content.results += [] if result.call_id in told else [result]
+        content.results += [] if result.call_id in answered_ids else [result]
     text, reason = data.get("text"), data.get("finishReason")
     message = AnswerMessage(
         "assistant",

@@ -88,11 +88,11 @@ _MALFORMED = ("malformed_function_call", "unexpected_tool_call", "too_many_tool_
 def _usage(data: Fields | None) -> Usage | None:
     if not data:
         return None
-    said = count(field(data, "candidates_token_count", "candidatesTokenCount"))
+    answer_tokens = count(field(data, "candidates_token_count", "candidatesTokenCount"))
     thought = count(field(data, "thoughts_token_count", "thoughtsTokenCount"))
     return Usage(
         count(field(data, "prompt_token_count", "promptTokenCount")),
-        None if said is None else said + (thought or 0),
+        None if answer_tokens is None else answer_tokens + (thought or 0),
         count(field(data, "cached_content_token_count", "cachedContentTokenCount")),
         thought,
     )
@@ -105,18 +105,18 @@ def read_content(data: Fields, place: str = "") -> AppAnswer:
         what = f"a content with the role {str(data.get('role'))[:80]!r}"
         raise not_understood(place, what, f"the roles {', '.join(filter(None, _ROLES))}")
     check_ignored(data, ("parts", "role"), place)
-    said: list[str] = []
+    texts: list[str] = []
     calls: list[RawCall] = []
     results: list[AnswerMessage] = []
     for part, part_place in numbered_items(data.get("parts"), inside(place, "parts")):
-        _read_part(required_fields(part, part_place, _UNDERSTOOD), part_place, said, calls, results)
-    own = [] if results and not said and not calls else [AnswerMessage(role, "".join(said), tuple(calls))]
+        _read_part(required_fields(part, part_place, _UNDERSTOOD), part_place, texts, calls, results)
+    own = [] if results and not texts and not calls else [AnswerMessage(role, "".join(texts), tuple(calls))]
     if calls and role != "assistant":
         raise not_understood(place, f"a content of the {role} that holds calls", "calls of the role 'model'")
     return AppAnswer([*own, *results])
 
 
-def _read_part(data: Fields, place: str, said: list[str], calls: list[RawCall], results: list[AnswerMessage]) -> None:
+def _read_part(data: Fields, place: str, texts: list[str], calls: list[RawCall], results: list[AnswerMessage]) -> None:
     present = {name for name, value in data.items() if value is not None}
     if not present & _READ:
         if present - frozenset(_ABOUT):
@@ -124,14 +124,14 @@ def _read_part(data: Fields, place: str, said: list[str], calls: list[RawCall], 
         return
     check_ignored(data, _READ, place)
     if (text := data.get("text")) is not None and not data.get("thought"):
-        said.append(str(text))
+        texts.append(str(text))
     if (call := field(data, *_CALLS)) is not None:
         made = required_fields(call, inside(place, _CALLS[0]), "a call with `name` and `args`")
         if field(made, "will_continue", "willContinue"):
             raise AnswerError(f"the app returned an answer whose {inside(place, _CALLS[0])} is a part of a call only")
         calls.append(call_of(made.get("name"), made.get("args") or {}, made.get("id")))
-    if (told := field(data, *_RESULTS)) is not None:
-        result = required_fields(told, inside(place, _RESULTS[0]), "a result with `response`")
+    if (response := field(data, *_RESULTS)) is not None:
+        result = required_fields(response, inside(place, _RESULTS[0]), "a result with `response`")
         results.append(result_of(result.get("id") or result.get("name"), result.get("response")))
     if (hosted := field(data, *_HOSTED)) is not None:
         used = required_fields(hosted, inside(place, _HOSTED[0]), "a call with `tool_type` and `args`")

@@ -146,8 +146,8 @@ def _add_untyped(content: Content, data: Fields, place: str) -> None:
         use: Any = fields_of(data["toolUse"]) or {}
         content.calls.append(call_of(use.get("name"), use.get("input", {}), use.get("toolUseId")))
     if "toolResult" in data:
-        told: Any = fields_of(data["toolResult"]) or {}
-        content.results.append(result_of(told.get("toolUseId"), join_texts(told.get("content"))))
+        tool_result: Any = fields_of(data["toolResult"]) or {}
+        content.results.append(result_of(tool_result.get("toolUseId"), join_texts(tool_result.get("content"))))
     content.text += said(data.get("text"), inside(place, "text"))
     check_ignored(data, ("toolUse", "toolResult", "text"), place)
 

@@ -117,8 +117,8 @@ class ServerConnection:
         if self._connection is None:
             with self._lock, self._errors_in_words():
                 self._connected()
-        told, at = self._time  # no need to wait for the thread that has the connection
-        return told + time.monotonic() - at
+        server_time, at = self._time  # no need to wait for the thread that has the connection
+        return server_time + time.monotonic() - at
 
     @property
     def error(self) -> type[Exception]:

@@ -53,7 +53,7 @@ class Tick(NamedTuple):
     letters: str
     """One for each side that changed."""
     anchor: str
-    told: str
+    details: str
     """The change."""
     asked: bool
     """Whether any answer was asked for: a run that replayed all of them says nothing new."""
@@ -239,10 +239,10 @@ def _columns(ticks: Sequence[Tick], lines: Sequence[Line], xs: Sequence[float]) 
     width = (_RIGHT - _LEFT) / max(len(ticks), 1)
     for place, (tick, x) in enumerate(zip(ticks, xs, strict=True)):
         figures = [f"{line.name}: {point.text}" for line in lines if (point := line.points[place])]
-        told = "\n".join([tick.label, *figures, *([tick.told] if tick.told else [])])
+        details = "\n".join([tick.label, *figures, *([tick.details] if tick.details else [])])
         yield (
             f'<rect class="column" data-run="{escape(tick.anchor)}" x="{x - width / 2:.1f}" y="{_TOP}" '
-            f'width="{width:.1f}" height="{_BOTTOM - _TOP}"><title>{escape(told)}</title></rect>'
+            f'width="{width:.1f}" height="{_BOTTOM - _TOP}"><title>{escape(details)}</title></rect>'
         )
 
 

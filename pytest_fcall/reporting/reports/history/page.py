@@ -260,8 +260,8 @@ def _ticks(runs: Sequence[KeptRun]) -> Iterator[Tick]:
         letters = "".join(
             letter for side, (letter, _) in _SIDES.items() if any(each.side == side for each in run.changes)
         )
-        told = "; ".join(f"{side}: {text}" if side else text for side, text in _change_lines(run.changes))
-        yield Tick(safe_line(label, 20), letters, _anchor_of(run), safe_line(told, 2000), run.asked)
+        details = "; ".join(f"{side}: {text}" if side else text for side, text in _change_lines(run.changes))
+        yield Tick(safe_line(label, 20), letters, _anchor_of(run), safe_line(details, 2000), run.asked)
 
 
 def _accuracy(results: Sequence[Result]) -> Point | None:
@@ -288,8 +288,8 @@ def _seconds(results: Sequence[Result]) -> Point | None:
     if middle is None:
         return None
     between = f" [{seconds_text(ends[0])}, {seconds_text(ends[1])}]" if ends else ""
-    told = f"{seconds_text(middle)}{between}, {plural_text(len(seconds), 'case')}"
-    return Point(middle, *(ends or (middle, middle)), told)
+    details = f"{seconds_text(middle)}{between}, {plural_text(len(seconds), 'case')}"
+    return Point(middle, *(ends or (middle, middle)), details)
 
 
 def data_of(history: RunHistory) -> Markup:
