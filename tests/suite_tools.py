@@ -26,7 +26,10 @@ from _pytest.pytester import SysModulesSnapshot
 if TYPE_CHECKING:
     from importlib.metadata._meta import PackageMetadata, SimplePath
 
-TOOLS = "anyio", "asyncio", "hypothesispytest", "platformdirs", "pytest_cov", "randomly", "rerunfailures", "timeout"
+TOOLS = (
+    *("anyio", "asyncio", "hypothesispytest", "platformdirs", "pytest_cov"),
+    *("randomly", "rerunfailures", "syrupy", "timeout"),
+)
 WITHOUT_TOOLS = " ".join(f"-p no:{name}" for name in TOOLS)
 
 NAMES_FIXTURES = pytest.version_tuple >= (8, 4)

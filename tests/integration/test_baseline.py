@@ -407,8 +407,8 @@ def test_ordinary_snapshots_and_baselines_do_not_see_each_other(mind: Mind, monk
     before = mind.files()
     mind.shop.file("cases/test_plain.py", "def test_plain(snapshot):\n    assert 1 == snapshot\n")
 
-    updating = mind.apart("--snapshot-update")
-    checking = mind.apart("--snapshot-details")
+    updating = mind.apart("-p", "syrupy", "--snapshot-update")
+    checking = mind.apart("-p", "syrupy", "--snapshot-details")
 
     assert {path: content for path, content in mind.files().items() if "__fcall__" in path} == before
     for result in (updating, checking):

@@ -163,7 +163,7 @@ def test_cases_are_let_go_of_when_the_run_is_over(shop: Shop) -> None:
     shop.cases("cases: [{id: one, prompt: hello, expect: no_call}, {id: two, prompt: hello, expect: no_call}]")
     shop.pytester.makepyfile(test_plain="def test_plain(): pass")
     shop.pytester.makeconftest(LEFT_OVER)
-    result = shop.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "-s", "-p", "no:syrupy")
+    result = shop.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "-s")
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["listed: ['test_plain']", "left: ['test_plain']"])
 
@@ -171,6 +171,6 @@ def test_cases_are_let_go_of_when_the_run_is_over(shop: Shop) -> None:
 def test_cases_that_were_asked_ahead_are_let_go_of_too(exam: Exam) -> None:
     exam.cities("Oslo", "Rome")
     exam.shop.pytester.makeconftest(LEFT_OVER)
-    result = exam.apart("-s", "-p", "no:syrupy")
+    result = exam.apart("-s")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["listed: []", "left: []"])

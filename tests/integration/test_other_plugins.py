@@ -22,8 +22,8 @@ def answer(request):
     "arguments",
     [
         ["-p", "no:xdist"],
-        ["-p", "no:syrupy"],
-        ["-p", "no:xdist", "-p", "no:syrupy"],
+        ["-p", "syrupy"],
+        ["-p", "no:xdist", "-p", "syrupy"],
         ["-p", "no:terminal"],
         ["-p", "no:junitxml"],
         ["-p", "timeout", "--timeout=60"],
