@@ -32,12 +32,13 @@ _ARGUMENTS = ("-q", "-p", "no:faulthandler", "--capture=sys", "--color=no", f"--
 
 def run_once() -> None:
     """Run a case that passes and one that fails, in a project that is gone afterwards. Raises RuntimeError."""
+    before = {*threading.enumerate()}
     with _project(), redirect_stdout(StringIO()) as output, redirect_stderr(output):
         pytest.main([*_ARGUMENTS])
     if "1 failed, 1 passed" not in output.getvalue():
         raise RuntimeError(f"the first run should have one right answer and a wrong one:\n{output.getvalue()}")
-    if threading.active_count() > 1:
-        raise RuntimeError(f"a process with threads cannot be forked: {threading.enumerate()}")
+    if left := {*threading.enumerate()} - before:
+        raise RuntimeError(f"a process with threads cannot be forked: {left}")
 
 
 @contextmanager

@@ -26,8 +26,6 @@ def state() -> dict[str, object]:
         "path": [*sys.path],
         "finders": [*sys.meta_path],
         "streams": (sys.stdout, sys.stderr, sys.stdin),
-        "threads": threading.enumerate(),
-        "descriptors": sorted(Path("/dev/fd").iterdir()),
         "signals": [signal.getsignal(number) for number in signal.valid_signals()],
         "logging": (root.level, [*root.handlers], logging.root.manager.disable),
         "warnings": [*warnings.filters],
@@ -36,16 +34,34 @@ def state() -> dict[str, object]:
     }
 
 
+def open_files() -> set[str]:
+    """The descriptors of the process; servers of earlier tests may still close theirs."""
+    return {path.name for path in Path("/dev/fd").iterdir()}
+
+
+def test_a_thread_that_is_left_would_be_lost_in_forked_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+    left = "import threading\nthreading.Thread(target=threading.ended.wait).start()\n"
+    monkeypatch.setattr(threading, "ended", ended, raising=False)
+    monkeypatch.setattr(first_run, "_ANSWERS", left + first_run._ANSWERS)
+    try:
+        with pytest.raises(RuntimeError, match="a process with threads cannot be forked"):
+            run_once()
+    finally:
+        ended.set()
+
+
 def test_the_first_run_leaves_nothing_that_a_later_one_could_see(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     run_once()
-    before, modules = state(), set(sys.modules)
+    before, modules, files = state(), set(sys.modules), open_files()
 
     run_once()
 
     assert state() == before
+    assert open_files() <= files
     assert set(sys.modules) == modules
     assert not [name for name, each in sys.modules.items() if str(tmp_path) in str(getattr(each, "__file__", ""))]
     assert not [*tmp_path.iterdir()]
