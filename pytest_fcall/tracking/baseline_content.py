@@ -95,8 +95,9 @@ def _baseline(contract: Contract, kept: Bookkeeping, path: Path) -> Baseline:
             (broken if len(answers) == 1 else several).append(case)
     unclear: dict[str, Fault] = {}
     for cases, fault_of in ((several, _conflict), (broken, _mixture)):
-        line = min((contract.cases[case].line for case in cases), default=0)
-        unclear |= dict.fromkeys(cases, fault_of(path, line, cases))
+        if cases:
+            line = min(contract.cases[case].line for case in cases)
+            unclear |= dict.fromkeys(cases, fault_of(path, line, cases))
     note = _note(path) if contract.conflict and not unclear else ""
     return Baseline(_Stanzas(whole, kept, path), (), kept.measured, unclear, note)
 

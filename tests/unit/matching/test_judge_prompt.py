@@ -140,3 +140,11 @@ def test_an_opinion_decides_like_an_operator() -> None:
     )
     with pytest.raises(Undecided, match=r"^the judge is uncertain: who knows$"):
         opinion_as_mismatch("is polite", Opinion("uncertain", "who knows."))
+
+
+def test_a_value_that_json_cannot_say_is_not_sent_and_objects_of_any_kind_are() -> None:
+    with pytest.raises(Undecided, match=r"^the value cannot be sent to the judge: JSON has no set$"):
+        judge_question("it is right", {"x": {1}}, "hi")  # type: ignore[dict-item]  # what a plugin may do
+    assert judge_question("it is right", MappingProxyType({"x": 1}), "hi") == judge_question(
+        "it is right", {"x": 1}, "hi"
+    )

@@ -245,3 +245,28 @@ def test_what_the_profile_strict_knows_more_is_named() -> None:
     expected = {"calls": ["ping", {"then": ["ping"]}], "order": "strict", "extra": "allow", "never": ["x"]}
     verdict = judged([], expected, tools=[PING], rules=BFCL)
     assert verdict.reasons[0].message.endswith(", not `never`, `order: strict`, `then`")
+
+
+@pytest.mark.parametrize(
+    ("declared", "official"),
+    [
+        ("string", "string"),
+        ("number", "float"),
+        ("object", "dict"),
+        (["null", "integer"], "integer"),
+        (["string", "integer"], "any"),
+        (["string", "integer", "null"], "any"),
+        ("null", "any"),
+        (None, "any"),
+    ],
+)
+def test_a_parameter_has_the_official_type_of_its_one_type_and_any_of_several_or_none(
+    declared: Json, official: str
+) -> None:
+    schema = {} if declared is None else {"type": declared}
+    tool = Tool(
+        "f", parameters={"type": "object", "properties": {"x": schema, "xs": {"type": "array", "items": schema}}}
+    )
+    found = official_tool(tool)["parameters"]["properties"]
+    assert found["x"] == {"type": official, "items": {"type": "any"}}
+    assert found["xs"] == {"type": "array", "items": {"type": official}}
