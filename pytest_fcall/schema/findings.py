@@ -250,9 +250,10 @@ class Explainer:
         fixed = [
             {self._where(error): error for error in form if error.kind.name in {"const", "enum"}} for form in forms
         ]
-        where = next((path for path in fixed[0] if all(path in errors for errors in fixed)), None)
-        if where is None:
+        shared = [path for path in fixed[0] if all(path in errors for errors in fixed)]
+        if not shared:
             return None
+        where = min(shared, key=lambda path: (len(path), [*map(str, path)]))  # in whatever order the model wrote them
         errors = [listed[where] for listed in fixed]
         return _no_option(where, [value for error in errors for value in self._allowed(error)], self._got(errors[0]))
 

@@ -221,6 +221,14 @@ def test_the_most_specific_mistake_is_told(schema: Json, value: Json, findings: 
     assert sorted(told(argument(schema).check_at(("x",), value))) == sorted(findings)
 
 
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_mistakes_do_not_depend_on_the_order_in_which_a_model_writes_arguments(names: str) -> None:
+    form: Json = {"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}}
+    value: dict[str, Json] = {name: [] for name in names}
+    findings = argument({"allOf": [{"anyOf": [form]}]}).check({"x": value})
+    assert told(findings) == [("schema", "`x.a` must be 1, not a list")]
+
+
 def test_all_mistakes_are_told_at_once() -> None:
     tool = compiled({"properties": {"city": TEXT, "days": INTEGER, "unit": {"enum": ["c", "f"]}}, "required": ["city"]})
     assert sorted(told(tool.check({"ciy": "Oslo", "days": "5", "unit": "k"}))) == [
