@@ -284,11 +284,11 @@ def test_closing_lets_requests_and_back_ends_end_in_a_moment_and_lets_go_of_the_
                 await asyncio.Event().wait()
                 raise AssertionError
             finally:
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0)
                 ended.append("request")
 
         async def close(self) -> None:
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0)
             ended.append("back end")
 
     ledger = FarLedger()

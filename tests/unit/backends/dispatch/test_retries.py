@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from dataclasses import astuple
 from pathlib import Path
 
@@ -155,10 +156,18 @@ def test_a_server_may_ask_for_less_than_a_second_and_for_all_the_time_there_is(s
 
 
 def test_what_fails_after_the_model_was_unavailable_waits_for_no_other_attempt(start: Start) -> None:
+    class Together(Scripted):
+        """Answers when both requests have come."""
+
+        async def answer(self, request: Request) -> Reply:
+            while self.most < 2:
+                await asyncio.sleep(0)
+            return await super().answer(request)
+
     run = start(DispatchLimits(concurrency=2))
-    backend = scripted(run, ModelUnavailable("no quota"), broken())
+    backend = Together(ModelUnavailable("no quota"), broken(), clock=run.clock)
     assert [str(error) for error in run.ask(jobs(2, backend))] == ["no quota"] * 2
-    assert (backend.most, run.clock.waits) == (2, [])
+    assert (backend.asked, run.clock.waits) == (["0", "1"], [])
 
 
 @pytest.mark.parametrize("seconds", [3600.0, float("inf")])
