@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 Chosen: TypeAlias = AbstractSet[int]
 """The edits that are made, by their places among all."""
-Part: TypeAlias = Literal["system", "message", "tool", "setting", "model"]
+EditedPart: TypeAlias = Literal["system", "message", "tool", "setting", "model"]
 EditKey: TypeAlias = tuple[str, str, str]
 _T = TypeVar("_T")
 Choice: TypeAlias = Callable[[Chosen], _T]
@@ -37,7 +37,7 @@ class Edit(NamedTuple):
     """The text in the old version; empty where there was nothing."""
     after: str
     """The text in the new version."""
-    part: Part
+    part: EditedPart
     follows: str = ""
     """The text that stands before it in the new version, where it is a sentence."""
 
@@ -129,7 +129,7 @@ class _Segment(NamedTuple):
     new: str
 
 
-def text_choice(edits: EditList, old: str, new: str, where: str, part: Part) -> Choice[str]:
+def text_choice(edits: EditList, old: str, new: str, where: str, part: EditedPart) -> Choice[str]:
     """Add the edits between two texts, sentence by sentence. `where` names the text."""
     if old == new:
         return lambda _: new
@@ -141,7 +141,7 @@ def text_choice(edits: EditList, old: str, new: str, where: str, part: Part) -> 
     return between(old, new, [each.place for each in segments if each.place is not None], mixed)
 
 
-def _segments(edits: EditList, old: str, new: str, where: str, part: Part) -> list[_Segment]:
+def _segments(edits: EditList, old: str, new: str, where: str, part: EditedPart) -> list[_Segment]:
     pairs = _paired(*_units_of(old, new))
     several = len(pairs) > 1
     paragraphs = max((unit.paragraph for pair in pairs for unit in pair if unit), default=1)
@@ -187,7 +187,7 @@ def _place(pair: _Pair, where: str, paragraphs: int) -> str:
     return f"{where}{paragraph}, sentence {unit.sentence}"
 
 
-def _edit_of(pair: _Pair, where: str, part: Part, before: str) -> Edit:
+def _edit_of(pair: _Pair, where: str, part: EditedPart, before: str) -> Edit:
     old, new = (each.words or repr(each.text) if each else "" for each in pair)
     return Edit(where, old, new, part, before)
 

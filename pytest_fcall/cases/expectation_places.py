@@ -17,7 +17,7 @@ from pytest_fcall.cases.node_values import Entries, entries, one_or_many
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core.case import Case, Location
 
-Part: TypeAlias = Literal["argument", "arguments", "args", "extra", "any_call", "expect", "answer", "match"]
+PlacedPart: TypeAlias = Literal["argument", "arguments", "args", "extra", "any_call", "expect", "answer", "match"]
 _DEEPEST_INCLUDE = 5
 
 
@@ -27,7 +27,7 @@ class ExpectationTrail(NamedTuple):
     In `path`, `$1` is the second alternative of an operator. For a rule of `match`, `path` is its key.
     """
 
-    part: Part
+    part: PlacedPart
     turn: int = 0
     alternative: int = 0
     call: int = 0

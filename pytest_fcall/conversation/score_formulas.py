@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, TypeVar
 from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
 
-Grade: TypeAlias = Literal["Correct", "Partially Correct", "Incorrect"]
+PartialGrade: TypeAlias = Literal["Correct", "Partially Correct", "Incorrect"]
 ExpectedPath: TypeAlias = Sequence[Call]
 ComparedCalls: TypeAlias = tuple[Sequence[Call], Sequence[Call]]
 """The right calls, and the calls that were made."""
@@ -23,7 +23,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 class GradedParts:
     """The number of right parts, of how many, and the grade for that."""
 
-    grade: Grade
+    grade: PartialGrade
     right: int
     total: int
 
@@ -101,7 +101,7 @@ def grade_parameters(made: Sequence[Call], path: ExpectedPath) -> GradedParts:
 
 def grade_answer(
     answer: Mapping[str, Json] | None, expected: Mapping[str, Json], ordered: Collection[str] = ()
-) -> Grade:
+) -> PartialGrade:
     """Grade an answer by its keys and values; None is an unreadable answer.
 
     The order of a list matters only for the keys in `ordered`.

@@ -18,7 +18,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason
 from pytest_fcall.matching.containers import compare_named, compare_unnamed
 from pytest_fcall.matching.context import MatchContext
-from pytest_fcall.matching.place import CallContext, Mismatch, Path, Place
+from pytest_fcall.matching.place import CallContext, Mismatch, Place, ValuePath
 from pytest_fcall.matching.values import TOO_DEEP, compare
 from pytest_fcall.schema.errors import SchemaError
 
@@ -155,7 +155,7 @@ class _WireEffects:
             return call
         return replace(call, arguments=arguments)
 
-    def _value(self, value: Json, path: Path, schema: ToolSchema | None) -> Json:
+    def _value(self, value: Json, path: ValuePath, schema: ToolSchema | None) -> Json:
         if isinstance(value, Mapping):
             return dict(self._entries(value, path, schema))
         if isinstance(value, list | tuple):
@@ -165,7 +165,9 @@ class _WireEffects:
             return int(value)
         return value
 
-    def _entries(self, value: Mapping[str, Json], path: Path, schema: ToolSchema | None) -> Iterator[tuple[str, Json]]:
+    def _entries(
+        self, value: Mapping[str, Json], path: ValuePath, schema: ToolSchema | None
+    ) -> Iterator[tuple[str, Json]]:
         for key, item in value.items():
             below = (*path, key)
             if item is None and "nulls" in self.effects and schema and _means_omission(below, schema):
@@ -174,7 +176,7 @@ class _WireEffects:
                 yield key, self._value(item, below, schema)
 
 
-def _means_omission(path: Path, schema: ToolSchema) -> bool:
+def _means_omission(path: ValuePath, schema: ToolSchema) -> bool:
     """Whether a null here can only mean that an optional argument is left out."""
     known = schema.properties_at(path[:-1])
     name = path[-1]

@@ -16,7 +16,7 @@ from pytest_fcall.schema.tool_schema import NO_PROPERTIES, Properties, ToolSchem
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator
 
-Path: TypeAlias = tuple[str | int, ...]
+ValuePath: TypeAlias = tuple[str | int, ...]
 """The names and list indices that lead from a call's arguments to a value."""
 
 
@@ -27,14 +27,14 @@ class Mismatch(NamedTuple):
     """
 
     kind: ReasonKind
-    path: Path
+    path: ValuePath
     message: Callable[[], str]
     expected: Pattern = None
     got: Json = None
     undecided: bool = False
     """True where the value could not be judged: an operator misses something it needs, or a comparator failed."""
 
-    def as_reason(self, kind: ReasonKind | None = None, above: Path = ()) -> Reason:
+    def as_reason(self, kind: ReasonKind | None = None, above: ValuePath = ()) -> Reason:
         """The mismatch as a reason of a verdict; `above` is the path to what `path` starts from."""
         return Reason(kind or self.kind, path_text((*above, *self.path)), self.message(), self.expected, self.got)
 
@@ -57,7 +57,7 @@ class Place(NamedTuple):
     """
 
     context: CallContext
-    path: Path
+    path: ValuePath
     strings: Strings
     rule_operator: Operator | None = None
 

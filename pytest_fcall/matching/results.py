@@ -13,7 +13,7 @@ from pytest_fcall.core.operators import Pattern
 from pytest_fcall.core.values import Json, path_text
 from pytest_fcall.core.verdict import Reason
 from pytest_fcall.matching.context import MatchContext
-from pytest_fcall.matching.place import Mismatch, Path
+from pytest_fcall.matching.place import Mismatch, ValuePath
 from pytest_fcall.matching.values import compare_outside_calls, judge_value
 from pytest_fcall.matching.wording import value_text
 
@@ -46,7 +46,7 @@ def judge_call_results(
 
 def judge_result(expected: Pattern, result: CallResult, index: int, context: MatchContext) -> tuple[Reason, ...]:
     """Judge the result of the call at `index`. A failed call has none."""
-    path: Path = ("calls", index, "result")
+    path: ValuePath = ("calls", index, "result")
     if context.rules.profile == "bfcl":
         return _judge_by_bfcl(expected, result, path_text(path))
     if result.error is not None:
@@ -111,7 +111,7 @@ def _attribute_hint(mismatch: Mismatch, state: Json) -> str:
     return did_you_mean(name, around) if isinstance(around, Mapping) else ""
 
 
-def _value_at(value: Json, path: Path) -> Json:
+def _value_at(value: Json, path: ValuePath) -> Json:
     """The value at a path; null where there is none, as inside JSON that travels as text."""
     for key in path:
         if isinstance(value, Mapping) and key in value:

@@ -10,7 +10,7 @@ from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind
 from pytest_fcall.matching.containers import compare_list, compare_named, compare_object
 from pytest_fcall.matching.context import MatchContext
-from pytest_fcall.matching.place import CallContext, Mismatch, Path, Place, is_number, number_hint, text_hint
+from pytest_fcall.matching.place import CallContext, Mismatch, Place, ValuePath, is_number, number_hint, text_hint
 
 TOO_DEEP = "the expected value is nested too deeply."
 
@@ -42,7 +42,7 @@ def compare(expected: Pattern, got: Json, place: Place) -> list[Mismatch]:
 
 
 def compare_outside_calls(
-    expected: Pattern, got: Json, path: Path, context: MatchContext, *, open_keys: bool = False
+    expected: Pattern, got: Json, path: ValuePath, context: MatchContext, *, open_keys: bool = False
 ) -> list[Mismatch]:
     """Compare a value outside of calls, such as an answer or a result. Never raises.
 
@@ -59,7 +59,7 @@ def compare_outside_calls(
 
 
 def judge_value(
-    expected: Pattern, got: Json, kind: ReasonKind, path: Path, context: MatchContext
+    expected: Pattern, got: Json, kind: ReasonKind, path: ValuePath, context: MatchContext
 ) -> tuple[Reason, ...]:
     """Judge a value outside of calls: every mismatch becomes a reason of this kind."""
     return tuple(each.as_reason(kind) for each in compare_outside_calls(expected, got, path, context))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_fcall.session.settings import Around, Drift, Fixed, Inside, Missing, Record, Spans
+    from pytest_fcall.session.settings import Around, Drift, Fixed, Inside, Missing, RecordMode, Spans
 
-RECORD: tuple[Record, ...] = ("missing", "all", "off")
+RECORD: tuple[RecordMode, ...] = ("missing", "all", "off")
 DRIFT: tuple[Drift, ...] = ("note", "fail", "ignore")
 FIXED: tuple[Fixed, ...] = ("pass", "fail")
 MISSING: tuple[Missing, ...] = ("inconclusive", "skip")

@@ -32,24 +32,24 @@ from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.judge.samples import JudgedAnswer
 
-Row: TypeAlias = "Mapping[str, Json]"
+SuiteRow: TypeAlias = "Mapping[str, Json]"
 
 
 @runtime_checkable
 class _ReportingSuite(Protocol):
     """A suite with files of its own."""
 
-    def row(self, case: Case, reply: Reply, verdict: Verdict, /) -> Row:
+    def row(self, case: Case, reply: Reply, verdict: Verdict, /) -> SuiteRow:
         """The row of an answer."""
         ...
 
-    def conversation_row(self, case: Case, transcript: Transcript, verdict: Verdict, /) -> Row:
+    def conversation_row(self, case: Case, transcript: Transcript, verdict: Verdict, /) -> SuiteRow:
         """The row of a conversation."""
         ...
 
     def files(
         self,
-        rows: Mapping[str, Sequence[Row]],
+        rows: Mapping[str, Sequence[SuiteRow]],
         costs: Mapping[str, float | None],
         read_text: Callable[[str], str | None],
         /,
@@ -71,7 +71,7 @@ class SuiteReports:
     def __init__(self, config: pytest.Config, folders: Mapping[str, Path]) -> None:
         self._config = config
         self._folders = folders
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[str, SuiteRow] = {}
         self._faults: list[str] = []
 
     def pytest_sessionstart(self) -> None:
@@ -122,7 +122,7 @@ class SuiteReports:
         """A suite that `pytest_sessionstart` found to have files of its own."""
         return cast("_ReportingSuite", registry_of(self._config).suites[name])
 
-    def _row(self, case: Case, shown: JudgedAnswer) -> Row:
+    def _row(self, case: Case, shown: JudgedAnswer) -> SuiteRow:
         suite = self._suite(case.suite)
         if shown.answer.transcript is not None:
             transcript = shown.answer.transcript
@@ -133,7 +133,7 @@ class SuiteReports:
 
 
 def _write(
-    suite: _ReportingSuite, rows: Mapping[str, Sequence[Row]], costs: Mapping[str, float | None], folder: Path
+    suite: _ReportingSuite, rows: Mapping[str, Sequence[SuiteRow]], costs: Mapping[str, float | None], folder: Path
 ) -> None:
     """Write the files of a suite, which may look at what is there. Raises OSError."""
 

@@ -16,7 +16,7 @@ from pytest_fcall.reporting.word_diff import word_diff
 
 BisectStatus: TypeAlias = Literal["found", "open", "nothing"]
 """A set of edits was found; or not yet, as answers are missing; or there is nothing to be found."""
-Cell: TypeAlias = Literal["fails", "passes", "harmless", "together", "unknown"]
+EditCell: TypeAlias = Literal["fails", "passes", "harmless", "together", "unknown"]
 """An edit in a case: with it alone the case fails or passes, or it passes with it among others, or it fails with it and
 others together only."""
 
@@ -104,7 +104,7 @@ class BisectedCase:
     now: tuple[int, int] | None = None
     requests: int = 0
     """The requests that were sent for it."""
-    cells: Mapping[FoundEdit, Cell] = field(default_factory=dict)
+    cells: Mapping[FoundEdit, EditCell] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -211,7 +211,7 @@ def edit_table(found: Sequence[BisectedCase], edits: Sequence[FoundEdit], width:
     numbered = [(number, edit) for number, edit in enumerate(edits, 1) if edit in known]
     if len(numbered) < 2:
         return []
-    signs: Mapping[Cell, str] = {
+    signs: Mapping[EditCell, str] = {
         "fails": marks.wrong,
         "passes": marks.right,
         "harmless": "-",

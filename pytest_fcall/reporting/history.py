@@ -15,7 +15,7 @@ from pytest_fcall.reporting.results import Result, Status
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.terminal import is_encodable, table_lines
 
-CaseKey: TypeAlias = tuple[str, str, str]
+HistoryKey: TypeAlias = tuple[str, str, str]
 """The path of a case file from the root, a model and a case."""
 
 _TITLES = ("model", "category", "chart", "first", "last", "95 %", "answers")
@@ -77,15 +77,15 @@ class RunHistory:
     remarks: Sequence[str] = ()
     """Which files could not be read, and which runs are left out, in sentences."""
 
-    def with_earlier(self) -> Iterator[tuple[KeptRun, Mapping[CaseKey, Status]]]:
+    def with_earlier(self) -> Iterator[tuple[KeptRun, Mapping[HistoryKey, Status]]]:
         """Each run, and how its cases ended in the last run before that had them."""
-        known: dict[CaseKey, Status] = {}
+        known: dict[HistoryKey, Status] = {}
         for run in self.runs:
             yield run, {key: known[key] for each in run.results if (key := key_of(each)) in known}
             known |= {key_of(each): each.status for each in run.results}
 
 
-def key_of(result: Result) -> CaseKey:
+def key_of(result: Result) -> HistoryKey:
     """The name of a case of a model in all runs."""
     return result.file, result.model, result.case
 

@@ -116,7 +116,7 @@ class EnvironmentSettings:
         return Hosts(self.hosts, headers, os.environ)
 
 
-Record: TypeAlias = Literal["missing", "all", "off"]
+RecordMode: TypeAlias = Literal["missing", "all", "off"]
 Accept: TypeAlias = Literal["valid", "all"]
 Drift: TypeAlias = Literal["note", "fail", "ignore"]
 Fixed: TypeAlias = Literal["pass", "fail"]
@@ -233,7 +233,7 @@ class Settings:
     live: bool
     """Whether `--fc-live` was given, so that plain tests may ask models, too."""
     replay: bool
-    record: Record
+    record: RecordMode
     missing: Missing
     """The treatment of cases without a recorded reply, where no model may be asked."""
     started: float

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias, cast
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.matching.context import MatchContext
-from pytest_fcall.matching.place import Path, is_list, is_number
+from pytest_fcall.matching.place import ValuePath, is_list, is_number
 from pytest_fcall.matching.values import compare_outside_calls
 from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.strength.samples import declared_schema, expression_samples, fitting_sample
@@ -32,7 +32,7 @@ class ExampleSources(NamedTuple):
     """Words of the question."""
     numbers: Sequence[int | float] = ()
     """Numbers in the question."""
-    accepted: Mapping[tuple[str, Path], Sequence[Json]] = {}
+    accepted: Mapping[tuple[str, ValuePath], Sequence[Json]] = {}
     """Values in accepted answers, by tool and path."""
 
 
@@ -43,7 +43,7 @@ class Spot(NamedTuple):
     known: ExampleSources
     tool: str = ""
     schema: ToolSchema | None = None
-    path: Path = ()
+    path: ValuePath = ()
 
     def child(self, key: str | int) -> Spot:
         """The spot of a key or an item."""

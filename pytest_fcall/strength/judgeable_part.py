@@ -12,11 +12,11 @@ from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, StubResult
 from pytest_fcall.core.operators import Pattern, pattern_operators
 from pytest_fcall.core.values import Json
-from pytest_fcall.matching.place import Path
+from pytest_fcall.matching.place import ValuePath
 
 _MOST_ALTERNATIVES: Final = 50
 """Each mistake is judged by all of them."""
-_NO_VALUES: Mapping[tuple[str, Path], Sequence[Json]] = MappingProxyType({})
+_NO_VALUES: Mapping[tuple[str, ValuePath], Sequence[Json]] = MappingProxyType({})
 _NO_RESULTS: Mapping[str, CallResult] = MappingProxyType({})
 
 
@@ -109,7 +109,7 @@ def _is_judged(pattern: Pattern) -> bool:
 class AcceptedValues(NamedTuple):
     """The values in its calls, by tool and path, and the first result of each tool."""
 
-    values: Mapping[tuple[str, Path], Sequence[Json]] = _NO_VALUES
+    values: Mapping[tuple[str, ValuePath], Sequence[Json]] = _NO_VALUES
     results: Mapping[str, CallResult] = _NO_RESULTS
 
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final, Literal, TypeAlias
 
-from pytest_fcall.cases.expectation_places import Part
+from pytest_fcall.cases.expectation_places import PlacedPart
 from pytest_fcall.cases.yaml.values import mark_literal, write_flow
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, MatchRule
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.reply import Call
-from pytest_fcall.matching.place import Path, is_list, is_number
+from pytest_fcall.matching.place import ValuePath, is_list, is_number
 from pytest_fcall.strength.examples import UNSPECIFIC
 from pytest_fcall.strength.right_answers import ExpectedPlace, RightAnswers
 
@@ -36,11 +36,11 @@ _WIDEST_SHARE: Final = 50
 class OpenPlace:
     """A place of a case that accepts more than its right answers; of a rule in `match`, `call` is the number."""
 
-    part: Part
+    part: PlacedPart
     turn: int = 0
     alternative: int = 0
     call: int = 0
-    path: Path = ()
+    path: ValuePath = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Looseness:
     """The path of the rule of `match:`, where it is one."""
 
 
-Choice: TypeAlias = Callable[[OpenPlace], bool]
+PlaceChoice: TypeAlias = Callable[[OpenPlace], bool]
 
 
 def loosenesses(case: Case, right: RightAnswers) -> tuple[Looseness, ...]:
@@ -68,7 +68,7 @@ def loosenesses(case: Case, right: RightAnswers) -> tuple[Looseness, ...]:
     return tuple(reader.found)
 
 
-def tighten_case(case: Case, right: RightAnswers, chosen: Choice) -> Case:
+def tighten_case(case: Case, right: RightAnswers, chosen: PlaceChoice) -> Case:
     """The case in which the chosen places accept the right answers only."""
     return _Reader(case, right, chosen).read()
 
@@ -79,7 +79,7 @@ _REMOVED: Final = Operator("removed")
 class _Reader:
     """Reads a case from top to bottom, notes what is open, and closes the chosen places."""
 
-    def __init__(self, case: Case, right: RightAnswers, chosen: Choice) -> None:
+    def __init__(self, case: Case, right: RightAnswers, chosen: PlaceChoice) -> None:
         self.found: list[Looseness] = []
         self._case = case
         self._right = right

@@ -18,7 +18,7 @@ from pytest_fcall.matching.references import resolved_call, resolved_pattern
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.strength.examples import ExampleSources, NoExample, OmittedArgument, Spot, argument_example, example
-from pytest_fcall.strength.scripts import LAST_WORDS, UNKNOWN_RESULT, Script, ScriptedTurn, Step
+from pytest_fcall.strength.scripts import LAST_WORDS, UNKNOWN_RESULT, Script, ScriptedTurn, ScriptStep
 
 _MOST_SCRIPTS: Final = 12
 """The most right answers to a case in which mistakes are made: each turn may have alternatives."""
@@ -119,12 +119,12 @@ class _Maker:
 
     def _steps(
         self, expect: Expectation | None, at: tuple[int, int], named: NamedCalls
-    ) -> tuple[list[Step], NamedCalls]:
+    ) -> tuple[list[ScriptStep], NamedCalls]:
         if expect is not None and expect.kind == "any_call":
             call = self._any_call()
             self.answers.calls[ExpectedPlace(*at, 0)] = call
             return [(call,)], named
-        steps: list[Step] = []
+        steps: list[ScriptStep] = []
         place = 0
         for stage in expect.stages if expect is not None else ():
             made: list[Call] = []

@@ -20,7 +20,7 @@ from pytest_fcall.matching.transcript import judge_transcript
 from pytest_fcall.matching.turn_follower import TurnFollower
 from pytest_fcall.schema.errors import SchemaError
 
-Step: TypeAlias = tuple[Call, ...]
+ScriptStep: TypeAlias = tuple[Call, ...]
 """The calls of one reply."""
 _T = TypeVar("_T")
 LAST_WORDS = "Done."
@@ -33,7 +33,7 @@ UNKNOWN_RESULT = CallResult({"ok": True})
 class ScriptedTurn:
     """The replies of one turn: those with calls, in order, and the text of the last one."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ScriptStep, ...] = ()
     text: str = ""
 
     @property
@@ -66,7 +66,7 @@ def with_turn(script: Script, turn: int, scripted: ScriptedTurn) -> Script:
     return (*script[:turn], scripted, *script[turn + 1 :])
 
 
-def with_step(script: Script, place: CallPlace, step: Step) -> Script:
+def with_step(script: Script, place: CallPlace, step: ScriptStep) -> Script:
     """The script with other calls in the reply at `place`; a reply that is left without calls is gone."""
     scripted = script[place.turn]
     steps = scripted.steps[: place.step] + ((step,) if step else ()) + scripted.steps[place.step + 1 :]

@@ -13,7 +13,7 @@ from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.tracking.flips import RelationFlips
 from pytest_fcall.tracking.slices import SliceTests
 
-Number: TypeAlias = Fraction | float
+FigureNumber: TypeAlias = Fraction | float
 FigureKind: TypeAlias = Literal["share", "count", "dollars", "seconds", "chance"]
 
 _FINEST = 10**9
@@ -95,9 +95,9 @@ class FigureRange:
     Where something is missing, `missing_reason` says what, and the figure may be anything from `low` to `high`.
     """
 
-    value: Number | None
-    low: Number
-    high: Number
+    value: FigureNumber | None
+    low: FigureNumber
+    high: FigureNumber
     missing_reason: str = ""
     doubt: str = ""
     """The reason for a range though nothing is missing. It matters only where the bound lies inside the range."""

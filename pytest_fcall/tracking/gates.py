@@ -14,14 +14,14 @@ from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.tracking.gate_figures import (
     FIGURES,
     FigureKind,
+    FigureNumber,
     GroupFigures,
-    Number,
     figure_named,
     read_share,
 )
 from pytest_fcall.tracking.slices import SliceKind
 
-SIGNS: Mapping[str, Callable[[Number, Number], bool]] = MappingProxyType(
+SIGNS: Mapping[str, Callable[[FigureNumber, FigureNumber], bool]] = MappingProxyType(
     {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
 )
 
@@ -37,7 +37,7 @@ class Gate:
     """The gate as it was written."""
     figure: str
     sign: str
-    bound: Number
+    bound: FigureNumber
     share: bool = False
     """Whether the bound of a count is in percent."""
     scope: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class GateVerdict:
     """Whether a gate held; None where that is undecided, for `missing_reason`."""
 
     gate: Gate
-    figure: Number | None
+    figure: FigureNumber | None
     held: bool | None
     missing_reason: str = ""
     measured: GroupFigures = field(default_factory=GroupFigures, compare=False)
@@ -154,7 +154,7 @@ def _parse_scope(reader: _Scanner) -> tuple[str, ...]:
     return names
 
 
-def _parse_bound(reader: _Scanner, found: re.Match[str], kind: FigureKind, at: int) -> tuple[Number, bool]:
+def _parse_bound(reader: _Scanner, found: re.Match[str], kind: FigureKind, at: int) -> tuple[FigureNumber, bool]:
     """The bound, and whether it is a count in percent."""
     number, unit = Fraction(found["number"]), found["unit"] or ""
     if found["dollar"] and kind != "dollars":

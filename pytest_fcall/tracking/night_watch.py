@@ -34,7 +34,7 @@ from pytest_fcall.tracking.significance import RatePair
 
 CaseOf: TypeAlias = tuple[str, str]
 """The path of a case file, and a case."""
-Version: TypeAlias = tuple[str, str]
+ModelVersion: TypeAlias = tuple[str, str]
 """Digests of the case's own messages and of its expectation. Answers to another version are not compared."""
 
 LOOKS: Final = (1, 2, 4, 8, 16, 32, 64)
@@ -60,7 +60,7 @@ class Night:
 
     run: str
     """The id of the run. Ids sort by time."""
-    answers: Mapping[CaseOf, tuple[Version, Rate]]
+    answers: Mapping[CaseOf, tuple[ModelVersion, Rate]]
 
 
 class Bet(NamedTuple):
@@ -120,7 +120,7 @@ class Watch:
 class _Answers:
     """The answers to one version of a case, summed up night by night."""
 
-    version: Version
+    version: ModelVersion
     first: int
     """The number of the first night."""
     sums: list[Rate] = field(default_factory=lambda: [Rate(0, 0)])

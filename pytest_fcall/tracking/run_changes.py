@@ -19,10 +19,10 @@ from pytest_fcall.tracking.question_digests import (
 )
 from pytest_fcall.tracking.stanza import Stanza, StanzaRequest, parse_stanza
 
-Side: TypeAlias = Literal["prompt", "tools", "model", "engine", "cases"]
+ChangedSide: TypeAlias = Literal["prompt", "tools", "model", "engine", "cases"]
 """The subject of a change: system prompts, tools, models, what serves them, or case files."""
 
-_SIDES: Final[Mapping[str, Side]] = {SYSTEM: "prompt", PROMPT: "cases", SETTINGS: "model"}
+_SIDES: Final[Mapping[str, ChangedSide]] = {SYSTEM: "prompt", PROMPT: "cases", SETTINGS: "model"}
 _MODEL: Final = "engine.model: "
 """Prefix of the line that says that a server names another model."""
 _EXPECTATION_CHANGED: Final = "what is expected changed"
@@ -32,7 +32,7 @@ _NEW_CASE: Final = "the case is new"
 class SideChange(NamedTuple):
     """A change since earlier runs, and the number of cases that it concerns."""
 
-    side: Side
+    side: ChangedSide
     text: str
     cases: int
 
@@ -64,7 +64,7 @@ class RunChanges:
     def add(self, cases: Iterable[tuple[CaseName, str | None]]) -> list[SideChange]:
         """The changes of a run of these cases, with the stanzas that it has kept; of the first run, none is known."""
         is_first, models = not self._known, {model for _, model, _ in self._known}
-        found: Counter[tuple[Side, str]] = Counter()
+        found: Counter[tuple[ChangedSide, str]] = Counter()
         for name, stanza in cases:
             is_new, before = name not in self._known, self._known.get(name)
             now = before if before and stanza == before.text else _Kept(stanza) if stanza else None
@@ -80,7 +80,7 @@ class RunChanges:
         return [SideChange(side, text, count) for (side, text), count in found.items()]
 
 
-def _changes(before: _Kept, now: _Kept) -> list[tuple[Side, str]]:
+def _changes(before: _Kept, now: _Kept) -> list[tuple[ChangedSide, str]]:
     """The changes between two stanzas of a case, each once; those that cannot be read show none."""
     try:
         return [*dict.fromkeys(_differences(before.read(), now.read()))]
@@ -88,7 +88,7 @@ def _changes(before: _Kept, now: _Kept) -> list[tuple[Side, str]]:
         return []
 
 
-def _differences(old: Stanza, new: Stanza) -> Iterator[tuple[Side, str]]:
+def _differences(old: Stanza, new: Stanza) -> Iterator[tuple[ChangedSide, str]]:
     if old.digests != new.digests:
         yield from _question(old.digests, new.digests)
         if old.digests and new.digests and old.digests.get(EXPECTATION) != new.digests.get(EXPECTATION):
@@ -105,7 +105,7 @@ def _differences(old: Stanza, new: Stanza) -> Iterator[tuple[Side, str]]:
             yield ("model" if is_model else "engine"), line.removeprefix(_MODEL if is_model else "engine.")
 
 
-def _question(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[Side, str]]:
+def _question(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[ChangedSide, str]]:
     for part, line in changed_parts(old, new):
         yield _SIDES.get(part, "tools"), line
 

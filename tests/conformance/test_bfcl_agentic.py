@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.core import Json
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge, agentic_judge_of
-from pytest_fcall.suites.bfcl.answers import Form
+from pytest_fcall.suites.bfcl.answers import AnswerForm
 from pytest_fcall.suites.bfcl.categories import CATEGORIES
 from pytest_fcall.suites.bfcl.rows import current_rows
 from tests.conformance.conftest import Held
@@ -21,7 +21,7 @@ from tests.conformance.official.conversations import DATA
 
 pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="the official checker is not installed: make conformance")
 
-FORMS: dict[Style, Form] = {"fc": "fc", "prompt": "prompt"}
+FORMS: dict[Style, AnswerForm] = {"fc": "fc", "prompt": "prompt"}
 WORDS = (
     "35",
     "thirty",

@@ -12,7 +12,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.suites.bfcl.answers import Form
+from pytest_fcall.suites.bfcl.answers import AnswerForm
 from pytest_fcall.suites.bfcl.multi_turn.conversations import CheckerProcess, MultiTurnJudge, parse_truth
 from tests.conformance.conftest import Held
 from tests.conformance.generated.trajectories import Conversation, as_said, changed, without_a_turn
@@ -22,7 +22,7 @@ from tests.conformance.official.conversations import PACKAGES, read_conversation
 pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="the official checker is not installed: make conformance")
 
 STYLES: Sequence[Style] = ("fc", "prompt", "calls")
-FORMS: dict[Style, Form] = {"fc": "fc", "prompt": "prompt", "calls": "decoded"}
+FORMS: dict[Style, AnswerForm] = {"fc": "fc", "prompt": "prompt", "calls": "decoded"}
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from yarl import URL
 
 from pytest_fcall.backends.batch.client import BatchClient, ServerRefused, StreamedBody, Unclear, id_in
-from pytest_fcall.backends.batch.service import BatchState, Frame, Outcome, ResultRow
+from pytest_fcall.backends.batch.service import BatchOutcome, BatchState, Frame, ResultRow
 from pytest_fcall.backends.http_answers import RedirectError, redirect_target
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
 from pytest_fcall.core.values import Json
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core.backend import OfflineBody
 
 _MOST_PAGES: Final = 1_000
-_OUTCOMES: Final[Mapping[str, Outcome]] = MappingProxyType(
+_OUTCOMES: Final[Mapping[str, BatchOutcome]] = MappingProxyType(
     {"SUCCEEDED": "completed", "FAILED": "failed", "CANCELLED": "cancelled", "EXPIRED": "expired"}
 )
 _STAGES: Final = frozenset({"PENDING", "RUNNING", "UNSPECIFIED", "QUEUED", "CANCELLING", "UPDATING", "PAUSED"})

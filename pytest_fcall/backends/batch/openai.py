@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.backends.batch.client import BatchClient, StreamedBody, Unclear, id_in
-from pytest_fcall.backends.batch.service import BatchState, Frame, Outcome, ResultRow
+from pytest_fcall.backends.batch.service import BatchOutcome, BatchState, Frame, ResultRow
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
 from pytest_fcall.core.values import Json
 
@@ -21,7 +21,7 @@ _NAME: Final = "fcall_portion"
 _AZURE_DEPLOYMENTS: Final = "/openai/deployments/"
 """The path before the name of a deployment at Azure, which answers there; files and batches have other paths."""
 _MOST_PAGES: Final = 1_000
-_OUTCOMES: Final[Mapping[str, Outcome]] = {
+_OUTCOMES: Final[Mapping[str, BatchOutcome]] = {
     "completed": "completed",
     "failed": "failed",
     "expired": "expired",

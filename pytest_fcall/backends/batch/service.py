@@ -61,7 +61,7 @@ def batch_price(model: Model, usual: Price) -> BatchPrice:
     return BatchPrice(usual, share)
 
 
-Outcome: TypeAlias = Literal["completed", "failed", "expired", "cancelled", "gone"]
+BatchOutcome: TypeAlias = Literal["completed", "failed", "expired", "cancelled", "gone"]
 
 
 class Frame(NamedTuple):
@@ -78,7 +78,7 @@ class BatchState:
 
     words: str
     """The state in the provider's words, with its counts of requests."""
-    outcome: Outcome | None = None
+    outcome: BatchOutcome | None = None
     """None before its end."""
     sources: tuple[str, ...] = ()
     """The addresses of its results."""

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.interface import WireInterface
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, engine, finish, items, mapping, text, text_and_refusal
 from pytest_fcall.core.json_data import json_or_text
@@ -95,7 +95,7 @@ def _stream_fault(stream: Stream) -> str:
     return "" if "message_stop" in kinds else "is a stream that ends without message_stop"
 
 
-ANTHROPIC_INTERFACE = Interface(
+ANTHROPIC_INTERFACE = WireInterface(
     "any:anthropic/",
     _messages,
     frozenset({"system", "messages"}),

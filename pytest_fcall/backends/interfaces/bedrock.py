@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.interface import WireInterface
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text
 from pytest_fcall.core.json_data import json_or_text
@@ -129,7 +129,7 @@ def _stream_fault(stream: Stream) -> str:
     return "" if any("messageStop" in event for event in stream.events) else "is a stream that ends without messageStop"
 
 
-BEDROCK_INTERFACE = Interface(
+BEDROCK_INTERFACE = WireInterface(
     "any:bedrock/",
     _messages,
     frozenset({"system", "messages"}),

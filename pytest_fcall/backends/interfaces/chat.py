@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_fcall.backends.interfaces.interface import Interface, messages_of_body
+from pytest_fcall.backends.interfaces.interface import WireInterface, messages_of_body
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, items, mapping, text
 from pytest_fcall.backends.openai.chat import read_reply
@@ -87,7 +87,7 @@ def _stream_fault(stream: Stream) -> str:
     return "" if stream.done else "is a stream that ends without [DONE]"
 
 
-CHAT_INTERFACE = Interface(
+CHAT_INTERFACE = WireInterface(
     "openai:",
     messages_of_body,
     frozenset({"messages"}),

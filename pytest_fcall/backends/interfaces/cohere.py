@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_fcall.backends.interfaces.interface import Interface, called_function, messages_of_body
+from pytest_fcall.backends.interfaces.interface import WireInterface, called_function, messages_of_body
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text, text_and_refusal
 from pytest_fcall.core.reply import Reply, Usage
@@ -104,7 +104,7 @@ def _stream_fault(stream: Stream) -> str:
     return "" if ended else "is a stream that ends without message-end"
 
 
-COHERE_INTERFACE = Interface(
+COHERE_INTERFACE = WireInterface(
     "any:cohere/",
     messages_of_body,
     frozenset({"messages"}),

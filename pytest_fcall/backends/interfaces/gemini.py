@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.interface import WireInterface
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text
 from pytest_fcall.core.reply import RawCall, Reply, Usage
@@ -119,7 +119,7 @@ def _stream_fault(_stream: Stream) -> str:
     return ""
 
 
-GEMINI_INTERFACE = Interface(
+GEMINI_INTERFACE = WireInterface(
     "any:gemini/",
     _messages,
     frozenset({"systemInstruction", "system_instruction", "contents"}),

@@ -32,7 +32,7 @@ def messages_of_body(body: Body) -> Iterator[Message]:
 
 
 @dataclass(frozen=True, slots=True)
-class Interface:
+class WireInterface:
     """The functions that read the bodies of an interface. They accept any body."""
 
     price_prefix: str

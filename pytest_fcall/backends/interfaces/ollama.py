@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pytest_fcall.backends.interfaces.interface import Interface, called_function, messages_of_body
+from pytest_fcall.backends.interfaces.interface import WireInterface, called_function, messages_of_body
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import count, finish, items, mapping, text
 from pytest_fcall.core.reply import Finish, RawCall, Reply, Usage
@@ -94,7 +94,7 @@ def _stream_fault(_stream: Stream) -> str:
     return ""
 
 
-OLLAMA_CHAT_INTERFACE = Interface(
+OLLAMA_CHAT_INTERFACE = WireInterface(
     "any:ollama/",
     messages_of_body,
     frozenset({"messages"}),
@@ -104,7 +104,7 @@ OLLAMA_CHAT_INTERFACE = Interface(
     _chat_fault,
     _stream_fault,
 )
-OLLAMA_PROMPT_INTERFACE = Interface(
+OLLAMA_PROMPT_INTERFACE = WireInterface(
     "any:ollama/",
     _prompt_messages,
     frozenset({"system", "prompt"}),

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.interface import WireInterface
 from pytest_fcall.backends.interfaces.stream import Body, Stream
 from pytest_fcall.backends.openai.answer_fields import items, mapping
 from pytest_fcall.backends.openai.responses import read_reply
@@ -52,7 +52,7 @@ def _stream_fault(stream: Stream) -> str:
     return "" if ended else "is a stream that ends without response.completed"
 
 
-RESPONSES_INTERFACE = Interface(
+RESPONSES_INTERFACE = WireInterface(
     "openai:",
     _messages,
     frozenset({"instructions", "input"}),

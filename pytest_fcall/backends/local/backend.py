@@ -14,7 +14,7 @@ from pytest_fcall.backends.local.answerer import WorkFigures, figures_from_data
 from pytest_fcall.backends.local.process_data import ProcessSpec, request_to_data, written_request
 from pytest_fcall.backends.local.settings import ignored_settings
 from pytest_fcall.backends.processes.launcher import Launcher, users_folder
-from pytest_fcall.backends.processes.protocol import Frame, encode_frame, failure_from_data, read_frame
+from pytest_fcall.backends.processes.protocol import MessageFrame, encode_frame, failure_from_data, read_frame
 from pytest_fcall.backends.recordings.entry import reply_from_data
 from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable, Unanswered
 from pytest_fcall.core.reply import Reply
@@ -115,8 +115,8 @@ class Connection:
         self._reader = reader
         self._writer = writer
         self._numbers = count()
-        self._open: dict[Json, asyncio.Future[Frame]] = {}
-        self._load_result: Frame | None = None
+        self._open: dict[Json, asyncio.Future[MessageFrame]] = {}
+        self._load_result: MessageFrame | None = None
         self._reading = asyncio.create_task(self._read())
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from pytest_fcall.backends.processes.protocol import Frame
+from pytest_fcall.backends.processes.protocol import MessageFrame
 from pytest_fcall.core.json_data import as_mapping, optional_field, required_field
 from pytest_fcall.core.request import INTERFACES, Interface, Request, Tool
 from pytest_fcall.core.values import Json, Message
@@ -65,7 +65,7 @@ def written_request(request: Request) -> Request:
     return replace(request, messages=messages, settings=settings, wording=WrittenFunctions(functions))
 
 
-def request_to_data(request: Request) -> Frame:
+def request_to_data(request: Request) -> MessageFrame:
     """The parts of a request that a model needs, as JSON."""
     request = written_request(request)
     return {
@@ -95,7 +95,7 @@ def request_from_data(data: Json) -> Request:
     )
 
 
-def _tool(fields: Frame) -> Tool:
+def _tool(fields: MessageFrame) -> Tool:
     return Tool(
         required_field(fields, "name", str),
         required_field(fields, "description", str),

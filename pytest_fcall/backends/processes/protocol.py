@@ -21,7 +21,7 @@ from pytest_fcall.core.values import Json
 TOKEN_LENGTH = 64
 """Characters of a token."""
 
-Frame: TypeAlias = Mapping[str, Json]
+MessageFrame: TypeAlias = Mapping[str, Json]
 
 _LENGTH_BYTES = 8
 _SHOWN = 300
@@ -59,13 +59,13 @@ def tokens_from_data(data: Json) -> AccessTokens:
     return tokens
 
 
-def encode_frame(frame: Frame) -> bytes:
+def encode_frame(frame: MessageFrame) -> bytes:
     """The frame as bytes. Raises ValueError, TypeError or RecursionError if it is not JSON data."""
     body = json.dumps(frame).encode("ascii")
     return len(body).to_bytes(_LENGTH_BYTES, "big") + body
 
 
-async def read_frame(reader: asyncio.StreamReader) -> Frame:
+async def read_frame(reader: asyncio.StreamReader) -> MessageFrame:
     """Wait for a frame. Raises EOFError if the other side is gone or sends no valid frame."""
     try:
         size = int.from_bytes(await reader.readexactly(_LENGTH_BYTES), "big")
@@ -74,7 +74,7 @@ async def read_frame(reader: asyncio.StreamReader) -> Frame:
         raise EOFError(str(error)) from None
 
 
-def failure_to_data(error: Exception, context: str, kind: str = "case") -> Frame:
+def failure_to_data(error: Exception, context: str, kind: str = "case") -> MessageFrame:
     """The error as a frame. An unexpected error is logged, and becomes a failure of this kind, after `context`."""
     for name, failure in _FAILURES.items():
         if isinstance(error, failure):
@@ -84,7 +84,7 @@ def failure_to_data(error: Exception, context: str, kind: str = "case") -> Frame
     return {"failure": kind, "text": f"{context}: {text[:_SHOWN]}", "logged": True}
 
 
-def failure_from_data(frame: Frame, model: str, log: Path) -> Exception:
+def failure_from_data(frame: MessageFrame, model: str, log: Path) -> Exception:
     """The exception in a frame of `failure_to_data`."""
     failure = _FAILURES.get(str(frame.get("failure")), CaseRefused)
     text = str(frame.get("text"))

@@ -14,8 +14,8 @@ from urllib.parse import quote, urlsplit
 from pytest_fcall.backends.interfaces.interface import (
     BOOKKEEPING_FIELDS,
     NO_TOOLS,
-    Interface,
     OfferedTools,
+    WireInterface,
     read_offered_tools,
     without_long_data,
 )
@@ -51,7 +51,7 @@ class ForwardedRequest:
     """The JSON value; for other content, its size in words."""
     model: str = ""
     """The name of the model, if a model is to answer and the request can be read."""
-    interface: Interface | None = None
+    interface: WireInterface | None = None
     """The interface, if a model is to answer."""
     offered: OfferedTools = NO_TOOLS
     """The tools of such a request, which are removed from `body`."""

@@ -14,7 +14,7 @@ from pytest_fcall.backends.interfaces.bedrock import BEDROCK_INTERFACE
 from pytest_fcall.backends.interfaces.chat import CHAT_INTERFACE
 from pytest_fcall.backends.interfaces.cohere import COHERE_INTERFACE
 from pytest_fcall.backends.interfaces.gemini import GEMINI_INTERFACE
-from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.interface import WireInterface
 from pytest_fcall.backends.interfaces.ollama import OLLAMA_CHAT_INTERFACE, OLLAMA_PROMPT_INTERFACE
 from pytest_fcall.backends.interfaces.responses import RESPONSES_INTERFACE
 from pytest_fcall.backends.interfaces.stream import is_stream, media_type, read_stream, stream_of_array
@@ -33,7 +33,7 @@ class _Place(NamedTuple):
 
     path: re.Pattern[str]
     """Matches the end of a path. Its group `model` is the name of the model, where no body says it."""
-    interface: Interface
+    interface: WireInterface
 
 
 _PLACES = (
@@ -58,7 +58,7 @@ _WITHOUT_CALLS = re.compile(
 """Paths of which no answer makes a call: embeddings, lists of models, files, speech and the like."""
 
 
-def interface_of(path: str) -> Interface | None:
+def interface_of(path: str) -> WireInterface | None:
     """The interface that is served at this path; None if none that is read."""
     return next((interface for place, interface in _PLACES if place.search(_bare(path))), None)
 
@@ -79,7 +79,7 @@ def _bare(path: str) -> str:
     return path.partition("?")[0].rstrip("/")
 
 
-def answer_fault(interface: Interface | None, answer: HttpAnswer) -> str:
+def answer_fault(interface: WireInterface | None, answer: HttpAnswer) -> str:
     """The reason why an answer with a status below 400 is not a whole one of its interface; empty for one that is.
 
     Without an interface, JSON must be whole, and any other body passes.
@@ -94,7 +94,7 @@ def answer_fault(interface: Interface | None, answer: HttpAnswer) -> str:
     return fault if len(fault) <= _LONGEST_FAULT else f"{fault[:_LONGEST_FAULT]}…"
 
 
-def _fault_of(interface: Interface, body: bytes) -> str:
+def _fault_of(interface: WireInterface, body: bytes) -> str:
     data = parse_body(body)
     if isinstance(data, list) and interface is GEMINI_INTERFACE:
         return interface.whole_stream_fault(stream_of_array(data))
@@ -129,7 +129,7 @@ def read_recording(unread: UnreadRecording) -> Recording:
     return Recording(unread.case, unread.digest, unread.request, reply, unread.recorded, unread.http_answer)
 
 
-def _reply(interface: Interface | None, answer: HttpAnswer) -> Reply:
+def _reply(interface: WireInterface | None, answer: HttpAnswer) -> Reply:
     if interface is None:
         return Reply()
     if is_stream(answer.content_type):

@@ -25,7 +25,7 @@ from pytest_fcall.backends.processes.locks import lock
 from pytest_fcall.backends.processes.protocol import (
     IDLE_SECONDS,
     ClientConnections,
-    Frame,
+    MessageFrame,
     encode_frame,
     failure_to_data,
     read_frame,
@@ -77,7 +77,7 @@ class Keeper:
         self._lock: sqlite3.Connection | None = None
         """Held until this process ends."""
         self._server: ServerProcess | None = None
-        self._starting: asyncio.Task[Frame] | None = None
+        self._starting: asyncio.Task[MessageFrame] | None = None
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Report the address and the end of the server to a client, until the client leaves."""
@@ -106,7 +106,7 @@ class Keeper:
             end = {"failure": "model", "text": await self._server.ended()}
             await send_frame(writer, encode_frame(end))
 
-    async def _start(self) -> Frame:
+    async def _start(self) -> MessageFrame:
         try:
             self._lock = await asyncio.to_thread(lock, self._folder / "server", _LOCK_SECONDS)
             self._server = await start_server(self._command)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_fcall.backends.processes.launcher import Launcher, users_folder
-from pytest_fcall.backends.processes.protocol import Frame, read_frame
+from pytest_fcall.backends.processes.protocol import MessageFrame, read_frame
 from pytest_fcall.backends.servers.command import Command
 from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.core.json_data import as_mapping, required_field
@@ -91,11 +91,11 @@ class SharedServer:
     async def _watch(self, reader: asyncio.StreamReader) -> None:
         self._end_message = self._message(await _next_frame(reader))
 
-    def _message(self, frame: Frame) -> str:
+    def _message(self, frame: MessageFrame) -> str:
         return f"{frame.get('text')}; {self._launcher.end_of_log(cause_known=True)}"
 
 
-async def _next_frame(reader: asyncio.StreamReader) -> Frame:
+async def _next_frame(reader: asyncio.StreamReader) -> MessageFrame:
     try:
         return await read_frame(reader)
     except EOFError:

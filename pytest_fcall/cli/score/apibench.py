@@ -25,7 +25,7 @@ from pytest_fcall.suites.apibench.original_rule import (
 from pytest_fcall.suites.apibench.strict_rule import StrictRule, finding_of_answer, parse_checked
 from pytest_fcall.suites.json_files import BrokenRow, find_file
 
-CheckedArguments: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+ArgumentRules: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 _NO_PARSER_NOTE = """\
 fcall score: the parser of the original scripts is not installed; some answers with broken code may be judged otherwise.
@@ -94,7 +94,7 @@ class ApiBenchJudge(RowJudge):
 
     api_db: Path
     parser: Path | None
-    checked: CheckedArguments
+    checked: ArgumentRules
     totals: bool
 
     def judge(self, row: Mapping[str, Json]) -> RowVerdict:
@@ -160,7 +160,7 @@ def _read_hub(folder: Path, hub: str) -> tuple[ApiEntry, ...] | None:
 
 @lru_cache(maxsize=8)
 def _rules(
-    folder: Path, parser: Path | None, checked: CheckedArguments, hub: str
+    folder: Path, parser: Path | None, checked: ArgumentRules, hub: str
 ) -> tuple[OriginalRule, StrictRule] | None:
     """The original and the strict rule of a hub; None where the folder has no database of it."""
     apis = _read_hub(folder, hub)

@@ -17,7 +17,7 @@ from pytest_fcall.suites.bfcl.answers import (
     UNKNOWN_HANDLER,
     BfclAnswer,
     Handler,
-    Source,
+    ResultSource,
     as_answer_row,
     category_of_id,
     read_answer,
@@ -106,7 +106,7 @@ class BfclRowJudge(RowJudge):
     has_two_profiles: ClassVar = True
 
     cases: Path
-    source: Source
+    source: ResultSource
     asked: Handler = UNKNOWN_HANDLER
     """The handler as the command line has it."""
     handler: Handler = UNKNOWN_HANDLER

@@ -34,7 +34,7 @@ _ORDINARY_BITS: Final = 0o1777
 
 Change: TypeAlias = Callable[[str], None]
 """Changes the file at a path."""
-Answer: TypeAlias = Callable[["_Question"], None]
+Responder: TypeAlias = Callable[["_Question"], None]
 """Does what a question asks for. Raises OSError."""
 
 
@@ -100,7 +100,7 @@ def answer_questions(listener: int, folder: str) -> None:
                 ioctl(listener, _SEND, _ANSWER.pack(question.id, 0, -_error_of(question, calls), 0))
 
 
-def _error_of(question: _Question, calls: Mapping[int, Answer]) -> int:
+def _error_of(question: _Question, calls: Mapping[int, Responder]) -> int:
     """Do what is asked; 0 where it was done."""
     try:
         calls[question.number](question)
@@ -111,14 +111,14 @@ def _error_of(question: _Question, calls: Mapping[int, Answer]) -> int:
     return 0
 
 
-def _calls() -> Mapping[int, Answer]:
+def _calls() -> Mapping[int, Responder]:
     """The attributes that each of `system_calls.ATTRIBUTES` asks for, by its number here."""
     column = ("x86_64", "aarch64").index(platform.machine())
     numbers = {name: both[column] for name, both in system_calls.ATTRIBUTES.items() if both[column] >= 0}
     return MappingProxyType({number: _CALLS[name] for name, number in numbers.items()})
 
 
-def _chmod(base: int | None, path: int | None, mode: int, flags: int | None = None) -> Answer:
+def _chmod(base: int | None, path: int | None, mode: int, flags: int | None = None) -> Responder:
     """The answer to a call that changes a mode. Each parameter is the place of an argument; None where it has none."""
 
     def ask(question: _Question) -> None:
@@ -128,7 +128,7 @@ def _chmod(base: int | None, path: int | None, mode: int, flags: int | None = No
     return ask
 
 
-def _chown(base: int | None, path: int | None, owner: int, *, follow: int = 0) -> Answer:
+def _chown(base: int | None, path: int | None, owner: int, *, follow: int = 0) -> Responder:
     """`follow` is the place of the flags, or minus 1 for a call that never follows a link."""
 
     def ask(question: _Question) -> None:
@@ -141,7 +141,7 @@ def _chown(base: int | None, path: int | None, owner: int, *, follow: int = 0) -
     return ask
 
 
-def _utime(base: int | None, path: int | None, times: int, form: str, flags: int | None = None) -> Answer:
+def _utime(base: int | None, path: int | None, times: int, form: str, flags: int | None = None) -> Responder:
     """`form` says of two moments how they are written: their fractions, if any, in nano- or microseconds."""
 
     def ask(question: _Question) -> None:
@@ -191,7 +191,7 @@ def _signed(number: int) -> int:
     return number - (1 << 32) if number >> 31 else number
 
 
-_CALLS: Final[Mapping[str, Answer]] = MappingProxyType(
+_CALLS: Final[Mapping[str, Responder]] = MappingProxyType(
     {
         "chmod": _chmod(None, 0, 1),
         "fchmod": _chmod(0, None, 1),

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-Numbers: TypeAlias = tuple[int, int]
+CallNumbers: TypeAlias = tuple[int, int]
 """On x86-64 and on 64-bit ARM."""
-CallTable: TypeAlias = Mapping[str, Numbers]
+CallTable: TypeAlias = Mapping[str, CallNumbers]
 
 NEWEST: Final = 462
 """The last call that this table was made with. Libraries do without newer ones on older kernels."""

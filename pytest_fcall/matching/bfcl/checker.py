@@ -50,10 +50,10 @@ def _missing(kind: str, argument: object) -> Objection:
     return objection(f"simple_function_checker:{kind}", message, argument=argument)
 
 
-Calls: TypeAlias = Sequence[Mapping[Any, Any]]
+OfficialCalls: TypeAlias = Sequence[Mapping[Any, Any]]
 
 
-def check_single(case: OfficialCase, calls: Calls) -> Ruling:
+def check_single(case: OfficialCase, calls: OfficialCalls) -> Ruling:
     """Check an answer of one call where there is one function."""
     if len(calls) != 1:
         return _wrong_count("simple_function_checker", 1, calls)
@@ -61,7 +61,7 @@ def check_single(case: OfficialCase, calls: Calls) -> Ruling:
     return check_call(case, function, calls[0], answers) or VALID
 
 
-def check_multiple(case: OfficialCase, calls: Calls) -> Ruling:
+def check_multiple(case: OfficialCase, calls: OfficialCalls) -> Ruling:
     """Check an answer of one call where there are several functions."""
     if len(calls) != len(case.truth):
         return _wrong_count("multiple_function_checker", len(case.truth), calls)
@@ -69,7 +69,7 @@ def check_multiple(case: OfficialCase, calls: Calls) -> Ruling:
     return check_call(case, _function(case, name), calls[0], answers) or VALID
 
 
-def check_parallel(case: OfficialCase, calls: Calls) -> Ruling:
+def check_parallel(case: OfficialCase, calls: OfficialCalls) -> Ruling:
     """Check an answer of several calls in any order.
 
     Each expected call takes the first right call that is left, even if another expected call needs that one.
@@ -108,7 +108,7 @@ def _function(case: OfficialCase, name: str) -> Any:
     return None
 
 
-def _wrong_count(checker: str, wanted: int, calls: Calls) -> Ruling:
+def _wrong_count(checker: str, wanted: int, calls: OfficialCalls) -> Ruling:
     return objection(f"{checker}:wrong_count", f"{len(calls)} calls were made, expected {wanted}")
 
 

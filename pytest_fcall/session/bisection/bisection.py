@@ -12,7 +12,7 @@ from pytest_fcall.bisection.edit import Edit, EditKey
 from pytest_fcall.bisection.patch import question_diff, undo_patch
 from pytest_fcall.bisection.search import Cause, Causes, ErrorBudget, Fails, Trial, fewest_trials, find_causes
 from pytest_fcall.core.files import read_regular
-from pytest_fcall.reporting.bisection import BisectedCase, BisectStatus, Cell, FoundCause, FoundEdit, SearchPlan
+from pytest_fcall.reporting.bisection import BisectedCase, BisectStatus, EditCell, FoundCause, FoundEdit, SearchPlan
 from pytest_fcall.session.bisection.suspect import Allowance, Suspect, no_answer_reason
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _result(
     status: BisectStatus,
     why: str = "",
     causes: Causes | None = None,
-    cells: Mapping[FoundEdit, Cell] | None = None,
+    cells: Mapping[FoundEdit, EditCell] | None = None,
 ) -> BisectedCase:
     edits = suspect.difference.edits
     before, now = suspect.before, suspect.now
@@ -202,13 +202,13 @@ def _found_cause(cause: Cause, edits: Sequence[Edit]) -> FoundCause:
     return FoundCause(members, cause.is_minimal)
 
 
-def cells_of(edits: Sequence[Edit], causes: Sequence[Cause], known: Mapping[Trial, Fails]) -> dict[FoundEdit, Cell]:
+def cells_of(edits: Sequence[Edit], causes: Sequence[Cause], known: Mapping[Trial, Fails]) -> dict[FoundEdit, EditCell]:
     """The findings about each edit."""
     together = {place for cause in causes if cause.is_exact and len(cause.members) > 1 for place in cause.edits}
     return {found_edit(edit): _cell(place, together, known) for place, edit in enumerate(edits)}
 
 
-def _cell(place: int, together: Iterable[int], known: Mapping[Trial, Fails]) -> Cell:
+def _cell(place: int, together: Iterable[int], known: Mapping[Trial, Fails]) -> EditCell:
     alone = known.get(frozenset({place}))
     if alone:
         return "fails"

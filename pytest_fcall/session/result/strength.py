@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_fcall.core.extension import Comparator
     from pytest_fcall.core.values import Json
     from pytest_fcall.matching.context import MatchContexts
-    from pytest_fcall.matching.place import Path
+    from pytest_fcall.matching.place import ValuePath
     from pytest_fcall.tracking.stanza import Stanza
 
 
@@ -35,7 +35,7 @@ def accepted_answer(stanza: Stanza | None) -> AcceptedValues:
     """The answer that a stanza keeps; an empty one where it was wrong."""
     if stanza is None or not stanza.valid:
         return NOTHING_ACCEPTED
-    values: dict[tuple[str, Path], list[Json]] = {}
+    values: dict[tuple[str, ValuePath], list[Json]] = {}
     results: dict[str, CallResult] = {}
     for step in transcript_of(stanza, Reply()).steps:
         for call, result in zip_longest(step.calls.calls, step.results):
@@ -46,7 +46,7 @@ def accepted_answer(stanza: Stanza | None) -> AcceptedValues:
     return AcceptedValues(values, results)
 
 
-def _values(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+def _values(value: Json, path: ValuePath) -> Iterator[tuple[ValuePath, Json]]:
     if path:
         yield path, value
     if isinstance(value, Mapping):

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from pytest_fcall.core.values import Json, path_text
-from pytest_fcall.matching.place import Path
+from pytest_fcall.matching.place import ValuePath
 from pytest_fcall.schema.tool_schema import ToolSchema
 from pytest_fcall.strength.mistakes.values import brief, wrong_values
 from pytest_fcall.strength.samples import declared_schema, fitting_sample
@@ -43,7 +43,7 @@ def wrong_arguments(
 
 
 def _inside(
-    whole: Mapping[str, Json], path: Path, value: Json, schema: ToolSchema | None, words: Sequence[str]
+    whole: Mapping[str, Json], path: ValuePath, value: Json, schema: ToolSchema | None, words: Sequence[str]
 ) -> Iterator[WrongArguments]:
     """Wrong values at every place, from the top down."""
     if len(path) > _DEEPEST:
@@ -61,7 +61,7 @@ def _inside(
             yield from _inside(whole, (*path, index), item, schema, words)
 
 
-def _wrong(mistake: str, path: Path, detail: str, arguments: Mapping[str, Json]) -> WrongArguments:
+def _wrong(mistake: str, path: ValuePath, detail: str, arguments: Mapping[str, Json]) -> WrongArguments:
     return WrongArguments(mistake, path_text(path), detail, arguments)
 
 
@@ -118,12 +118,12 @@ def _flattened(arguments: Mapping[str, Json]) -> Iterator[WrongArguments]:
         yield _wrong("nesting changed", (), "all arguments inside one", {"arguments": dict(arguments)})
 
 
-def with_value(whole: Json, path: Path, value: Json) -> dict[str, Json]:
+def with_value(whole: Json, path: ValuePath, value: Json) -> dict[str, Json]:
     """A copy with another value at a path."""
     return _changed(whole, path, lambda _: value)  # type: ignore[return-value]  # arguments are an object
 
 
-def without_value(whole: Json, path: Path) -> dict[str, Json]:
+def without_value(whole: Json, path: ValuePath) -> dict[str, Json]:
     """A copy without the key at the end of a path."""
     *above, last = path
 
@@ -133,7 +133,7 @@ def without_value(whole: Json, path: Path) -> dict[str, Json]:
     return _changed(whole, tuple(above), drop)  # type: ignore[return-value]  # arguments are an object
 
 
-def _changed(whole: Json, path: Path, change: Callable[[Json], Json]) -> Json:
+def _changed(whole: Json, path: ValuePath, change: Callable[[Json], Json]) -> Json:
     if not path:
         return change(whole)
     first, *rest = path

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-Kind: TypeAlias = Literal["calls", "dialogue", "problem", "agent"]
+QuestionKind: TypeAlias = Literal["calls", "dialogue", "problem", "agent"]
 
 LANGUAGES: Final[Mapping[str, str]] = MappingProxyType({"en": "English", "zh": "Chinese"})
 
@@ -19,7 +19,7 @@ class QuestionCategory:
     name: str
     column: str
     """Its name in the original's table of scores."""
-    kind: Kind = "calls"
+    kind: QuestionKind = "calls"
     """The subject of a verdict: calls, those of a turn of a dialogue, a problem to be named, or the end of a task."""
 
 

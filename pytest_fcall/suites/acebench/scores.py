@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from pytest_fcall.core.extension import Figure
 from pytest_fcall.suites.acebench.categories import CATEGORIES, LANGUAGES, QuestionCategory, read_id
 
-Tallies: TypeAlias = Mapping[str, tuple[int, int]]
+AceBenchTallies: TypeAlias = Mapping[str, tuple[int, int]]
 """The numbers of right answers and of all answers, by the id of the case, which begins with the language."""
 
 _ATOM: Final = ("bool", "enum", "number", "list", "object_deep", "object_short")
@@ -46,7 +46,7 @@ Group: TypeAlias = tuple[str, str]
 """A category, and in it the number of a dialogue, or nothing."""
 
 
-def figures(tallies: Tallies) -> list[Figure]:
+def figures(tallies: AceBenchTallies) -> list[Figure]:
     """Return the figures of a run, which asks no agents: the original counts what it lacks as wrong."""
     found = []
     for language in LANGUAGES:
@@ -56,7 +56,7 @@ def figures(tallies: Tallies) -> list[Figure]:
     return found
 
 
-def _groups(language: str, tallies: Tallies) -> Mapping[Group, tuple[int, int]]:
+def _groups(language: str, tallies: AceBenchTallies) -> Mapping[Group, tuple[int, int]]:
     counted: dict[Group, tuple[int, int]] = {}
     for id_, (right, asked) in tallies.items():
         named = read_id(id_)

@@ -33,7 +33,7 @@ from pytest_fcall.suites.acebench.files import (
     read_questions,
 )
 from pytest_fcall.suites.acebench.rule import MARKS, UNREADABLE, judge_answer, judge_decoded, without_number
-from pytest_fcall.suites.acebench.scores import COLUMNS, Tallies, figures
+from pytest_fcall.suites.acebench.scores import COLUMNS, AceBenchTallies, figures
 from pytest_fcall.suites.json_files import broken_case, required_path
 
 SETTINGS: Final[Mapping[str, Json]] = MappingProxyType({"temperature": 0.7, "max_tokens": 1200})
@@ -88,7 +88,7 @@ class AceBenchSuite:
         for name in parts_of(part):
             yield from map(_plain, _read(name, path, _question_messages))
 
-    def case_figures(self, tallies: Tallies) -> Sequence[Figure]:
+    def case_figures(self, tallies: AceBenchTallies) -> Sequence[Figure]:
         """Return the original's scores for each language."""
         return figures(tallies)
 

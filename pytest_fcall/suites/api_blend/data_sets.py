@@ -18,8 +18,8 @@ from pytest_fcall.decoding.strict_json import NotJson, parse_json
 from pytest_fcall.suites.json_files import BrokenRow, list_field, text_field
 from pytest_fcall.suites.toolbench.apis import Booking, HomeSearch
 
-Format: TypeAlias = Literal["json", "topv2", "sgd", "toolqa", "toolllm", "api_bank", "toolalpaca", "toolbench"]
-Notation: TypeAlias = Literal["json", "topv2", "sgd", "toolqa", "python", "lines"]
+DataFormat: TypeAlias = Literal["json", "topv2", "sgd", "toolqa", "toolllm", "api_bank", "toolalpaca", "toolbench"]
+CallNotation: TypeAlias = Literal["json", "topv2", "sgd", "toolqa", "python", "lines"]
 
 _NAME_SCORES: Final = ("api_f1", "lcs_f1")
 _ALL_SCORES: Final = ("api_f1", "parameter_f1", "lcs_f1")
@@ -30,8 +30,8 @@ class DataSet:
     """One data set."""
 
     name: str
-    format: Format
-    notation: Notation
+    format: DataFormat
+    notation: CallNotation
     decoder: str
     names_only: bool = False
     """Whether the right answers have no arguments."""
@@ -115,7 +115,7 @@ class Sample:
     """The offered functions; if empty, those of the whole data set."""
 
 
-Samples: TypeAlias = Iterator[Sample | BrokenRow]
+SampleRows: TypeAlias = Iterator[Sample | BrokenRow]
 
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.:-]+")
 _API_REQUEST: Final = re.compile(r"API-Request:\s*(?P<call>\[.*\])", re.DOTALL)
@@ -134,7 +134,7 @@ _TOOLBENCH_TOOLS: Final = tuple(
 )
 
 
-def read_samples(kind: Format, row: Json) -> Samples:
+def read_samples(kind: DataFormat, row: Json) -> SampleRows:
     """Yield the samples of a row, or the faults of single questions in it. Raises BrokenRow for an invalid row."""
     if not isinstance(row, Mapping):
         raise BrokenRow("expected a JSON object")
@@ -258,7 +258,7 @@ def _read_toolbench(row: Mapping[str, Json]) -> Iterator[Sample]:
     yield Sample(text_field(row, "prompt"), paths)
 
 
-def _read_toolalpaca(row: Mapping[str, Json]) -> Samples:
+def _read_toolalpaca(row: Mapping[str, Json]) -> SampleRows:
     """ToolAlpaca: several questions with one right answer each. A broken question does not affect the others."""
     match row:
         case {"Instructions": list(texts), "Golden_Answers": list(answers), **rest} if len(texts) == len(answers):
@@ -307,7 +307,7 @@ def _known_or_unknown(value: Json) -> Json:
     return value
 
 
-_READERS: Final[Mapping[Format, Callable[[Mapping[str, Json]], Samples]]] = MappingProxyType(
+_READERS: Final[Mapping[DataFormat, Callable[[Mapping[str, Json]], SampleRows]]] = MappingProxyType(
     {
         "json": _read_slot_lists,
         "topv2": _read_topv2,

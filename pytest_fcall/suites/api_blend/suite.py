@@ -22,8 +22,8 @@ from pytest_fcall.suites.api_blend.data_sets import (
     DATA_SETS,
     DOMAINS,
     NAMELESS_ARGUMENT,
+    CallNotation,
     DataSet,
-    Notation,
     Sample,
     SetPart,
     UnknownValue,
@@ -40,7 +40,7 @@ _TASK: Final = (
     "Given the APIs and Slots below, sequence them in the order in which they have to be called to answer the "
     "following query."
 )
-_FORMS: Final[Mapping[Notation, str]] = MappingProxyType(
+_FORMS: Final[Mapping[CallNotation, str]] = MappingProxyType(
     {
         "json": '[{"API": "name", "Parameters": {"slot": ["value"]}}]',
         "topv2": 'NAME(SLOT = "value"), NAME(SLOT = "value")',
@@ -243,7 +243,7 @@ def _count(files: SetFiles) -> int:
 
 
 def _instruction_text(
-    notation: Notation, apis: Sequence[str], slots: Sequence[str], examples: Sequence[Sample], question: str
+    notation: CallNotation, apis: Sequence[str], slots: Sequence[str], examples: Sequence[Sample], question: str
 ) -> str:
     """Return a prompt: the APIs, the slots in one list, demonstrations, and the question.
 
@@ -260,7 +260,7 @@ def _instruction_text(
     return "\n".join((*lines, f"Query: {question}", "Answer:"))
 
 
-def calls_text(notation: Notation, calls: Sequence[Call]) -> str:
+def calls_text(notation: CallNotation, calls: Sequence[Call]) -> str:
     """Return calls in a notation."""
     return _WRITERS[notation](calls)
 
@@ -299,6 +299,6 @@ def _lines(calls: Sequence[Call]) -> str:
     return "\n".join(map(call_source, calls))
 
 
-_WRITERS: Final[Mapping[Notation, Callable[[Sequence[Call]], str]]] = MappingProxyType(
+_WRITERS: Final[Mapping[CallNotation, Callable[[Sequence[Call]], str]]] = MappingProxyType(
     {"json": _json, "topv2": _topv2, "sgd": _sgd, "toolqa": _toolqa, "python": calls_source, "lines": _lines}
 )

@@ -26,16 +26,16 @@ from pytest_fcall.suites.apibench.documented_figures import (
 
 Fulfilment: TypeAlias = Literal["met", "unmet", "not judged"]
 Tag: TypeAlias = Literal["parameter_count", "accuracy_bound"]
-Relation: TypeAlias = Literal["at least", "more than", "at most", "less than"]
+BoundRelation: TypeAlias = Literal["at least", "more than", "at most", "less than"]
 
 PARAMETERS: Final = "parameters"
 _LONGEST: Final = 20_000
 _NEAR: Final = 200
 """The characters before and behind a number in which its meaning is looked for."""
-_COMPARE: Final[Mapping[Relation, Callable[[Decimal, Decimal], bool]]] = MappingProxyType(
+_COMPARE: Final[Mapping[BoundRelation, Callable[[Decimal, Decimal], bool]]] = MappingProxyType(
     {"at least": ge, "more than": gt, "at most": le, "less than": lt}
 )
-_BEFORE: Final[Mapping[Relation, str]] = MappingProxyType(
+_BEFORE: Final[Mapping[BoundRelation, str]] = MappingProxyType(
     {
         "at least": "at least|no less than|not less than|no lower than|a minimum of|>=|≥|reach|reaches|reaching|achieve"
         "|achieves|achieving|attain|attains|attaining",
@@ -44,7 +44,7 @@ _BEFORE: Final[Mapping[Relation, str]] = MappingProxyType(
         "less than": "less than|fewer than|lower than|smaller than|under|below|<",
     }
 )
-_AFTER: Final[Mapping[Relation, str]] = MappingProxyType(
+_AFTER: Final[Mapping[BoundRelation, str]] = MappingProxyType(
     {
         "at least": r"\s*\+|\s+(?:or|and) (?:more|higher|better|above|greater)\b",
         "at most": r"\s+(?:or|and) (?:less|fewer|lower|below|smaller)\b",
@@ -113,7 +113,7 @@ class FigureBound:
 
     figure: str
     """`parameters`, or a metric."""
-    relation: Relation
+    relation: BoundRelation
     bound: Decimal
     data: str = ""
     """The data set; empty for any."""
@@ -272,13 +272,13 @@ def _data_before(metric: re.Match[str]) -> str:
     return _NO_DATA.sub("", metric["data"] or "", count=1)
 
 
-def _relation(found: re.Match[str], after: str) -> tuple[Relation | None, str]:
+def _relation(found: re.Match[str], after: str) -> tuple[BoundRelation | None, str]:
     """The kind of a bound, and the text behind."""
     own = found["relation"]
     return (_RELATIONS[own.lower()], after) if own else _relation_after(after)
 
 
-def _relation_after(text: str) -> tuple[Relation | None, str]:
+def _relation_after(text: str) -> tuple[BoundRelation | None, str]:
     for relation, pattern in _AFTER.items():
         if found := re.match(pattern, text, re.IGNORECASE):
             return relation, text[found.end() :]

@@ -19,7 +19,7 @@ from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message, is_strings
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.suites.bfcl.answers import BfclAnswer, Form, readable_sources
+from pytest_fcall.suites.bfcl.answers import AnswerForm, BfclAnswer, readable_sources
 from pytest_fcall.suites.bfcl.cases import messages_of
 from pytest_fcall.suites.bfcl.categories import Category
 from pytest_fcall.suites.bfcl.function_docs import ClassDocuments, Document, native_tool, read_package_rows
@@ -67,7 +67,7 @@ class AgenticJudge:
         noted = tuple(replace(reason, message=f"{reason.message}; {note}") for reason in verdict.reasons)
         return replace(verdict, reasons=noted) if note else verdict
 
-    def verdict_on_result(self, result: Json, form: Form) -> Verdict:
+    def verdict_on_result(self, result: Json, form: AnswerForm) -> Verdict:
         """Judge a stored result: a list of one turn, which is a list of replies."""
         if not isinstance(result, list) or len(result) != 1:
             return _wrong("inference_error", "malformed", "The answer is not a list of one turn")

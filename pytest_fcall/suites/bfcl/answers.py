@@ -17,14 +17,14 @@ from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, PromptFormat, fo
 from pytest_fcall.suites.bfcl.source_calls import official_call_source
 from pytest_fcall.suites.json_files import BrokenRow, boolean_field, string_field
 
-Source: TypeAlias = Literal["auto", "raw", "decoded"]
-Form: TypeAlias = Literal["fc", "prompt", "text", "decoded", "undecodable"]
+ResultSource: TypeAlias = Literal["auto", "raw", "decoded"]
+AnswerForm: TypeAlias = Literal["fc", "prompt", "text", "decoded", "undecodable"]
 
-FORM_BY_DECODER: Mapping[str, Form] = MappingProxyType({"fc_json": "fc", "prompt_default": "prompt"})
+FORM_BY_DECODER: Mapping[str, AnswerForm] = MappingProxyType({"fc_json": "fc", "prompt_default": "prompt"})
 """The official decoders of rows, for native calls and for prompts."""
 ANSWER_DECODERS = (*FORM_BY_DECODER, *DECODERS)
 """The decoders that a row may name to have its `raw` read."""
-FORM_BY_STYLE: Mapping[object, Form] = MappingProxyType({"FC": "fc", "prompt": "prompt", "calls": "decoded"})
+FORM_BY_STYLE: Mapping[object, AnswerForm] = MappingProxyType({"FC": "fc", "prompt": "prompt", "calls": "decoded"})
 _FORGIVING = frozenset({"hermes", "qwen_coder", "functiongemma"})
 """The formats whose official decoders find no call where none can be read; others fail."""
 
@@ -38,7 +38,7 @@ class BfclAnswer:
     it is the text that a decoder failed on, if the row has it.
     """
 
-    form: Form
+    form: AnswerForm
     content: object
     underscored: bool = False
     """Whether the names of tools had underscores in place of dots."""
@@ -65,7 +65,7 @@ class Handler:
 UNKNOWN_HANDLER = Handler()
 
 
-def read_answer(row: Mapping[str, Json], source: Source = "auto", known: Handler = UNKNOWN_HANDLER) -> BfclAnswer:
+def read_answer(row: Mapping[str, Json], source: ResultSource = "auto", known: Handler = UNKNOWN_HANDLER) -> BfclAnswer:
     """Read the answer of a row. Raises BrokenRow without an answer.
 
     `source` chooses between the raw and the decoded answer of a row that has both.
@@ -105,7 +105,7 @@ def decode_text(answer: BfclAnswer) -> list[object]:
     return [{call.name: dict(call.arguments)} for call in calls.calls]
 
 
-def _form(row: Mapping[str, Json]) -> Form:
+def _form(row: Mapping[str, Json]) -> AnswerForm:
     """The form by the decoder, or by the style if the row names no decoder."""
     if row.get("decoder") is not None:
         name = string_field(row, "decoder")

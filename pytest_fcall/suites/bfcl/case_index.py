@@ -11,7 +11,7 @@ from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge, agentic_judge_of
-from pytest_fcall.suites.bfcl.answers import FORM_BY_STYLE, Form, category_of_id
+from pytest_fcall.suites.bfcl.answers import FORM_BY_STYLE, AnswerForm, category_of_id
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, FORMATS, judged_row
 from pytest_fcall.suites.bfcl.executable import ExecutedJudge, is_executable, start_function_process
@@ -222,7 +222,7 @@ def verdict_row(row: Mapping[str, Json], verdict: Verdict) -> dict[str, Json]:
     }
 
 
-def result_form(result: Json) -> Form:
+def result_form(result: Json) -> AnswerForm:
     """Return the form of a stored conversation: lists are native calls, or decoded ones if they hold source."""
     turns = result if isinstance(result, list) else []
     lists = [reply for turn in turns if isinstance(turn, list) for reply in turn if isinstance(reply, list)]

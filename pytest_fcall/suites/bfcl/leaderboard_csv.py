@@ -33,9 +33,9 @@ OVERALL_FILE: Final = "data_overall.csv"
 MEASURED: Final = ("latency", "input_token_count", "output_token_count")
 """The fields of a result that were measured, in the order of `ModelScores`."""
 
-Cell: TypeAlias = float | str | None
+CsvCell: TypeAlias = float | str | None
 """A share; text as it is written; None for what is not known."""
-Line: TypeAlias = dict[str, Cell]
+CsvLine: TypeAlias = dict[str, CsvCell]
 """The cells of a model, by column."""
 
 _FORMAT_COLUMNS: Final = ("Format Sensitivity Max Delta", "Format Sensitivity Standard Deviation")
@@ -125,8 +125,8 @@ def csv_files(models: Sequence[ModelScores], known: KnownModels) -> Iterator[tup
 def _current_files(models: Sequence[ModelScores], known: KnownModels) -> Iterator[tuple[str, str]]:
     shares = {model.name: leaderboard_shares(model.tallies) for model in models}
     facts = {model.name: known.get(model.name) or _unknown(model.name) for model in models}
-    titles: Mapping[str, Line] = {name: {"Model": each.title} for name, each in facts.items()}
-    overall: list[Line] = [
+    titles: Mapping[str, CsvLine] = {name: {"Model": each.title} for name, each in facts.items()}
+    overall: list[CsvLine] = [
         {
             **overall_cells(shares[model.name], model.tallies),
             **titles[model.name],
@@ -140,13 +140,13 @@ def _current_files(models: Sequence[ModelScores], known: KnownModels) -> Iterato
     ]
     yield OVERALL_FILE, table_text(OVERALL_COLUMNS, "Overall Acc", overall)
     for name, cells_of in _PARTS.items():
-        lines: list[Line] = [{**titles[each], **cells_of(shares[each])} for each in shares]
+        lines: list[CsvLine] = [{**titles[each], **cells_of(shares[each])} for each in shares]
         yield f"data_{name}.csv", table_text(("Rank", *lines[0]), [*lines[0]][1], lines)
-    formats: list[Line] = [{**titles[model.name], **_format_cells(model.tallies)} for model in models]
+    formats: list[CsvLine] = [{**titles[model.name], **_format_cells(model.tallies)} for model in models]
     yield "data_format_sensitivity.csv", table_text(("Rank", *formats[0]), _FORMAT_COLUMNS[0], formats)
 
 
-def overall_cells(shares: LeaderboardShares, tallies: Tallies) -> Line:
+def overall_cells(shares: LeaderboardShares, tallies: Tallies) -> CsvLine:
     """Return the shares of a line in the overall table."""
     of = shares.categories
     return {
@@ -163,7 +163,7 @@ def overall_cells(shares: LeaderboardShares, tallies: Tallies) -> Line:
     }
 
 
-def first_cells(model: ModelScores, known: KnownModels) -> Line:
+def first_cells(model: ModelScores, known: KnownModels) -> CsvLine:
     """Return the line of a model in the table of the first version; what a thousand calls cost then is not known."""
     of = category_shares(model.tallies)
     facts = known.get(model.name) or _unknown(model.name)
@@ -223,7 +223,7 @@ def _reason(category: str) -> str:
     return known.note if known and judged_otherwise else ""
 
 
-def _non_live_cells(shares: LeaderboardShares) -> Line:
+def _non_live_cells(shares: LeaderboardShares) -> CsvLine:
     of = shares.categories
     return {
         "Non-Live Overall Acc": shares.non_live.value,
@@ -239,7 +239,7 @@ def _non_live_cells(shares: LeaderboardShares) -> Line:
     }
 
 
-def _live_cells(shares: LeaderboardShares) -> Line:
+def _live_cells(shares: LeaderboardShares) -> CsvLine:
     of = shares.categories
     return {
         "Live Overall Acc": shares.live.value,
@@ -253,13 +253,13 @@ def _live_cells(shares: LeaderboardShares) -> Line:
     }
 
 
-def _multi_turn_cells(shares: LeaderboardShares) -> Line:
+def _multi_turn_cells(shares: LeaderboardShares) -> CsvLine:
     titles = {"base": "Base", "miss_func": "Miss Func", "miss_param": "Miss Param", "long_context": "Long Context"}
     own = {title: shares.categories[f"multi_turn_{name}"].known for name, title in titles.items()}
     return {"Multi Turn Overall Acc": shares.multi_turn.value, **own}
 
 
-def _agentic_cells(shares: LeaderboardShares) -> Line:
+def _agentic_cells(shares: LeaderboardShares) -> CsvLine:
     of = shares.categories
     return {
         "Agentic Overall Acc": shares.agentic.value,
@@ -278,7 +278,7 @@ _PARTS: Final = MappingProxyType(
 )
 
 
-def _format_cells(tallies: Tallies) -> Line:
+def _format_cells(tallies: Tallies) -> CsvLine:
     shares = {each.config: tallies.get(each.category, (0, 0)) for each in FORMATS}
     return {
         **dict(zip(_FORMAT_COLUMNS, _spread(tallies), strict=True)),
@@ -342,10 +342,10 @@ def _percentile_95(seconds: Sequence[float]) -> float:
     return round(value * 100) / 100
 
 
-def table_text(columns: Sequence[str], sorted_by: str, lines: Iterable[Line]) -> str:
+def table_text(columns: Sequence[str], sorted_by: str, lines: Iterable[CsvLine]) -> str:
     """Return the text of a table, best line first; the unknown comes last."""
 
-    def order(line: Line) -> float:
+    def order(line: CsvLine) -> float:
         cell = line.get(sorted_by)
         return -1 if cell is None else float(cell)
 
@@ -355,7 +355,7 @@ def table_text(columns: Sequence[str], sorted_by: str, lines: Iterable[Line]) ->
     return "\n".join(map(",".join, cells))
 
 
-def cell_text(cell: Cell) -> str:
+def cell_text(cell: CsvCell) -> str:
     """Return a cell as it is written. The harness quotes none, so that a comma in a name would part it."""
     if isinstance(cell, str):
         return " ".join(cell.replace(",", " ").splitlines())

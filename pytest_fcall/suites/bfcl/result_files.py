@@ -24,7 +24,7 @@ from pytest_fcall.suites.bfcl.leaderboard_csv import (
     LATENCY_COLUMNS,
     OVERALL_COLUMNS,
     UNKNOWN,
-    Line,
+    CsvLine,
     cell_text,
     latency_cells,
     measured_numbers,
@@ -33,7 +33,7 @@ from pytest_fcall.suites.bfcl.leaderboard_csv import (
 from pytest_fcall.suites.bfcl.multi_turn.conversations import MultiTurnJudge, closing_texts
 from pytest_fcall.suites.json_files import BrokenRow, parse_record
 
-ResultRow: TypeAlias = Mapping[str, Json]
+BfclResultRow: TypeAlias = Mapping[str, Json]
 """One answer: `category`, `native`, the row `result`, and under `wrong` the columns that a row of scores adds."""
 ReadText: TypeAlias = Callable[[str], "str | None"]
 """Returns the text of a file in the folder, by its path; None if there is no such file."""
@@ -140,7 +140,7 @@ def _step_result(case: Case, step: Step) -> Json:
 
 
 def model_files(
-    model: str, rows: Sequence[ResultRow], merged: Sequence[ResultRow] | None = None
+    model: str, rows: Sequence[BfclResultRow], merged: Sequence[BfclResultRow] | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield the paths and texts of the files for the categories of `rows`; `merged` adds rows of earlier runs."""
     name = _official_model_name(model, rows)
@@ -154,7 +154,7 @@ def model_files(
 
 
 def score_table(
-    models: Mapping[str, Sequence[ResultRow]],
+    models: Mapping[str, Sequence[BfclResultRow]],
     costs: Mapping[str, float | None],
     earlier: Sequence[Mapping[str, str]] = (),
 ) -> tuple[str, str]:
@@ -165,7 +165,7 @@ def score_table(
     return _TABLE_PATH, "\n".join(map(",".join, cells)) + "\n"
 
 
-def _official_model_name(model: str, rows: Sequence[ResultRow]) -> str:
+def _official_model_name(model: str, rows: Sequence[BfclResultRow]) -> str:
     return f"{model}{_NATIVE_SUFFIX}" if all(row["native"] for row in rows) else model
 
 
@@ -175,12 +175,12 @@ def _path_stem(name: str, category: str) -> str:
     return f"{folder}/{_group(category)}/BFCL_v4_{category}"
 
 
-def _file_category(row: ResultRow) -> str:
+def _file_category(row: BfclResultRow) -> str:
     """The category of a row's file. All prompt formats, which are categories here, share one file."""
     return str(row["category"]).partition("/")[0]
 
 
-def _earlier_results(rows: Sequence[ResultRow]) -> list[ResultRow]:
+def _earlier_results(rows: Sequence[BfclResultRow]) -> list[BfclResultRow]:
     """The results of earlier conversations, each once, though several processes may have had it."""
     listed = [earlier for row in rows if isinstance(earlier := row.get("earlier"), list)]
     by_id = {str(mapping_or_empty(each).get("id")): mapping_or_empty(each) for earlier in listed for each in earlier}
@@ -197,7 +197,7 @@ def _group(category: str) -> str:
     return next((group for group in ("live", "multi_turn") if category.startswith(group)), "non_live")
 
 
-def _scores(model: str, category: str, rows: Sequence[ResultRow]) -> Iterator[ResultRow]:
+def _scores(model: str, category: str, rows: Sequence[BfclResultRow]) -> Iterator[BfclResultRow]:
     right = sum("wrong" not in row for row in rows)
     judged = ((str(mapping_or_empty(row["result"])["id"]), "wrong" not in row) for row in rows)
     spread = format_scores_header(judged) if category == FORMAT_CATEGORY else {}
@@ -215,14 +215,14 @@ def _scores(model: str, category: str, rows: Sequence[ResultRow]) -> Iterator[Re
             }
 
 
-def _table_line(model: str, rows: Sequence[ResultRow], cost: float | None) -> dict[str, str]:
+def _table_line(model: str, rows: Sequence[BfclResultRow], cost: float | None) -> dict[str, str]:
     tallies = {
         category: (sum("wrong" not in row for row in own), len(own))
         for category in dict.fromkeys(str(row["category"]) for row in rows)
         if (own := [row for row in rows if row["category"] == category])
     }
     seconds = [number for row in rows for number in measured_numbers(mapping_or_empty(row["result"])["latency"])]
-    cells: Line = {
+    cells: CsvLine = {
         **overall_cells(leaderboard_shares(tallies), tallies),
         "Model": _official_model_name(model, rows),
         "Total Cost ($)": None if cost is None else f"{cost:.2f}",
@@ -235,11 +235,11 @@ def _overall(line: Mapping[str, str]) -> float:
     return float(line["Overall Acc"].removesuffix("%"))
 
 
-def _json_lines(rows: Iterator[ResultRow] | Sequence[ResultRow]) -> str:
+def _json_lines(rows: Iterator[BfclResultRow] | Sequence[BfclResultRow]) -> str:
     return "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
 
 
-def with_earlier_rows(model: str, rows: Sequence[ResultRow], read_text: ReadText) -> list[ResultRow]:
+def with_earlier_rows(model: str, rows: Sequence[BfclResultRow], read_text: ReadText) -> list[BfclResultRow]:
     """Return the rows of a model with those of its files that this run did not ask, in the order of their ids.
 
     A result file without a readable score file is ignored, since its verdicts are unknown.
@@ -250,7 +250,7 @@ def with_earlier_rows(model: str, rows: Sequence[ResultRow], read_text: ReadText
     return sorted([*unasked, *rows], key=_row_order) if unasked else [*rows]
 
 
-def earlier_table_lines(models: Mapping[str, Sequence[ResultRow]], read_text: ReadText) -> list[Mapping[str, str]]:
+def earlier_table_lines(models: Mapping[str, Sequence[BfclResultRow]], read_text: ReadText) -> list[Mapping[str, str]]:
     """Return the lines of the existing table for models that this run did not ask."""
     asked = {_official_model_name(model, rows) for model, rows in models.items()}
     lines = csv.DictReader((read_text(_TABLE_PATH) or "").splitlines(), restval=UNKNOWN)
@@ -262,7 +262,7 @@ def earlier_table_lines(models: Mapping[str, Sequence[ResultRow]], read_text: Re
     ]
 
 
-def _earlier_rows(name: str, read_text: ReadText) -> Iterator[ResultRow]:
+def _earlier_rows(name: str, read_text: ReadText) -> Iterator[BfclResultRow]:
     for category in CATEGORIES:
         stem = _path_stem(name, category)
         results, scores = (read_text(f"{kind}/{stem}_{kind}.json") for kind in ("result", "score"))
@@ -290,15 +290,15 @@ def _parse_records(text: str) -> list[Mapping[str, Json]]:
     return [parse_record(line.encode()) for line in text.splitlines() if line.strip()]
 
 
-def _row_key(row: ResultRow) -> tuple[str, str]:
+def _row_key(row: BfclResultRow) -> tuple[str, str]:
     return _file_category(row), _row_id(row)
 
 
-def _row_order(row: ResultRow) -> tuple[str, list[int]]:
+def _row_order(row: BfclResultRow) -> tuple[str, list[int]]:
     return _file_category(row), [int(number) for number in re.findall(r"[0-9]{1,9}", _row_id(row))]
 
 
-def _row_id(row: ResultRow) -> str:
+def _row_id(row: BfclResultRow) -> str:
     result = row["result"]
     return str(result.get("id")) if isinstance(result, Mapping) else ""
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from pytest_fcall.conversation.score_formulas import (
     ExpectedPath,
-    Grade,
     GradedParts,
+    PartialGrade,
     closest_path,
     grade_answer,
     grade_functions,
@@ -60,7 +60,7 @@ class MannheimScore:
 
     functions: GradedParts
     parameters: GradedParts
-    answer: Grade
+    answer: PartialGrade
 
     def as_row(self) -> dict[str, Json]:
         """Return the grades as `fcall score` prints them, with the counts of right and expected items."""
@@ -121,7 +121,7 @@ def row_paths(row: Mapping[str, Json]) -> Sequence[ExpectedPath]:
     raise BrokenRow("`paths` is empty")
 
 
-def _answer(row: Mapping[str, Json]) -> Grade:
+def _answer(row: Mapping[str, Json]) -> PartialGrade:
     text, expected = row.get("answer"), row.get("expected")
     if text is not None and not isinstance(text, str):
         raise BrokenRow("`answer` must be a string or null")

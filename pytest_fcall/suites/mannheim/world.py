@@ -19,19 +19,19 @@ from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.mannheim.queries import DEFAULTS, QUERIES, Aggregate, ColumnCondition, ColumnTest, Query
 
-Cell: TypeAlias = "str | int | float | bool | None"
-Row: TypeAlias = Mapping[str, Cell]
+TableCell: TypeAlias = "str | int | float | bool | None"
+TableRow: TypeAlias = Mapping[str, TableCell]
 
 _TABLE_FOLDERS: Final = ("", "data", "src/data", "../data")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,18}(?P<fraction>\.[0-9]{1,18})?")
-_CONSTANTS: Final[Mapping[str, Cell]] = {"": None, "true": True, "false": False}
+_CONSTANTS: Final[Mapping[str, TableCell]] = {"": None, "true": True, "false": False}
 
 
 class NoTable(Exception):
     """A table is missing or cannot be read. The text says which, and what to do."""
 
 
-def read_table(folder: Path, name: str) -> Sequence[Row]:
+def read_table(folder: Path, name: str) -> Sequence[TableRow]:
     """Read `name.csv` or `name.xlsx` in a folder or in a folder of data near it. Raises NoTable."""
     try:
         for inside in _TABLE_FOLDERS:
@@ -53,14 +53,14 @@ def read_table(folder: Path, name: str) -> Sequence[Row]:
     )
 
 
-def _rows(lines: Iterable[Sequence[str]]) -> Iterator[Row]:
+def _rows(lines: Iterable[Sequence[str]]) -> Iterator[TableRow]:
     reading = iter(lines)
     columns = next(reading, [])
     for line in reading:
         yield {column: _cell(text) for column, text in zip(columns, line, strict=False)}
 
 
-def _cell(text: str) -> Cell:
+def _cell(text: str) -> TableCell:
     bare = text.strip()
     if bare.lower() in _CONSTANTS:
         return _CONSTANTS[bare.lower()]
@@ -88,7 +88,7 @@ def make(folder: str, domain: str = "") -> dict[str, object]:
     """Make the functions, by name. Tables are read on demand, but one of the domain at once, to report missing data."""
 
     @cache
-    def table(name: str) -> Sequence[Row]:
+    def table(name: str) -> Sequence[TableRow]:
         return read_table(Path(folder), name)
 
     if domain in _PROBED_TABLES:
@@ -96,7 +96,7 @@ def make(folder: str, domain: str = "") -> dict[str, object]:
     return {name: _function(query, table) for name, query in QUERIES.items()}
 
 
-def _function(query: Query, table: Callable[[str], Sequence[Row]]) -> Callable[..., Json]:
+def _function(query: Query, table: Callable[[str], Sequence[TableRow]]) -> Callable[..., Json]:
     def called(**given: Json) -> Json:
         rows = table(query.table)
         if split := query.split_parameter:
@@ -107,7 +107,7 @@ def _function(query: Query, table: Callable[[str], Sequence[Row]]) -> Callable[.
     return called
 
 
-def _result(query: Query, rows: Sequence[Row], given: Mapping[str, Json]) -> Json:
+def _result(query: Query, rows: Sequence[TableRow], given: Mapping[str, Json]) -> Json:
     arguments = {**DEFAULTS, **given}
     found = [row for row in rows if all(_matches(each, row, arguments) for each in query.where)]
     if query.radius_km:
@@ -121,7 +121,7 @@ def _result(query: Query, rows: Sequence[Row], given: Mapping[str, Json]) -> Jso
     return _selected(query, found) if found else _NOTHING
 
 
-def _selected(query: Query, rows: Sequence[Row]) -> Json:
+def _selected(query: Query, rows: Sequence[TableRow]) -> Json:
     columns = query.columns
     if query.aggregate:
         return _aggregated(query.aggregate, columns, rows)
@@ -131,7 +131,7 @@ def _selected(query: Query, rows: Sequence[Row]) -> Json:
     return [{name: row.get(name) for name in (*columns, *added)} if columns else dict(row) for row in rows]
 
 
-def _aggregated(aggregate: Aggregate, columns: Sequence[str], rows: Sequence[Row]) -> Json:
+def _aggregated(aggregate: Aggregate, columns: Sequence[str], rows: Sequence[TableRow]) -> Json:
     column = columns[0]
     if aggregate == "one":
         return {column: rows[0].get(column)}
@@ -144,7 +144,7 @@ def _aggregated(aggregate: Aggregate, columns: Sequence[str], rows: Sequence[Row
     return {f"{aggregate} of {column}": fmean(numbers) if aggregate == "mean" else sum(numbers)}
 
 
-def _matches(where: ColumnCondition, row: Row, arguments: Mapping[str, object]) -> bool:
+def _matches(where: ColumnCondition, row: TableRow, arguments: Mapping[str, object]) -> bool:
     cell, wanted = row.get(where.column), arguments.get(where.parameter)
     if cell is None or wanted is None:
         return False
@@ -153,16 +153,16 @@ def _matches(where: ColumnCondition, row: Row, arguments: Mapping[str, object]) 
     return _TESTS[where.test](cell, wanted)
 
 
-def _is(cell: Cell, wanted: object) -> bool:
+def _is(cell: TableCell, wanted: object) -> bool:
     return any(cell == each or str(cell) == str(each) for each in _as_list(wanted))
 
 
-def _says(cell: Cell, wanted: object) -> bool:
+def _says(cell: TableCell, wanted: object) -> bool:
     text = str(cell).casefold()
     return any(str(each).casefold() in text for each in _as_list(wanted))
 
 
-def _parts(cell: Cell) -> list[str]:
+def _parts(cell: TableCell) -> list[str]:
     return [part.strip() for part in str(cell).split(",")]
 
 
@@ -171,7 +171,7 @@ def _as_list(wanted: object) -> list[object]:
 
 
 # Days are ISO dates. A month or a year is the beginning of the dates of its days.
-_TESTS: Final[Mapping[ColumnTest, Callable[[Cell, object], bool]]] = MappingProxyType(
+_TESTS: Final[Mapping[ColumnTest, Callable[[TableCell, object], bool]]] = MappingProxyType(
     {
         "is": _is,
         "like": lambda cell, wanted: str(cell).casefold() == str(wanted).strip().casefold(),
@@ -192,9 +192,9 @@ _TESTS: Final[Mapping[ColumnTest, Callable[[Cell, object], bool]]] = MappingProx
 )
 
 
-def _nearby(radius_km: float, rows: Sequence[Row], arguments: Mapping[str, object]) -> Iterator[Row]:
+def _nearby(radius_km: float, rows: Sequence[TableRow], arguments: Mapping[str, object]) -> Iterator[TableRow]:
     here = _number(arguments.get("latitude")), _number(arguments.get("longitude"))
-    with_distance: list[Mapping[str, Cell]] = [
+    with_distance: list[Mapping[str, TableCell]] = [
         {**row, "distance": _distance(here, (_number(there[0]), _number(there[1])))}
         for row in rows
         if None not in (there := (_coordinate(row, "latitude"), _coordinate(row, "longitude")))
@@ -205,7 +205,7 @@ def _nearby(radius_km: float, rows: Sequence[Row], arguments: Mapping[str, objec
     yield from (row for row in with_distance if _number(row["distance"]) <= radius_km)
 
 
-def _coordinate(row: Row, name: str) -> Cell:
+def _coordinate(row: TableRow, name: str) -> TableCell:
     return row.get(name, row.get(name.capitalize()))
 
 

@@ -18,7 +18,7 @@ from pytest_fcall.retrieval import Embed, NoVectors, OkapiBm25, Retriever, Vecto
 from pytest_fcall.suites.json_files import BrokenRow, read_rows, text_field
 from pytest_fcall.suites.toolbench.files import TASKS, TaskFiles, ToolBenchTask
 
-Kind: TypeAlias = Literal["functions", "examples"]
+DocumentKind: TypeAlias = Literal["functions", "examples"]
 
 RANKINGS_FILE: Final = "dense.jsonl"
 """Beside `test.jsonl`: `{"prompt": TEXT, "functions": [NAME, …], "examples": [NAME, …]}`, the best files first."""
@@ -84,7 +84,7 @@ class Rankings:
 
     rows: Mapping[str, Mapping[str, Json]]
 
-    def retriever(self, kind: Kind, documents: Mapping[str, str]) -> Retriever:
+    def retriever(self, kind: DocumentKind, documents: Mapping[str, str]) -> Retriever:
         """Return a retriever by these rankings, of documents in their order."""
         return _Ranked(self.rows, kind, {name: place for place, name in enumerate(documents)})
 
@@ -108,7 +108,7 @@ class _Ranked:
     """Documents of one kind in the order that a file of rankings gives for each question."""
 
     rows: Mapping[str, Mapping[str, Json]]
-    kind: Kind
+    kind: DocumentKind
     places: Mapping[str, int]
 
     def top(self, query: str, k: int) -> list[int]:

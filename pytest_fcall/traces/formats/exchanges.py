@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_fcall.backends.interfaces.anthropic import ANTHROPIC_INTERFACE
 from pytest_fcall.backends.interfaces.chat import CHAT_INTERFACE
-from pytest_fcall.backends.interfaces.interface import Interface
+from pytest_fcall.backends.interfaces.interface import WireInterface
 from pytest_fcall.backends.interfaces.responses import RESPONSES_INTERFACE
 from pytest_fcall.backends.interfaces.stream import read_events
 from pytest_fcall.core.values import Json, Message
@@ -114,7 +114,7 @@ def _answer_messages(answer: Mapping[str, Json]) -> tuple[Message, ...]:
     return messages_of(answer["output"])
 
 
-def _interface(answer: Mapping[str, Json]) -> Interface:
+def _interface(answer: Mapping[str, Json]) -> WireInterface:
     if "choices" in answer:
         return CHAT_INTERFACE
     return ANTHROPIC_INTERFACE if answer.get("type") == "message" else RESPONSES_INTERFACE

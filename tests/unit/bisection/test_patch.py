@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.bisection.edit import Edit, Part
+from pytest_fcall.bisection.edit import Edit, EditedPart
 from pytest_fcall.bisection.patch import question_diff, undo_patch
 from pytest_fcall.bisection.version import Difference, Version
 from pytest_fcall.core import Request
@@ -10,7 +10,7 @@ from pytest_fcall.core import Request
 FILE = "cases/a.fc.yaml"
 
 
-def undone(text: str, before: str, after: str, follows: str = "", part: Part = "system", where: str = "x") -> str:
+def undone(text: str, before: str, after: str, follows: str = "", part: EditedPart = "system", where: str = "x") -> str:
     patch = undo_patch([Edit(where, before, after, part, follows)], {FILE: text})
     added = [line[1:] for line in patch.text.splitlines() if line.startswith("+") and not line.startswith("+++")]
     return "\n".join(added) if not patch.unplaced else "unplaced"
@@ -34,7 +34,7 @@ def test_a_sentence_is_undone_where_it_stands_once(text: str, before: str, after
 
 
 def test_a_setting_is_undone_by_its_name() -> None:
-    setting: Part = "setting"
+    setting: EditedPart = "setting"
     where = "settings: temperature"
     assert undone("settings: {temperature: 1, seed: 1}\n", "0", "1", part=setting, where=where) == (
         "settings: {temperature: 0, seed: 1}"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.cases.case_file import read_case_file
-from pytest_fcall.cases.expectation_places import ExpectationPlaces, ExpectationTrail, Part
+from pytest_fcall.cases.expectation_places import ExpectationPlaces, ExpectationTrail, PlacedPart
 from pytest_fcall.core import Case
 
 FILE = """\
@@ -93,6 +93,6 @@ def test_every_expectation_has_its_line(folder: Path, case: str, trail: Expectat
 def test_a_file_that_cannot_be_read_any_more_has_the_place_of_the_case(folder: Path) -> None:
     path = folder / "a.fc.yaml"
     case = next(each for each in read_case_file(path, root=folder).entries if isinstance(each, Case))
-    part: Part = "extra"
+    part: PlacedPart = "extra"
     place = ExpectationPlaces(folder).location(folder / "gone.fc.yaml", case, ExpectationTrail(part))
     assert place == case.location

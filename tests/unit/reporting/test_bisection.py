@@ -4,7 +4,7 @@ import pytest
 
 from pytest_fcall.reporting.bisection import (
     BisectedCase,
-    Cell,
+    EditCell,
     FoundCause,
     FoundEdit,
     SearchPlan,
@@ -21,7 +21,7 @@ KIND = FoundEdit("system prompt, sentence 3", "Be kind.", "")
 UNIT = FoundEdit("tool get_weather: parameter unit: enum", '["c"]', '["c","f"]')
 
 
-def case(name: str, *causes: FoundCause, rest: bool | None = True, **cells: Cell) -> BisectedCase:
+def case(name: str, *causes: FoundCause, rest: bool | None = True, **cells: EditCell) -> BisectedCase:
     edits = {"brief": BRIEF, "kind": KIND, "unit": UNIT}
     status = "found" if causes and all(cause.is_exact for cause in causes) else "open"
     return BisectedCase(

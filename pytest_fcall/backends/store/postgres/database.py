@@ -18,7 +18,7 @@ from pytest_fcall.backends.store.database import CaseOfFile, ClaimResult, NewRow
 from pytest_fcall.backends.store.postgres import tables
 from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection, together
 from pytest_fcall.backends.store.postgres.ledger import ServerLedger
-from pytest_fcall.backends.store.postgres.store_thread import GatheredWork, Outcome, StoreThread
+from pytest_fcall.backends.store.postgres.store_thread import GatheredWork, StoreThread, WorkOutcome
 from pytest_fcall.backends.store.rows import (
     CatalogueRow,
     Tools,
@@ -187,10 +187,10 @@ class ServerDatabase:
         """Claim a request, together with others."""
         return self._wanted.submit(_WantedRequest(digest, owner, since))
 
-    def _claim_all(self, wanted: Sequence[_WantedRequest]) -> Sequence[Outcome]:
+    def _claim_all(self, wanted: Sequence[_WantedRequest]) -> Sequence[WorkOutcome]:
         """Claim requests, and look for replies to them that others have stored just before, in one round trip."""
 
-        def work(connection: Connection) -> Sequence[Outcome]:
+        def work(connection: Connection) -> Sequence[WorkOutcome]:
             if not self._process or self._named_in != os.getpid():
                 self._process, self._named_in, self._alive_until = uuid.uuid4().hex, os.getpid(), 0.0
             if time.monotonic() > self._alive_until:  # as in a process that slept with its machine

@@ -13,7 +13,7 @@ from pytest_fcall.backends.processes.ledger import LedgerError
 from pytest_fcall.backends.store.database import StoreError
 from pytest_fcall.backends.store.postgres import tables
 from pytest_fcall.backends.store.postgres.connection import Connection, ServerConnection, begin, rolled_back
-from pytest_fcall.backends.store.postgres.store_thread import GatheredWork, Outcome, StoreThread
+from pytest_fcall.backends.store.postgres.store_thread import GatheredWork, StoreThread, WorkOutcome
 
 _FRESH: Final = 1.0
 """Seconds for which a text is not read again."""
@@ -52,11 +52,11 @@ class ServerLedger:
         self._read.pop(name, None)  # a later read waits for the change
         return self._changes.submit(_Change(name, change))
 
-    def _change_all(self, changes: Sequence[_Change]) -> Sequence[Outcome]:
+    def _change_all(self, changes: Sequence[_Change]) -> Sequence[WorkOutcome]:
         """Make changes one after the other, of all their texts in one transaction of two round trips."""
         names = sorted({each.name for each in changes})
 
-        def work(connection: Connection) -> Sequence[Outcome]:
+        def work(connection: Connection) -> Sequence[WorkOutcome]:
             with rolled_back(connection):
                 with connection.pipeline():
                     begin(connection, durable=False)  # a minute later it is worth nothing

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 _NAME: Final = "fcall-store-work"
 
 Item = TypeVar("Item")
-Outcome: TypeAlias = Callable[[], Any]
+WorkOutcome: TypeAlias = Callable[[], Any]
 """Returns what came of a piece of work, or raises it."""
 
 
@@ -44,7 +44,7 @@ class GatheredWork(Generic[Item]):
     Each round trip then carries as many as there are. `do_all` returns an outcome for each of them.
     """
 
-    def __init__(self, thread: StoreThread, do_all: Callable[[Sequence[Item]], Sequence[Outcome]]) -> None:
+    def __init__(self, thread: StoreThread, do_all: Callable[[Sequence[Item]], Sequence[WorkOutcome]]) -> None:
         self._thread = thread
         self._do_all = do_all
         self._lock = Lock()

@@ -40,7 +40,7 @@ _SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """Exceptions that a statement may raise. Python reads the text of an error, which quotes the file, as UTF-8."""
 
 Result = TypeVar("Result")
-Work: TypeAlias = Callable[[sqlite3.Connection], Result]
+FileWork: TypeAlias = Callable[[sqlite3.Connection], Result]
 
 
 def store_error(path: Path, error: Exception) -> StoreError:
@@ -89,12 +89,12 @@ class DatabaseFile:
         """Whether there is a file to read."""
         return self._connection is not None or self._path.exists()
 
-    def read(self, work: Work[Result]) -> Result:
+    def read(self, work: FileWork[Result]) -> Result:
         """Do `work`, which must change nothing. Raises StoreError."""
         with self._lock:
             return self._with_repair(lambda: work(self._connect()))
 
-    def write(self, work: Work[Result]) -> Result:
+    def write(self, work: FileWork[Result]) -> Result:
         """Do `work` in one transaction, which is in the file when this returns. Raises StoreError.
 
         If another process has set the file aside meanwhile, `work` is repeated in the new file.
@@ -214,7 +214,7 @@ def take_in(connection: sqlite3.Connection, rescued: Path) -> int:
     return replies
 
 
-def _transaction(connection: sqlite3.Connection, work: Work[Result]) -> Result:
+def _transaction(connection: sqlite3.Connection, work: FileWork[Result]) -> Result:
     connection.execute("BEGIN IMMEDIATE")
     try:
         result = work(connection)

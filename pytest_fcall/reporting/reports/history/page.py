@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
-from pytest_fcall.reporting.history import CaseKey, HistoryChange, KeptRun, RunHistory, key_of
+from pytest_fcall.reporting.history import HistoryChange, HistoryKey, KeptRun, RunHistory, key_of
 from pytest_fcall.reporting.number_text import accuracy_text, cost_text, interval_text, points_text, seconds_text
 from pytest_fcall.reporting.reports.history.charts import Line, Point, Tick, line_chart
 from pytest_fcall.reporting.reports.html_file import STYLE, HtmlFile, pack_data, script_data
@@ -121,7 +121,7 @@ def _run_rows(history: RunHistory) -> list[_RunRow]:
 
 
 def _run_row(
-    run: KeptRun, before: Mapping[CaseKey, Status], groups: Sequence[_Group], shares: dict[_Group, float]
+    run: KeptRun, before: Mapping[HistoryKey, Status], groups: Sequence[_Group], shares: dict[_Group, float]
 ) -> _RunRow:
     known = run.provenance
     return _RunRow(
@@ -193,7 +193,7 @@ def _figure_rows(run: KeptRun, groups: Sequence[_Group], shares: dict[_Group, fl
         )
 
 
-def _changed(run: KeptRun, before: Mapping[CaseKey, Status]) -> Iterator[_ChangedCases]:
+def _changed(run: KeptRun, before: Mapping[HistoryKey, Status]) -> Iterator[_ChangedCases]:
     """The cases that were right before and are not now, and the other way round."""
     pairs = [(each, before[key_of(each)]) for each in run.results if key_of(each) in before]
     worse = [each for each, then in pairs if then in _RIGHT and each.answered and not each.right]
@@ -294,7 +294,7 @@ def _seconds(results: Sequence[Result]) -> Point | None:
 
 def data_of(history: RunHistory) -> Markup:
     """The results of each run, packed, to be unpacked when somebody opens it."""
-    cases: dict[CaseKey, int] = {}
+    cases: dict[HistoryKey, int] = {}
     rows: list[Json] = []
     for run in history.runs:
         for result in run.results:
@@ -305,7 +305,9 @@ def data_of(history: RunHistory) -> Markup:
     return script_data({"cases": pack_data(rows), "runs": runs})
 
 
-def _rows(results: Sequence[Result], before: Mapping[CaseKey, Status], cases: Mapping[CaseKey, int]) -> Iterator[Json]:
+def _rows(
+    results: Sequence[Result], before: Mapping[HistoryKey, Status], cases: Mapping[HistoryKey, int]
+) -> Iterator[Json]:
     """The fields in the order in which the script names them."""
     for result in results:
         key = key_of(result)

@@ -16,7 +16,7 @@ from pytest_fcall.core.expectation import Rules
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.values import Json, Message, is_strings
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.suites.bfcl.answers import BfclAnswer, Form, readable_sources
+from pytest_fcall.suites.bfcl.answers import AnswerForm, BfclAnswer, readable_sources
 from pytest_fcall.suites.bfcl.call_process import CallProcess
 from pytest_fcall.suites.bfcl.categories import Category
 from pytest_fcall.suites.bfcl.function_docs import ClassDocuments, Document, NativeTools
@@ -179,7 +179,7 @@ class MultiTurnJudge:
         """Judge a conversation."""
         return self.verdict([turn_answers(case, held) for held in transcript.turns])
 
-    def verdict_on_result(self, result: Json, form: Form) -> Verdict:
+    def verdict_on_result(self, result: Json, form: AnswerForm) -> Verdict:
         """Judge a stored result: a list of turns, each a list of replies. Any other turn has no replies."""
         if not isinstance(result, list):
             reason = Reason("malformed", "reply", "The answer is not a list of turns, each a list of replies")

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pytest_fcall.suites.bfcl.source_calls import OfficialCaller
 from pytest_fcall.suites.bfcl.world import Config, import_classes, instances_of
 
-Turn: TypeAlias = "Sequence[Sequence[str]]"
+SourceTurn: TypeAlias = "Sequence[Sequence[str]]"
 """The calls of each reply in a turn, as source."""
 
 _LONGEST = 300
@@ -39,7 +39,7 @@ class Checker:
         classes: Sequence[str],
         config: Config,
         long_context: bool,
-        turns: Sequence[Turn],
+        turns: Sequence[SourceTurn],
         truth: Sequence[Sequence[str]],
     ) -> dict[str, object] | None:
         """Return the first difference: `error_type`, the number of the `turn`, and in `found` where, wanted and got.
@@ -62,7 +62,7 @@ _Found: TypeAlias = "list[dict[str, str]]"
 
 
 def _turn_fault(
-    steps: Turn, model: OfficialCaller, right: OfficialCaller, results: Sequence[str], wanted: Sequence[str]
+    steps: SourceTurn, model: OfficialCaller, right: OfficialCaller, results: Sequence[str], wanted: Sequence[str]
 ) -> tuple[str, _Found] | None:
     if not any(steps):
         return "empty_turn_model_response", []

@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from pytest_fcall.backends.store.postgres.store_thread import GatheredWork, Outcome, StoreThread
+from pytest_fcall.backends.store.postgres.store_thread import GatheredWork, StoreThread, WorkOutcome
 
 _PATIENCE = 20
 
@@ -23,7 +23,7 @@ class Server:
         self.thread = StoreThread()
         self.work: GatheredWork[int] = GatheredWork(self.thread, self._divide)
 
-    def _divide(self, numbers: Sequence[int]) -> Sequence[Outcome]:
+    def _divide(self, numbers: Sequence[int]) -> Sequence[WorkOutcome]:
         self.seen.append([*numbers])
         self.asked.set()
         assert self.answer.wait(_PATIENCE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from pytest_fcall.core import Json, Location
-from pytest_fcall.suites.bfcl.answers import Source, read_answer
+from pytest_fcall.suites.bfcl.answers import ResultSource, read_answer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.bfcl.judge import ProfileResults, score_answer
 
@@ -68,7 +68,7 @@ def prompt(text: str) -> dict[str, Json]:
     return {"style": "prompt", "decoder": "prompt_default", "raw": text}
 
 
-def scored(case: BfclCase, answer: dict[str, Json], source: Source = "auto") -> ProfileResults:
+def scored(case: BfclCase, answer: dict[str, Json], source: ResultSource = "auto") -> ProfileResults:
     return score_answer(case, read_answer(answer, source))
 
 

@@ -24,7 +24,7 @@ from pytest_fcall.core import (
     TranscriptTurn,
 )
 from pytest_fcall.suites.bfcl.agentic import AgenticJudge
-from pytest_fcall.suites.bfcl.answers import Form
+from pytest_fcall.suites.bfcl.answers import AnswerForm
 from pytest_fcall.suites.bfcl.case_index import CaseIndex
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.unit.suites.bfcl.multi_turn.package import case_row, write_package
@@ -32,7 +32,7 @@ from tests.unit.suites.bfcl.multi_turn.package import case_row, write_package
 SEARCH: list[Json] = [{"search_engine_query": '{"keywords": "tea"}'}]
 
 
-def error_of(result: Json, *answers: str, form: Form = "fc") -> str | None:
+def error_of(result: Json, *answers: str, form: AnswerForm = "fc") -> str | None:
     return AgenticJudge({}, answers).verdict_on_result(result, form).error_type
 
 
