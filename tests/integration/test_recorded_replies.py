@@ -139,7 +139,7 @@ def test_a_reply_that_is_not_what_reviewers_see_is_named_with_the_command_that_m
     result.stdout.fnmatch_lines(
         [
             "cases/__fcall__/local-tiny/weather.fc.yaml.replies.jsonl:*: no recording in "
-            "weather.fc.yaml.recorded.jsonl has this reply (and 1 more). `fcall record --export` writes the file anew*"
+            "weather.fc.yaml.recorded.jsonl has this reply (and 1 more). `fcall record --export` rewrites the file *"
         ]
     )
 

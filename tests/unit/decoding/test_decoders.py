@@ -39,5 +39,5 @@ def test_native_calls_are_read_without_importing_decoders_of_text() -> None:
         ".call_marks",
         ".decoders",
         ".strict_json",
-        ".unreadable",
+        ".unreadable_text",
     ]
