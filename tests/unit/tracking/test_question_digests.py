@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fcall.core import Json, Message, Request, Tool
+from pytest_fcall.core import Case, Json, Location, Message, Request, Rules, Tool, Turn
 from pytest_fcall.tracking.question_digests import (
+    expectation_digest,
     prompt_text,
     provenance_changes,
     question_changes,
@@ -102,3 +103,11 @@ def test_system_messages_stand_in_lines() -> None:
     several = Request(tuple({"role": role, "content": text} for role, text in zip(roles, "abc", strict=True)))
     assert system_prompt(several) == "a\nb"
     assert prompt_text(several) == "c"
+
+
+def test_an_expectation_is_another_one_under_another_profile_but_for_the_two_names_of_the_official_rules() -> None:
+    case = Case("one", Location(""), (Turn(()),))
+    strict, bfcl, original = (
+        expectation_digest(replace(case, rules=Rules(profile))) for profile in ("strict", "bfcl", "original")
+    )
+    assert bfcl == original != strict
