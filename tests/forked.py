@@ -121,12 +121,7 @@ def run_module(command: Sequence[str], **options: Any) -> subprocess.CompletedPr
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, open(os.devnull, "rb") as nothing:  # noqa: PTH123
         kept = (output.fileno(), errors.fileno()) if options.get("capture_output") else (options["stdout"], 2)
         ends = tuple(Connection(os.dup(each)) for each in (nothing.fileno(), *kept))
-        sys.modules[__name__] = _THIS_MODULE  # the run may have forgotten it, and pickle looks it up
-        with _same_server():
-            process = _process(_run_module, folder, ends, environment, command[3], command[4:])
-            process.start()
-        for end in ends:
-            end.close()
+        process = _started_with(ends, _run_module, folder, environment, command[3], command[4:])
         try:
             process.join(options.get("timeout"))
             if process.exitcode is None:
@@ -146,12 +141,7 @@ class Worker(Popen2IO):
         stdin, to_worker = _FORKING.Pipe(duplex=False)
         from_worker, stdout = _FORKING.Pipe(duplex=False)
         ends = (stdin, stdout, Connection(os.dup(2), readable=False))
-        sys.modules[__name__] = _THIS_MODULE  # the run may have forgotten it, and pickle looks it up
-        with _same_server():
-            self._process = _process(_work, Path.cwd(), ends, dict(os.environ))
-            self._process.start()
-        for end in ends:
-            end.close()
+        self._process = _started_with(ends, _work, Path.cwd(), dict(os.environ))
         super().__init__(_file(to_worker, "wb"), _file(from_worker, "rb"), execmodel=execmodel)
 
     def wait(self) -> int | None:
@@ -160,6 +150,17 @@ class Worker(Popen2IO):
 
     def kill(self) -> None:
         self._process.kill()
+
+
+def _started_with(ends: tuple[Connection, ...], target: Callable[..., None], *given: object) -> BaseProcess:
+    """Start a process, also from one that was forked itself, and leave its standard files to it."""
+    sys.modules[__name__] = _THIS_MODULE  # the run may have forgotten it, and pickle looks it up
+    with _same_server():
+        process = _process(target, ends, *given)
+        process.start()
+    for end in ends:
+        end.close()
+    return process
 
 
 def _process(target: Callable[..., None], *given: object) -> BaseProcess:
@@ -207,22 +208,22 @@ def _complete(
     sys.exit(_PROGRAMS[program]([*arguments]))
 
 
-def _work(folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, str]) -> None:
-    _enter_with(folder, ends, environment)
+def _work(ends: tuple[Connection, ...], folder: Path, environment: Mapping[str, str]) -> None:
+    _enter_with(ends, folder, environment)
     exec(eval(sys.stdin.readline()))  # noqa: S102, S307 - this is how execnet has a worker begin
 
 
 def _run_module(
-    folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, str], module: str, arguments: Sequence[str]
+    ends: tuple[Connection, ...], folder: Path, environment: Mapping[str, str], module: str, arguments: Sequence[str]
 ) -> None:
-    _enter_with(folder, ends, environment)
+    _enter_with(ends, folder, environment)
     faulthandler.register(signal.SIGUSR1, file=sys.stderr)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     execnet.gateway_io.Popen2IOMaster = Worker  # type: ignore[misc,assignment]
     sys.exit(import_module(module).main(*arguments))
 
 
-def _enter_with(folder: Path, ends: tuple[Connection, ...], environment: Mapping[str, str]) -> None:
+def _enter_with(ends: tuple[Connection, ...], folder: Path, environment: Mapping[str, str]) -> None:
     """Enter the folder, with these as standard input, output and errors."""
     _enter(folder, environment)
     for descriptor, end in enumerate(ends):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ from pytest_fcall.tracking.acceptance import (
     needs_choice,
     read_stanzas,
 )
-from pytest_fcall.tracking.baseline_file import SUFFIX, baseline_path
+from pytest_fcall.tracking.baseline_file import SUFFIX, baseline_path, contracts_below
 from pytest_fcall.tracking.bookkeeping import measurement_path
 from pytest_fcall.tracking.history import History
 from pytest_fcall.tracking.merged_baseline import MergeResult, Side, mend_baseline
@@ -297,7 +296,7 @@ def _mend_baselines(root: Path, side: Side, names: Sequence[str]) -> int:
     """
     problems = done = 0
     used: set[str] = set()
-    for path in _baselines(root):
+    for path in contracts_below(root):
         name = safe_line(relative_path(path, root))
         file = relative_path(path.parents[2] / path.name.removesuffix(SUFFIX), root)
 
@@ -346,11 +345,3 @@ def _mended_lines(mended: MergeResult, side: Side) -> Iterator[str]:
 
 def _case_list(cases: Sequence[str]) -> str:
     return ", ".join(map(safe_line, cases))
-
-
-def _baselines(root: Path) -> Iterator[Path]:
-    for parent, folders, _ in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if Path(parent).name == "__fcall__":
-            folders.clear()
-            yield from sorted(Path(parent).glob(f"*/*{SUFFIX}"))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from glob import escape
 from pathlib import Path
 
 from pytest_fcall.backends.recordings.entry import Recording
-from pytest_fcall.backends.recordings.file import read_recordings, recordings_path, recordings_paths
+from pytest_fcall.backends.recordings.file import SUFFIX as RECORDINGS_SUFFIX
+from pytest_fcall.backends.recordings.file import read_recordings, recordings_paths
 from pytest_fcall.backends.recordings.renaming import KeyInputs, follow, rekeyed_recording, renamed_recording
 from pytest_fcall.backends.store import ReplyStore, StoreError
 from pytest_fcall.cases.case import plan_request
@@ -23,14 +24,14 @@ from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Case
-from pytest_fcall.core.files import refuse_link_out
+from pytest_fcall.core.files import refuse_link_out, shared_folders, shared_path
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.schema.sources.lock_file import lock_path
 from pytest_fcall.schema.tool_names import ToolRename
 from pytest_fcall.tracking.acceptance import DamagedBaseline, read_stanzas
-from pytest_fcall.tracking.baseline_file import SUFFIX
+from pytest_fcall.tracking.baseline_file import SUFFIX, contracts_below
 from pytest_fcall.tracking.question_digests import EXPECTATION, expectation_digest, question_digests
 from pytest_fcall.tracking.renaming import change_stanzas, move_case, renamed_stanza
 from pytest_fcall.variants.kept_texts import move_texts, texts_path
@@ -119,7 +120,7 @@ def _move_case(root: Path, store: ReplyStore, file: str, old: str, new_file: str
         raise _RenameRefused(f"{old!r} is in {' and '.join(files)}: choose one by FILE::{old}")
     before = _case_file(paths[0])
     after = Path(new_file).absolute() if new_file else before
-    targets = {path: _beside(after, path.parent.name, f"{after.name}{SUFFIX}") for path in paths}
+    targets = {path: shared_path(after, path.parent.name, SUFFIX) for path in paths}
     if taken := [target for target in targets.values() if new in read_stanzas(target)]:
         raise _RenameRefused(f"{relative_path(taken[0], root)} holds a case {new!r} already")
     for path, target in targets.items():
@@ -128,7 +129,7 @@ def _move_case(root: Path, store: ReplyStore, file: str, old: str, new_file: str
             "" if path == target else f" in {relative_path(target, root)}"
         )
     for path in _recording_files(before):
-        target = _beside(after, path.parent.name, recordings_path(after, _ANY).name)
+        target = shared_path(after, path.parent.name, RECORDINGS_SUFFIX)
         if (model := read_recordings(path).model) is not None:
             asked = (
                 KeyInputs(model, f"{relative_path(before, root)}::{old}"),
@@ -141,37 +142,20 @@ def _move_case(root: Path, store: ReplyStore, file: str, old: str, new_file: str
         yield f"{relative_path(texts_path(after), root)}: texts of variants renamed"
 
 
-_ANY = Model("any", "any")
-"""Stands for a model where only the rest of a path counts."""
-
-
 def _of_case(entry: Recording, case: str, new: str, asked: tuple[KeyInputs, KeyInputs]) -> Recording | None:
     moved = rekeyed_recording(entry, *asked) if entry.case == case else None
     return moved and replace(moved, case=new)
 
 
-def _beside(case_file: Path, model_folder: str, name: str) -> Path:
-    return case_file.parent / "__fcall__" / model_folder / name
-
-
 def _recording_files(case_file: Path) -> list[Path]:
     """The recordings of a case file, of all models."""
-    return sorted((case_file.parent / "__fcall__").glob(f"*/{recordings_path(case_file, _ANY).name}"))
+    return sorted((case_file.parent / "__fcall__").glob(f"*/{escape(case_file.name)}{RECORDINGS_SUFFIX}"))
 
 
 def _baselines(root: Path, file: str = "") -> list[Path]:
     """The baselines of a case file, or all."""
     case_file = Path(file).absolute()
-    baselines = sorted(path for folder in _kept_folders(root) for path in folder.glob(f"*/*{SUFFIX}"))
-    return [path for path in baselines if not file or _case_file(path) == case_file]
-
-
-def _kept_folders(root: Path) -> Iterator[Path]:
-    for parent, folders, _ in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if Path(parent).name == "__fcall__":
-            folders.clear()
-            yield Path(parent)
+    return [path for path in sorted(contracts_below(root)) if not file or _case_file(path) == case_file]
 
 
 def _case_file(baseline: Path) -> Path:
@@ -183,7 +167,7 @@ def _move_file(root: Path, store: ReplyStore, old: Path, new: Path) -> Iterator[
     if new.suffix not in (".yaml", ".yml"):
         raise _RenameRefused(f"{new.name}: the name of a case file must end in .yaml or .yml")
     kept = sorted(path for path in (old.parent / "__fcall__").glob("*/*") if path.name.startswith(f"{old.name}."))
-    moves = {path: _beside(new, path.parent.name, path.name.replace(old.name, new.name, 1)) for path in kept}
+    moves = {path: shared_path(new, path.parent.name, path.name.removeprefix(old.name)) for path in kept}
     if texts_path(old).exists():
         moves[texts_path(old)] = texts_path(new)
     if lock_path(old).exists() and lock_path(old) != lock_path(new):
@@ -218,7 +202,7 @@ def _rename_model(root: Path, store: ReplyStore, old: str, new: str) -> Iterator
     """Move what is kept of a model to another name."""
     before, after = Model.by_id(old), Model.by_id(new)
     recorded = tuple(path.name.removeprefix("-") for path in recordings_paths(root / "-", before))
-    kept = [path for folder in _kept_folders(root) for path in sorted((folder / before.folder).glob("*"))]
+    kept = [path for folder in shared_folders(root) for path in sorted((folder / before.folder).glob("*"))]
     moves = {path: path.parents[1] / after.folder / path.name for path in kept}
     if not moves:
         raise _RenameRefused(f"nothing is kept of a model {old!r}")
@@ -252,8 +236,7 @@ def _rename_tool(root: Path, store: ReplyStore, rename: ToolRename) -> Iterator[
 
 
 def _rename_in_recordings(root: Path, store: ReplyStore, rename: ToolRename) -> Iterator[str]:
-    replies = recordings_path(root / "-", _ANY).name.removeprefix("-")
-    for path in (path for folder in _kept_folders(root) for path in sorted(folder.glob(f"*/*{replies}"))):
+    for path in (path for folder in shared_folders(root) for path in sorted(folder.glob(f"*/*{RECORDINGS_SUFFIX}"))):
         if (model := read_recordings(path).model) is not None:
             change = partial(renamed_recording, model=model, rename=rename)
             yield from _followed(relative_path(path, root), *follow(path, path, Model.by_id(model), change))

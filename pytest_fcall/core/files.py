@@ -27,6 +27,7 @@ PRIVATE_MODE: Final = 0o600
 
 _PRIVATE_FOLDER_MODE: Final = 0o700
 _SHARED_FOLDER: Final = "__fcall__"
+_NEVER_ENTERED: Final = ("node_modules", "venv", "__pycache__")
 _NAME_SHOWN: Final = 60
 """Characters of a file's name in that of its draft, which must not become too long."""
 _ATTRIBUTES_TITLE: Final = (
@@ -109,6 +110,15 @@ def _check_kind(path: Path, mode: int) -> None:
 def shared_path(case_file: Path, model_folder: str, suffix: str) -> Path:
     """The file of a case file and a model that is under version control: `__fcall__/<model>/<case file><suffix>`."""
     return case_file.parent / _SHARED_FOLDER / model_folder / f"{case_file.name}{suffix}"
+
+
+def shared_folders(root: Path) -> Iterator[Path]:
+    """The folders `__fcall__` below `root`, in order. Hidden folders and those of installed packages are left out."""
+    for folder, folders, _ in os.walk(root):
+        if Path(folder).name == _SHARED_FOLDER:
+            folders.clear()
+            yield Path(folder)
+        folders[:] = sorted(name for name in folders if not (name.startswith(".") or name in _NEVER_ENTERED))
 
 
 def replace_file(path: Path, portions: Iterable[bytes], mode: int = 0o666) -> None:

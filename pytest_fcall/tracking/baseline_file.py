@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.core.backend import Model
-from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, shared_path
+from pytest_fcall.core.files import MOST_KEPT_BYTES, read_regular, shared_folders, shared_path
 
 if TYPE_CHECKING:
     from pytest_fcall.tracking.baseline_content import Baseline
 
 SUFFIX: Final = ".accepted"
-
-_NEVER_ENTERED: Final = ("node_modules", "venv", "__pycache__")
 
 
 def baseline_path(case_file: Path, model: Model) -> Path:
@@ -24,12 +21,15 @@ def baseline_path(case_file: Path, model: Model) -> Path:
 
 
 def accepted_models(root: Path) -> Iterator[str]:
-    """The folders' names of models that have a baseline somewhere below `root`, in no order, some of them twice."""
-    for folder, folders, _ in os.walk(root):
-        if Path(folder).name == "__fcall__":
-            yield from (name for name in folders if any(Path(folder, name).glob(f"*{SUFFIX}")))
-            folders.clear()
-        folders[:] = [name for name in folders if not (name.startswith(".") or name in _NEVER_ENTERED)]
+    """The folders' names of models that have a baseline somewhere below `root`, some of them twice."""
+    for folder in shared_folders(root):
+        yield from (each.name for each in folder.iterdir() if any(each.glob(f"*{SUFFIX}")))
+
+
+def contracts_below(root: Path) -> Iterator[Path]:
+    """The paths of all contracts below `root`, folder by folder."""
+    for folder in shared_folders(root):
+        yield from sorted(folder.glob(f"*/*{SUFFIX}"))
 
 
 def read_baseline(path: Path) -> Baseline | None:

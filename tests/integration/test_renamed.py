@@ -104,6 +104,13 @@ def test_a_case_may_move_to_another_file(project: Project) -> None:
     assert project.kept("b.fc.yaml") == (["three", "two"], ["three", "two"])
 
 
+def test_replies_follow_out_of_a_file_whose_name_looks_like_a_pattern(project: Project) -> None:
+    (project.path / "cases" / "a.fc.yaml").rename(project.path / "cases" / "[a].fc.yaml")
+    project.mv("cases/a.fc.yaml", "cases/[a].fc.yaml")
+    project.mv("cases/[a].fc.yaml::two", "zwei")
+    assert project.kept("[a].fc.yaml") == (["one", "zwei"], ["one", "zwei"])
+
+
 def test_a_moved_case_is_no_leftover_of_an_export(project: Project) -> None:
     project.cases("a.fc.yaml", "one")
     project.cases("b.fc.yaml", "three", "two")

@@ -194,9 +194,8 @@ class ServerDatabase:
             if not self._process or self._named_in != os.getpid():
                 self._process, self._named_in, self._alive_until = uuid.uuid4().hex, os.getpid(), 0.0
             if time.monotonic() > self._alive_until:  # as in a process that slept with its machine
-                self._say_alive(
-                    connection
-                )  # by itself: processes that wait for these claims do not see the other changes yet
+                # By itself: processes that wait for these claims do not see the other changes yet.
+                self._say_alive(connection)
             with together(connection, durable=False):
                 claims = {
                     each: self._server.execute(connection, tables.CLAIM, each.digest, each.owner, self._process)
