@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -74,8 +72,8 @@ def test_hosts_keep_to_one_rate(shared: Exam, ended: list[Run]) -> None:
     shared.server.wait_for(6)
     for run in ended:
         run.has_written("collected 20 items")
-        os.killpg(run.pid, signal.SIGINT)
-    assert [run.ended() for run in ended] == [pytest.ExitCode.INTERRUPTED] * 2
+        run.interrupt()
+    assert [run.ended() for run in ended] == [pytest.ExitCode.INTERRUPTED] * 2, [run.output for run in ended]
     assert len(shared.asked()) == 6
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 
 import pytest
@@ -27,8 +25,8 @@ def test_what_is_more_waits_for_the_next_minute(exam: Exam) -> None:
     exam.cities(*towns(20))
     run = Run(exam.path, [*QUIET, exam.model, "--fc-rpm=5", "-n2"])
     exam.server.wait_for(5)
-    os.killpg(run.pid, signal.SIGINT)
-    assert run.ended() == pytest.ExitCode.INTERRUPTED
+    run.interrupt()
+    assert run.ended() == pytest.ExitCode.INTERRUPTED, run.output
     assert len(exam.asked()) == 5
 
 
