@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -64,6 +65,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def forked() -> ModuleType | None:
     """The module that forks processes, where they can be forked. It is imported here, so that no run forgets it."""
     return None if sys.platform == "win32" else import_module("tests.forked")
+
+
+@pytest.fixture
+def forked_programs(forked: ModuleType | None) -> Iterator[Path]:
+    """The folder of a `python`, a `pytest` and an `fcall` for shells, which are forked."""
+    from tests.forked_programs import forked_programs
+
+    with forked_programs() as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ def run_module(command: Sequence[str], **options: Any) -> subprocess.CompletedPr
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, open(os.devnull, "rb") as nothing:  # noqa: PTH123
         kept = (output.fileno(), errors.fileno()) if options.get("capture_output") else (options["stdout"], 2)
         ends = tuple(Connection(os.dup(each)) for each in (nothing.fileno(), *kept))
-        process = _started_with(ends, _run_module, folder, environment, command[3], command[4:])
+        process = started_with(ends, _run_module, folder, environment, command[3], command[4:])
         try:
             process.join(options.get("timeout"))
             if process.exitcode is None:
@@ -153,7 +153,7 @@ class Worker(Popen2IO):
         stdin, to_worker = _FORKING.Pipe(duplex=False)
         from_worker, stdout = _FORKING.Pipe(duplex=False)
         ends = (stdin, stdout, Connection(os.dup(2), readable=False))
-        self._process = _started_with(ends, _work, Path.cwd(), dict(os.environ))
+        self._process = started_with(ends, _work, Path.cwd(), dict(os.environ))
         super().__init__(_file(to_worker, "wb"), _file(from_worker, "rb"), execmodel=execmodel)
 
     def wait(self) -> int | None:
@@ -173,7 +173,7 @@ def _sleeps(pid: int) -> bool:
         return False
 
 
-def _started_with(ends: tuple[Connection, ...], target: Callable[..., None], *given: object) -> BaseProcess:
+def started_with(ends: tuple[Connection, ...], target: Callable[..., None], *given: object) -> BaseProcess:
     """Start a process, also from one that was forked itself, and leave its standard files to it."""
     sys.modules[__name__] = _THIS_MODULE  # the run may have forgotten it, and pickle looks it up
     with _same_server():
@@ -237,11 +237,16 @@ def _work(ends: tuple[Connection, ...], folder: Path, environment: Mapping[str, 
 def _run_module(
     ends: tuple[Connection, ...], folder: Path, environment: Mapping[str, str], module: str, arguments: Sequence[str]
 ) -> None:
+    begin_with(ends, folder, environment)
+    sys.exit(import_module(module).main(*arguments))
+
+
+def begin_with(ends: tuple[Connection, ...], folder: Path, environment: Mapping[str, str]) -> None:
+    """Begin a program in the folder, with these as standard input, output and errors. Its workers are forked, too."""
     _enter_with(ends, folder, environment)
     faulthandler.register(signal.SIGUSR1, file=sys.stderr)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     execnet.gateway_io.Popen2IOMaster = Worker  # type: ignore[misc,assignment]
-    sys.exit(import_module(module).main(*arguments))
 
 
 def _enter_with(ends: tuple[Connection, ...], folder: Path, environment: Mapping[str, str]) -> None:

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,9 +43,9 @@ class Job:
     workspace: Path
     environment: dict[str, str]
     temp: Path
-    caches: dict[str, dict[Path, bytes]] = field(default_factory=dict)
-    path: str = str(Path(sys.executable).parent)
+    path: str
     """Where programs are found before the others."""
+    caches: dict[str, dict[Path, bytes]] = field(default_factory=dict)
 
     def use(self, *, run: str = "1001", attempt: str = "1", **inputs: str) -> Ended:
         """Use the action with these inputs; `run` and `attempt` number the workflow."""

@@ -41,10 +41,12 @@ tools: [{name: get_weather, description: Weather of a city., parameters: {proper
 cases: [{id: oslo, prompt: Weather in Oslo?, expect: [{get_weather: {city: Oslo}}]}]
 """
 STEPS = ACTION["runs"]["steps"]
+PYTHONS = str(Path(sys.executable).parent)
+"""Where programs are that start as a job's do; those of other tests are forked."""
 
 
 @pytest.fixture
-def job(tmp_path: Path, github_server: Server) -> Job:
+def job(tmp_path: Path, github_server: Server, forked_programs: Path) -> Job:
     workspace, temp = tmp_path / "shop", tmp_path / "temp"
     (workspace / "cases").mkdir(parents=True)
     temp.mkdir()
@@ -52,7 +54,7 @@ def job(tmp_path: Path, github_server: Server) -> Job:
     (workspace / "cases/weather.fc.yaml").write_text(CASES, encoding="utf-8")
     (workspace / "agent.py").write_text(AGENT, encoding="utf-8")
     says(workspace, "Oslo")
-    return Job(workspace, github_job(temp, github_server), temp)
+    return Job(workspace, github_job(temp, github_server), temp, str(forked_programs))
 
 
 def says(workspace: Path, *cities: str) -> None:
@@ -60,6 +62,7 @@ def says(workspace: Path, *cities: str) -> None:
 
 
 def test_a_run_leaves_outputs_reports_a_summary_and_one_comment(job: Job, github: GitHubApi) -> None:
+    job.path = PYTHONS
     ended = job.use(model=MODEL, paths="cases", args="-s '--fc-gate=accuracy >= 100%'")
     assert ended.status == 0, ended.output
     outputs = ended.outputs
@@ -188,7 +191,7 @@ HOSTILE = 'x"; touch pwned; "$(touch pwned)`touch pwned`\n--co ${IFS}| touch pwn
     ids=" ".join,
 )
 def test_no_input_is_read_as_a_program(job: Job, names: Sequence[str]) -> None:
-    job.path = str(fake_python(job.temp, installed="pytest_fcall jinja2"))
+    job.path = str(fake_python(job.temp, installed="pytest_fcall jinja2", python=f"{job.path}/python"))
     ended = job.use(**({"model": MODEL, "comment": "required"} | dict.fromkeys(names, HOSTILE)))
     assert ended.status
     assert [*job.workspace.rglob("pwned*"), *job.temp.rglob("pwned*")] == []
@@ -210,7 +213,7 @@ def test_an_input_that_cannot_be_meant_is_named(job: Job, inputs: dict[str, str]
     assert f"::error title=pytest-fcall::{told}\n" in ended.output
 
 
-def fake_python(folder: Path, installed: str = "") -> Path:
+def fake_python(folder: Path, installed: str = "", python: str = sys.executable) -> Path:
     """A folder with a `python` that has these modules, prints what pip is to install, and else is Python."""
     path = folder / "bin/python"
     path.parent.mkdir()
@@ -219,7 +222,7 @@ def fake_python(folder: Path, installed: str = "") -> Path:
 case "$*" in
     "-m pip "*) printf '<%s>\\n' "${{@: -1}}" ;;
     "-P -c import "*) for each in ${{3//[,]/}}; do [[ " import {installed} " = *" $each "* ]] || exit 1; done ;;
-    *) exec '{sys.executable}' "$@" ;;
+    *) exec '{python}' "$@" ;;
 esac
 """,
         encoding="utf-8",

@@ -39,10 +39,10 @@ QUICK = "Without the action"
 PROGRAMS = {
     "pip": "exit 0",
     "sleep": "exit 0",
-    "python": f"""case "$*" in
+    "python": """case "$*" in
     "-m pip "*) ;;
-    "-m venv "*) mkdir -p "$3/bin"; ln -s "$(command -v pip)" '{Path(sys.executable).parent}'/pytest "$3/bin" ;;
-    *) exec '{sys.executable}' "$@" ;;
+    "-m venv "*) mkdir -p "$3/bin"; ln -s "$(command -v pip)" "$(command -v pytest)" "$3/bin" ;;
+    *) exec "$(dirname "$(command -v pytest)")/python" "$@" ;;
 esac""",
 }
 """Installing would need a network, and waiting takes time."""
@@ -67,6 +67,8 @@ class Place:
     folder: Path
     server: Server
     api: CommentApi
+    pythons: Path
+    """Where programs are that installing would bring."""
     jobs: int = 0
     artifacts: dict[str, Path] = field(default_factory=dict)
 
@@ -89,7 +91,7 @@ class Place:
         return workspace
 
     def run(self, program: str, workspace: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-        found = [str(self.programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+        found = [self.path, os.environ["PATH"]]
         return subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", program],
             cwd=workspace,
@@ -101,24 +103,28 @@ class Place:
         )
 
     @property
+    def path(self) -> str:
+        return os.pathsep.join([str(self.programs), str(self.pythons)])
+
+    @property
     def variables(self) -> dict[str, str]:
         options = f"{WITHOUT_TOOLS} -p no:cacheprovider"
         return {"OPENAI_BASE_URL": self.server.url, "PYTEST_ADDOPTS": options, "NO_PROXY": "*"}
 
 
-def place(folder: Path, api: CommentApi) -> Iterator[Place]:
+def place(folder: Path, api: CommentApi, pythons: Path) -> Iterator[Place]:
     with Server(lambda asked: model(asked) if asked.path.startswith("/v1/") else api(asked)) as server:
-        yield Place(folder, server, api)
+        yield Place(folder, server, api, pythons)
 
 
 @pytest.fixture
-def github(tmp_path: Path) -> Iterator[Place]:
-    yield from place(tmp_path, GitHubApi())
+def github(tmp_path: Path, forked_programs: Path) -> Iterator[Place]:
+    yield from place(tmp_path, GitHubApi(), forked_programs)
 
 
 @pytest.fixture
-def gitlab(tmp_path: Path) -> Iterator[Place]:
-    yield from place(tmp_path, GitLabApi())
+def gitlab(tmp_path: Path, forked_programs: Path) -> Iterator[Place]:
+    yield from place(tmp_path, GitLabApi(), forked_programs)
 
 
 class WorkflowRun:
@@ -157,8 +163,7 @@ class WorkflowRun:
         temp = workspace / "temp"
         temp.mkdir()
         given = self.at.variables | environment | {"GITHUB_TOKEN": TOKEN}
-        programs = os.pathsep.join([str(self.at.programs), str(Path(sys.executable).parent)])
-        return Job(workspace, given, temp, path=programs).use(**options).status != 0
+        return Job(workspace, given, temp, self.at.path).use(**options).status != 0
 
     def _played(self, step: dict[str, Any], options: dict[str, str], workspace: Path) -> dict[str, str]:
         match step["uses"].partition("@")[0]:
