@@ -77,7 +77,16 @@ def forked_programs(forked: ModuleType | None) -> Iterator[Path]:
 
 
 @pytest.fixture
-def pytester(forked: ModuleType | None, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+def stood_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has what never changes looked up once, not in every run."""
+    for name, other in stand_ins().items():
+        monkeypatch.setattr(name, other, raising=False)
+
+
+@pytest.fixture
+def pytester(
+    forked: ModuleType | None, stood_in: None, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> pytest.Pytester:
     """A project on a person's machine, whose runs load of all plugins only pytest-fcall and what comes with it.
 
     Processes of its runs, workers included, are forked: to start a new one takes ten times as long.
@@ -86,8 +95,6 @@ def pytester(forked: ModuleType | None, pytester: pytest.Pytester, monkeypatch: 
     monkeypatch.delenv("CI", raising=False)
     # Clients of apps read all trusted certificates, some 150, even where no connection is encrypted.
     monkeypatch.setenv("SSL_CERT_FILE", str(LOOPBACK_CERTIFICATE))
-    for name, other in stand_ins().items():
-        monkeypatch.setattr(name, other, raising=False)
     if forked is not None:
         monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", forked.Worker)
         monkeypatch.setattr(pytester, "runpytest_subprocess", partial(forked.run_pytest, pytester))

@@ -11,15 +11,16 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.metadata import Distribution, EntryPoints, PackagePath, distributions
+from importlib.metadata import Distribution, EntryPoints, PackagePath, distribution, distributions
 from pathlib import Path
-from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from types import FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import pluggy
 import pytest
 from _pytest.assertion.rewrite import AssertionRewriter, AssertionRewritingHook
+from _pytest.config import PytestPluginManager, argparsing
 from _pytest.fixtures import FixtureManager
 from _pytest.pytester import SysModulesSnapshot
 
@@ -38,9 +39,16 @@ NAMES_FIXTURES = pytest.version_tuple >= (8, 4)
 LOOKS_FOR_DESCRIPTORS = hasattr(pluggy._manager, "_static_hook_attr")
 """Whether this version of pluggy does so."""
 
+COMPARES_OPTIONS = hasattr(argparsing, "_get_argparse_dest")
+"""Whether this version of pytest compares each option with all that are known."""
+
 Registered: TypeAlias = Callable[[FixtureManager, object, str], None]
 
+Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+
 Found: TypeAlias = Callable[[object, str], tuple[object, Callable[..., object]] | None]
+
+ADD_OPTION = argparsing.OptionGroup.addoption
 
 # It is asked for in every run, and looked up in the metadata each time.
 vars(pluggy).setdefault("__version__", pluggy.__version__)
@@ -68,7 +76,9 @@ def stand_ins() -> Mapping[str, object]:
     """What stands in for functions that look up in every run what never changes, by the names of these functions."""
     with_plugins = distributions_with_plugins()
     found: dict[str, object] = {
+        "importlib.metadata.distribution": cache(lambda name: ParsedDistribution(distribution(name))),
         "importlib.metadata.distributions": lambda: with_plugins,
+        "_pytest.config.PytestPluginManager.parse_hookimpl_opts": options_of_hooks(),
         "_pytest.assertion.rewrite.AssertionRewritingHook.mark_rewrite": mark_rewrite,
         "_pytest.pytester.SysModulesSnapshot": ModulesSnapshot,
     }
@@ -77,6 +87,9 @@ def stand_ins() -> Mapping[str, object]:
     if LOOKS_FOR_DESCRIPTORS:
         found["pluggy._manager._static_hook_attr"] = hooks_of_functions()
         found["pluggy._manager.dir"] = names_of_hooks()
+        found["pluggy._impl.varnames"] = found["pluggy._decorators.varnames"] = names_of_arguments()
+    if COMPARES_OPTIONS:
+        found["_pytest.config.argparsing.OptionGroup.addoption"] = add_option
     return found
 
 
@@ -90,18 +103,31 @@ def distributions_with_plugins() -> tuple[Distribution, ...]:
     )
 
 
-class ReadDistribution(Distribution):
-    """A distribution of which everything is read and parsed once: what is listed in its folder, name and version."""
+class ParsedDistribution(Distribution):
+    """A distribution whose metadata are parsed once."""
 
     def __init__(self, original: Distribution) -> None:
         self._original = original
         self._metadata = original.metadata
-        self._entry_points = original.entry_points
-        self._files = original.files and [file for file in original.files if len(file.parts) <= 2]
 
     @property
     def metadata(self) -> PackageMetadata:
         return self._metadata
+
+    def read_text(self, filename: str) -> str | None:
+        return self._original.read_text(filename)
+
+    def locate_file(self, path: str | os.PathLike[str]) -> SimplePath:
+        return self._original.locate_file(path)
+
+
+class ReadDistribution(ParsedDistribution):
+    """A distribution of which everything is read and parsed once: what is listed in its folder, name and version."""
+
+    def __init__(self, original: Distribution) -> None:
+        super().__init__(original)
+        self._entry_points = original.entry_points
+        self._files = original.files and [file for file in original.files if len(file.parts) <= 2]
 
     @property
     def entry_points(self) -> EntryPoints:
@@ -111,12 +137,6 @@ class ReadDistribution(Distribution):
     def files(self) -> list[PackagePath] | None:
         """Those that say which modules there are at the top, which is all that pytest looks for."""
         return self._files
-
-    def read_text(self, filename: str) -> str | None:
-        return self._original.read_text(filename)
-
-    def locate_file(self, path: str | os.PathLike[str]) -> SimplePath:
-        return self._original.locate_file(path)
 
 
 @cache
@@ -165,6 +185,56 @@ def hooks_of_functions() -> Found:
         return original(plugin, name)
 
     return static_hook_attr
+
+
+@cache
+def names_of_arguments() -> Callable[..., Names]:
+    """Stands in for `pluggy._decorators.varnames`, which takes each hook apart, in every run."""
+    original: Callable[..., Names] = pluggy._decorators.varnames
+    known: WeakKeyDictionary[FunctionType, dict[tuple[bool, bool], Names]] = WeakKeyDictionary()
+
+    def varnames(func: object, *, legacy_noself: bool = False) -> Names:
+        bound = isinstance(func, MethodType)
+        function = func.__func__ if isinstance(func, MethodType) else func
+        if not isinstance(function, FunctionType):
+            return original(func, legacy_noself=legacy_noself)
+        names = known.setdefault(function, {})
+        if (bound, legacy_noself) not in names:
+            names[bound, legacy_noself] = original(func, legacy_noself=legacy_noself)
+        return names[bound, legacy_noself]
+
+    return varnames
+
+
+@cache
+def options_of_hooks() -> Callable[[PytestPluginManager, object, str], object]:
+    """Stands in for `parse_hookimpl_opts` of pytest: a function is a hook of one kind, in every run."""
+    original = PytestPluginManager.parse_hookimpl_opts
+    known: WeakKeyDictionary[FunctionType, object] = WeakKeyDictionary()
+
+    def parse_hookimpl_opts(self: PytestPluginManager, plugin: object, name: str) -> object:
+        own = getattr(plugin, "__dict__", {}).get(name)
+        function = own if own is not None or isinstance(plugin, ModuleType) else getattr(type(plugin), name, None)
+        if not isinstance(function, FunctionType) or hasattr(function, "pytestmark"):  # of which pytest warns
+            return original(self, plugin, name)
+        if function not in known:
+            known[function] = original(self, plugin, name)
+        return known[function]
+
+    return parse_hookimpl_opts
+
+
+def add_option(self: argparsing.OptionGroup, *opts: str, **attrs: Any) -> None:
+    """Stand in for `OptionGroup.addoption`, which compares each option with all others, in every run.
+
+    Where there may be another of its name, it does so.
+    """
+    known: dict[str, str] = getattr(self.parser, "_opt2dest", {})
+    dest = attrs.get("dest") or argparsing._get_argparse_dest(opts)
+    if self.parser is None or dest in known.values() or not known.keys().isdisjoint(opts):
+        ADD_OPTION(self, *opts, **attrs)
+    else:
+        self._addoption_inner(opts, attrs, allow_reserved=False)
 
 
 def mark_rewrite(self: AssertionRewritingHook, *names: str) -> None:
