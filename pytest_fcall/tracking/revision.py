@@ -25,8 +25,8 @@ def revision_of(folder: Path) -> dict[str, Json]:
         return {}
     status = run_git(folder, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
     lines = (status or b"").decode(errors="replace").split("\n")[:-1]
-    head = dict(line.removeprefix(_HEAD).split(" ", 1) for line in lines if line.startswith(_HEAD))
-    commit, branch = head.get("oid", _NO_COMMIT), head.get("head", _NO_BRANCH)
+    fields = dict(line.removeprefix(_HEAD).split(" ", 1) for line in lines)  # those of changed files are not read
+    commit, branch = fields.get("oid", _NO_COMMIT), fields.get("head", _NO_BRANCH)
     if commit == _NO_COMMIT:
         return {}
     revision: dict[str, Json] = {"commit": commit, "dirty": any(not line.startswith("#") for line in lines)}

@@ -300,6 +300,18 @@ def test_lines_that_a_merge_left_of_an_older_answer_are_passed_over(path: Path) 
     assert read(path) == Baseline({"oslo": OSLO, "paris in spring": PARIS})
 
 
+@pytest.mark.parametrize(("others", "found"), [(4_999, 1), (5_000, 0)])
+def test_of_very_many_lines_of_one_case_the_accepted_ones_are_found_in_five_thousand_attempts(
+    path: Path, others: int, found: int
+) -> None:
+    write_baseline(path, [Stanza("oslo", True, calls=(Call("f", {}),))])
+    text, line = path.read_text("utf-8"), "oslo 1 f {}\n"
+    assert line in text
+    path.write_text(text.replace(line, "".join(f"oslo 1 f{number} {{}}\n" for number in range(others)) + line), "utf-8")
+
+    assert len(read(path).stanzas) == found
+
+
 def test_a_file_that_is_not_text_is_no_baseline(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(TEXT.encode("latin-1"))

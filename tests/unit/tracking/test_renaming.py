@@ -288,10 +288,12 @@ class TestFoundParameters:
     def test_of_stanzas_without_calls_nothing_is_known(self) -> None:
         assert [*renamed_parameters([replace(STANZA, calls=None), replace(STANZA, calls=())], [TOWN])] == []
 
-    def test_only_so_many_names_are_tried(self) -> None:
-        invented = Call("get_weather", {f"x{number}": 1 for number in range(1_000)})
-        stanza = replace(STANZA, calls=(invented, OSLO))
-        assert [*renamed_parameters([stanza], [TOWN])] == []
+    @pytest.mark.parametrize(("invented", "found"), [(499, [TO_TOWN]), (500, [])])
+    def test_a_thousand_pairs_of_names_are_tried(self, invented: int, found: list[ToolRename]) -> None:
+        properties: Json = {"day": {}, "town": STRING}
+        today = replace(TOWN, parameters={"type": "object", "properties": properties})
+        first = Call("get_weather", {f"x{number}": 1 for number in range(invented)})
+        assert [*renamed_parameters([replace(STANZA, calls=(first, OSLO))], [today])] == found
 
     @given(st.text(min_size=1), st.text(min_size=1))
     def test_whatever_the_names_are_a_renamed_parameter_is_found_and_the_question_then_is_that_of_today(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,15 @@ def test_a_run_knows_its_commit_and_branch(repository: Path) -> None:
 
 def test_a_changed_file_makes_it_dirty(repository: Path) -> None:
     (repository / "cases" / "a.txt").write_text("second\n")
+
+    assert revision_of(repository)["dirty"] is True
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names are text there")
+def test_a_changed_file_may_have_a_name_in_another_encoding(repository: Path) -> None:
+    assert run_git(repository, "config", "core.quotePath", "false") is not None
+    blob = (run_git(repository, "rev-parse", "HEAD:cases/a.txt") or b"").decode().strip()
+    assert run_git(repository, "update-index", "--add", "--cacheinfo", f"100644,{blob},caf\udce9.txt") is not None
 
     assert revision_of(repository)["dirty"] is True
 
