@@ -50,10 +50,16 @@ def held(case: Case, *says: Say) -> Transcript:
 
 
 def judged(case: Case, *says: Say) -> Verdict:
+    return judged_until(len(case.turns), case, *says)
+
+
+def judged_until(turns: int, case: Case, *says: Say) -> Verdict:
+    """The verdict on so many turns of the conversation."""
     assert case.result_fault is not None
     stubs = case.conversation.stubs if case.conversation else {}
     context = MatchContext(case.tools, case.rules)
-    return judge_recovery(held(case, *says), case.turns, case.result_fault, stubs, context)
+    transcript = Transcript(held(case, *says).turns[:turns])
+    return judge_recovery(transcript, case.turns, case.result_fault, stubs, context)
 
 
 def kinds(verdict: Verdict) -> Mapping[str, str]:

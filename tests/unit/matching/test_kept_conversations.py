@@ -43,6 +43,10 @@ TEXTS: Mapping[str, str] = {
     "trip": TRIP,
     "two": TWO,
     "turns": TURNS,
+    "trip in turns": TURNS.replace("{search: {to: Oslo}, ", "{search: {to: Oslo}, times: [0, 1], ")
+    .replace("And to Rome?", "Book it.")
+    .replace("search: {to: Rome}, returns: [{id: F9, price: 70}]", "book: {flight: F7}, returns: {booking: B1}"),
+    "either": TRIP.replace("to: Oslo", "to: {$any: [Oslo, OSL]}"),
     "read": READ,
     "both": BOTH,
     "open": "expect: {calls: [{read: {folder: inbox}, returns: hello}], never: [look_up], extra: allow}",

@@ -19,6 +19,7 @@ from tests.unit.matching.recovery_cases import (
     case_of,
     held,
     judged,
+    judged_until,
     kinds,
 )
 
@@ -255,6 +256,16 @@ def test_a_conversation_that_ends_before_its_last_turn_is_judged_as_far_as_it_wa
     case = case_of(tmp_path, "tool: search, kind: error, times: always", TURNS)
     found = kinds(judged(case, *[SEARCHES] * 10))
     assert found.items() >= {"turns[0].calls[4]": "too_many_retries", "turns[0].steps": "step_limit"}.items()
+
+
+def test_a_turn_that_was_never_reached_lacks_its_calls_unless_the_model_said_what_failed_before(tmp_path: Path) -> None:
+    case = case_of(tmp_path, "tool: search, kind: error", TURNS)
+    assert kinds(judged_until(1, case, SEARCHES, SEARCHES, "F7.", ROME, "F9.")) == {"turns[1].calls": "no_call"}
+
+    needless = TURNS.replace("[{search: {to: Oslo}, ", "[{search: {to: Oslo}, times: [0, 1], ")
+    verdict = judged_until(1, case_of(tmp_path, "tool: search, kind: error", needless), SEARCHES, SORRY, ROME, "F9.")
+    assert kinds(verdict) == {}
+    assert len(verdict.turns) == 1
 
 
 def test_turns_before_the_fault_are_judged_as_ever(tmp_path: Path) -> None:
