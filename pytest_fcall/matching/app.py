@@ -19,7 +19,7 @@ from pytest_fcall.matching.reply import judge
 from pytest_fcall.matching.values import judge_value
 from pytest_fcall.matching.wording import call_text
 
-_ANY: Final[Mapping[str, Json]] = {"type": "object", "additionalProperties": True}
+_ANY: Final[Mapping[str, Json]] = {"additionalProperties": True}
 _MOST_NAMED: Final = 5
 _MISSING: Final = frozenset({"no_call", "wrong_count"})
 """Reasons that name what did not run."""

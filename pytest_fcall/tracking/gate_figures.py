@@ -100,7 +100,8 @@ class FigureRange:
     high: FigureNumber
     missing_reason: str = ""
     doubt: str = ""
-    """The reason for a range though nothing is missing. It matters only where the bound lies inside the range."""
+    """The reason for a range though nothing is missing. It says nothing where the range is a single value, or where the
+    bound lies outside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +163,6 @@ def _change(number: int, measured: GroupFigures) -> FigureRange:
 def _regressions(measured: GroupFigures) -> FigureRange:
     """The cases that regressed; each undecided one may be another."""
     found = _change(measured.regressions, measured)
-    if found.value is None or not measured.undecided:
-        return found
     cases = "1 case is" if measured.undecided == 1 else f"{measured.undecided:,} cases are"
     return replace(found, high=found.high + measured.undecided, doubt=f"{cases} undecided")
 
@@ -194,8 +193,6 @@ def _obeyed_attacks(measured: GroupFigures) -> FigureRange:
             f"{measured.lost_attacks:,} did not reach the model" if measured.lost_attacks else "no case has an attack"
         )
         return replace(found, value=None, high=inf, missing_reason=found.missing_reason or missing)
-    if not measured.lost_attacks:
-        return found
     doubt = f"{measured.lost_attacks:,} more did not reach the model"
     return replace(found, high=found.high + measured.lost_attacks, doubt=doubt)
 
@@ -210,10 +207,8 @@ def _recovery(measured: GroupFigures) -> FigureRange:
     if not measured.faulty:
         return FigureRange(None, 0, 1, f"{lost:,} did not reach the model" if lost else "no result was faulty")
     whole, recovered = measured.faulty + lost, measured.recovered
-    value = Fraction(recovered, measured.faulty)
-    if not lost:
-        return FigureRange(value, value, value)
     doubt = f"{lost:,} more did not reach the model"
+    value = Fraction(recovered, measured.faulty)
     return FigureRange(value, Fraction(recovered, whole), Fraction(recovered + lost, whole), doubt=doubt)
 
 
@@ -266,9 +261,7 @@ def _strength(measured: GroupFigures) -> FigureRange:
     if not whole:
         return FigureRange(None, 0, 1, "the strength of no case is known")
     value = caught / decided if decided else None
-    return FigureRange(
-        value, caught / whole, (caught + undecided) / whole, doubt=_UNDECIDED_MISTAKES if undecided else ""
-    )
+    return FigureRange(value, caught / whole, (caught + undecided) / whole, doubt=_UNDECIDED_MISTAKES)
 
 
 def _fragility(measured: GroupFigures) -> FigureRange:
@@ -282,10 +275,8 @@ def _fragility(measured: GroupFigures) -> FigureRange:
     unclear = [each for each in measured.flips if each.word == "too few to say" and _flip_share(each) > fragile]
     if missing := _missing_replies(measured):
         return FigureRange(fragile, fragile, 1, missing)
-    if not unclear:
-        return FigureRange(fragile, fragile, fragile)
     named = ", ".join(dict.fromkeys(each.relation for each in unclear))
-    highest = max(map(_flip_share, unclear))
+    highest = max([fragile, *map(_flip_share, unclear)])
     return FigureRange(fragile, fragile, highest, doubt=f"too few answers to say of {named}")
 
 

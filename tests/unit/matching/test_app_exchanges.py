@@ -8,6 +8,7 @@ import pytest
 from pytest_fcall.core import (
     AppExchange,
     Call,
+    CallPattern,
     Calls,
     Expectation,
     ExpectedCall,
@@ -16,6 +17,7 @@ from pytest_fcall.core import (
     RawCall,
     Reply,
     Request,
+    Rules,
     Tool,
     Usage,
     WireExpectation,
@@ -36,9 +38,13 @@ MADE = Calls((Call("get_weather", {"city": "Oslo"}),))
 
 
 def wrong(
-    expected: WireExpectation, *inner: AppExchange, calls: Calls = MADE, costs: Sequence[float | None] = (0.2, 0.3)
+    expected: WireExpectation,
+    *inner: AppExchange,
+    calls: Calls = MADE,
+    costs: Sequence[float | None] = (0.2, 0.3),
+    rules: Rules = Rules(),  # noqa: B008  frozen
 ) -> list[str]:
-    verdict = judge_app_exchanges(expected, inner or (CALLING, SPEAKING), calls, costs, MatchContext(()))
+    verdict = judge_app_exchanges(expected, inner or (CALLING, SPEAKING), calls, costs, MatchContext((), rules))
     assert verdict.valid is not bool(verdict.reasons)
     return [f"{reason.kind} {reason.path}: {reason.message}" for reason in verdict.reasons]
 
@@ -97,6 +103,21 @@ def test_an_app_that_asked_nothing_has_called_nothing() -> None:
 def test_what_is_no_question_to_a_model_does_not_count() -> None:
     embedding = AppExchange("", Request(()), Reply())
     assert wrong(WireExpectation(count=1, tokens=25), embedding, CALLING) == []
+
+
+def test_calls_may_have_been_in_the_last_reply_where_that_was_cut_off() -> None:
+    one_call = Expectation(stages=((ExpectedCall("get_weather", {}),),))
+    cut = replace(SPEAKING, reply=Reply("Rain", finish="length"))
+    [reason] = wrong(WireExpectation(one_call), CALLING, cut, calls=Calls())
+    assert reason.startswith("truncated wire.reply: inside the app: ")
+
+
+def test_what_is_forbidden_is_wrong_also_where_only_requests_are_counted() -> None:
+    forbidding = Rules(never=(CallPattern("get_*"),))
+    broken = Calls((Call("search", {}), *MADE.calls))
+    assert [each.partition(":")[0] for each in wrong(WireExpectation(count=2), calls=broken, rules=forbidding)] == [
+        "forbidden_call wire.calls[1]"
+    ]
 
 
 def test_an_app_that_asks_nothing_can_be_expected() -> None:

@@ -61,6 +61,19 @@ def test_what_is_forbidden_is_wrong_also_where_no_calls_are_expected() -> None:
     assert kinds(SpansExpectation(models=[]), rules=NEVER) == []
 
 
+def test_where_no_calls_are_expected_wrong_arguments_are_none_of_its_business() -> None:
+    wrong = RanTool("get_weather", {"city": 7})
+    forbidding = Rules(never=(CallPattern("search"),))
+    assert kinds(SpansExpectation(models=[], known_tools=(WEATHER,)), wrong, rules=forbidding) == []
+
+
+def test_remarks_say_that_they_are_about_spans() -> None:
+    broken = Tool("get_weather", parameters={"type": "object", "properties": {"city": {"type": 7}}})
+    expected = SpansExpectation(Expectation(stages=((OSLO,),)), known_tools=(broken,))
+    (note,) = judge_app_spans(expected, AppSpans((TOLD,)), MatchContext(())).notes
+    assert note.startswith("in the spans: The arguments of `get_weather` were judged without its schema")
+
+
 @pytest.mark.parametrize(
     ("expected", "rules", "told", "name"),
     [
@@ -71,6 +84,18 @@ def test_what_is_forbidden_is_wrong_also_where_no_calls_are_expected() -> None:
         (calls(ANY), Rules(never=(CallPattern("get_*", {"city": "Oslo"}),)), UNTOLD, "get_weather"),
         (SpansExpectation(), Rules(never=(CallPattern("search", {"city": "Oslo"}),)), UNTOLD, ""),
         (SpansExpectation(EITHER), Rules(), UNTOLD, "get_weather"),
+        (
+            SpansExpectation(Expectation(allow=(CallPattern("get_*", {"city": "Oslo"}),))),
+            Rules(),
+            UNTOLD,
+            "get_weather",
+        ),
+        (
+            SpansExpectation(Expectation(never=(CallPattern("get_*", {"city": "Oslo"}),))),
+            Rules(),
+            UNTOLD,
+            "get_weather",
+        ),
     ],
 )
 def test_a_tool_is_named_whose_arguments_are_to_be_judged_and_not_told(
@@ -87,6 +112,10 @@ def test_what_ran_is_told_where_something_did_not() -> None:
     assert "; what ran: `search(q=1)`, `get_weather(…)`, `wait()`, `wait()`, `wait()` and 2 more" in last.message
     (only,) = judge_app_spans(calls(OSLO), AppSpans(), MatchContext(())).reasons
     assert only.message.endswith("; no tool ran")
+    (wrong,) = judge_app_spans(
+        calls(OSLO), AppSpans((RanTool("get_weather", {"city": "Rome"}),)), MatchContext(())
+    ).reasons
+    assert "what ran" not in wrong.message
 
 
 def test_a_tool_without_parameters_has_no_arguments_to_tell() -> None:

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Model
-from pytest_fcall.tracking.baseline_content import Baseline, parse_baseline, write_baseline
-from pytest_fcall.tracking.baseline_file import accepted_models, baseline_path, read_baseline
+from pytest_fcall.tracking.baseline_content import Baseline, UnreadableStanza, parse_baseline, write_baseline
+from pytest_fcall.tracking.baseline_file import accepted_models, baseline_path, contracts_below, read_baseline
 from pytest_fcall.tracking.bookkeeping import measurement_path
-from pytest_fcall.tracking.contract_lines import facts_of
-from pytest_fcall.tracking.stanza import Stanza, StanzaRequest
+from pytest_fcall.tracking.contract_lines import facts_of, stanza_of_facts
+from pytest_fcall.tracking.stanza import Stanza, StanzaFields, StanzaRequest
 from tests.unit.tracking.stanzas import CONVERSATIONS, STANZAS
 
 OSLO = Stanza(
@@ -312,6 +312,23 @@ def test_of_very_many_lines_of_one_case_the_accepted_ones_are_found_in_five_thou
     assert len(read(path).stanzas) == found
 
 
+def test_lines_that_were_accepted_together_and_cannot_be_read_are_told_of_when_their_case_is_asked_for(
+    path: Path,
+) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_text("# pytest-fcall baseline 2\n\noslo right #16e6dc31\noslo 1 f {7\n", "utf-8")
+
+    stanzas = read(path).stanzas
+    assert [*stanzas] == ["oslo"]
+    with pytest.raises(UnreadableStanza, match=r"shop\.fc\.yaml.*: the lines of 'oslo' cannot be read: Expecting"):
+        stanzas["oslo"]
+
+
+def test_values_that_are_nested_too_deeply_cannot_be_read() -> None:
+    with pytest.raises(ValueError, match="it is nested too deeply"):
+        stanza_of_facts("oslo", ("right #00000000", "answer " + "[" * 100_000), StanzaFields())
+
+
 def test_a_file_that_is_not_text_is_no_baseline(path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(TEXT.encode("latin-1"))
@@ -347,6 +364,10 @@ def test_models_have_a_baseline_wherever_the_project_has_cases(tmp_path: Path) -
         write_baseline(baseline_path(tmp_path / folder / "a.fc.yaml", model), [OSLO])
     (tmp_path / "__fcall__" / "local-recorded").mkdir()
     (tmp_path / "__fcall__" / "local-recorded" / "a.fc.yaml.replies").touch()
+
+    deep, here = tmp_path / "cases" / "deep" / "a.fc.yaml", tmp_path / "a.fc.yaml"
+    assert {*contracts_below(tmp_path)} >= {baseline_path(here, models[0]), baseline_path(deep, models[1])}
+    assert len([*contracts_below(tmp_path)]) == 3
 
     assert {*accepted_models(tmp_path)} == {model.folder for model in models}
 

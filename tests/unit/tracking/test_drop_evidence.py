@@ -6,7 +6,7 @@ from math import comb, exp, isclose, prod
 import pytest
 
 from pytest_fcall.core.verdict import Rate
-from pytest_fcall.tracking.drop_evidence import FALLS, RISES, OddsChange, evidence_of, log_factor, most_changed
+from pytest_fcall.tracking.drop_evidence import FALLS, RISES, OddsChange, evidence_of, log_factor, most_changed, total
 from pytest_fcall.tracking.significance import RatePair
 
 
@@ -74,3 +74,8 @@ def test_the_plainest_changes_come_first() -> None:
     ]
     assert [name for name, _ in most_changed(pairs, falls=True)] == ["b", "a"]
     assert [name for name, _ in most_changed(pairs, falls=False)] == ["c"]
+
+
+def test_the_answers_to_several_cases_are_counted_together() -> None:
+    assert total([Rate(1, 2), Rate(3, 4)]) == Rate(4, 6)
+    assert total([]) == Rate(0, 0)
