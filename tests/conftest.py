@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 from tests.servers.server import LOOPBACK_CERTIFICATE
@@ -41,13 +42,24 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> None:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Have workers tell of a set-up or a clean-up only if it failed: to tell takes longer than most of them."""
+    free_collector(item.session.stash)
+    if not hasattr(item.config, "workerinput"):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def free_collector(stash: pytest.Stash) -> None:
     """Take from the collector, every 200 tests, what earlier ones left: what pytest notes of each, modules, caches.
 
     Every run inside a test ends with a look for garbage, which would go through all of it.
     """
-    stash = item.session.stash
     stash[TESTS_RUN] = stash.get(TESTS_RUN, 0) + 1
     if not stash[TESTS_RUN] % 200:
         gc.collect()
