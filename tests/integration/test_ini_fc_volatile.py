@@ -120,7 +120,11 @@ def test_patterns_of_a_model_are_a_list(calendar: Calendar) -> None:
     result.stderr.fnmatch_lines([f"*{place} must be a list of regular expressions"])
 
 
-def test_a_pattern_that_takes_for_ever_is_an_error_of_the_case(calendar: Calendar) -> None:
+def test_a_pattern_that_takes_for_ever_is_an_error_of_the_case(
+    calendar: Calendar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Any limit is reached; the right one is held by a test of Volatile itself.
+    monkeypatch.setattr("pytest_fcall.backends.recordings.volatile.VOLATILE_SECONDS", 0.05)
     calendar.shop.file("pytest.ini", "[pytest]\nfc_volatile = (x+x+)+y\n")
     result = calendar.run("x" * 5_000)
     result.assert_outcomes(errors=1)
