@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -56,13 +57,13 @@ class FileContext(NamedTuple):
     now: datetime
     """The clock of cases that set none: the time of the run."""
 
-    def scope(self, faults: Faults, row: Mapping[str, Node] = _NO_ROW) -> Scope:
-        """The scope of a part of the file."""
+    def scope(self, faults: Faults, row: Mapping[str, Node] = _NO_ROW, now: datetime | None = None) -> Scope:
+        """The scope of a part of the file. `now` is the time for a case that has a clock of its own."""
         return Scope(
             faults,
             self.folder,
             self.reach,
-            Placeholders(self.now, row),
+            Placeholders(now or self.now, row),
             self.extensions,
             self.toolbox,
             match_rules=self.match_rules,
@@ -76,7 +77,7 @@ def read_cases(
 
     If faults were added, the cases must not be used.
     """
-    now = context.defaults.clock(entries, context.scope(faults, row))
+    now = context.defaults.clock(entries, partial(context.scope, faults, row))
     case, options = _read_at(now or context.now, name, place, entries, row=row, context=context, faults=faults)
     if now is None and (context.source.uses_clock or context.defaults.uses_clock) and not faults:
         undated, _ = _read_at(_NO_DAY, name, place, entries, row=row, context=context, faults=faults)
@@ -107,8 +108,7 @@ def _read_at(
     faults: Faults,
 ) -> tuple[Case, Options]:
     """Read a case whose clock shows this time, and its options."""
-    scope = context.scope(faults, row)
-    scope.placeholders = Placeholders(now, row)
+    scope = context.scope(faults, row, now)
     if row or context.source.uses_clock:
         fill = scope.placeholders.fill_node
         entries = Entries({key: (node, fill(value, faults)) for key, (node, value) in entries.items()})

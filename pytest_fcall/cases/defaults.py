@@ -53,9 +53,11 @@ class Defaults:
         for key, reader in OPTION_READERS.items():
             self.values(key, reader, scope)
 
-    def clock(self, entries: Entries, scope: Scope) -> datetime | None:
-        """The clock that the case or its defaults set; None if they set none."""
-        return _Layers(entries, self, scope).value("now", read.now) if "now" in entries or "now" in self._keys else None
+    def clock(self, entries: Entries, scope: Callable[[], Scope]) -> datetime | None:
+        """The clock that the case or its defaults set; None if they set none, as most do: those need no scope."""
+        if "now" not in entries and "now" not in self._keys:
+            return None
+        return _Layers(entries, self, scope()).value("now", read.now)
 
     def options(self, entries: Entries, scope: Scope) -> Options:
         """The options of a case. Their faults are added to those of the scope."""

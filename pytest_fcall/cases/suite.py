@@ -193,7 +193,7 @@ def _with_defaults(
     """The cases with the file's defaults and match rules. Their location is that of `suite:`."""
     scope = context.scope(faults)
     no_entries = Entries()
-    clock = context.defaults.clock(no_entries, scope)
+    clock = context.defaults.clock(no_entries, lambda: scope)
     if clock is not None:
         scope.placeholders = Placeholders(clock, {})
     options = context.defaults.options(no_entries, scope)

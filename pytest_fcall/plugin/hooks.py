@@ -113,9 +113,11 @@ def pytest_runtest_makereport(
     elif report.when == "call" and (remark := session_of(item.config).replies.test_remarks.get(item.nodeid)):
         attach(report, CaseReport(None, remark=remark))
     attached = case_report(report)
-    if attached or report.longrepr is not None or report.sections or report.user_properties:
+    has_texts = report.longrepr is not None or report.sections or report.user_properties
+    if attached or has_texts:
         secrets = secrets_of(item.config)
-        redact_report(secrets, report, is_ours=isinstance(item, CaseItem))
+        if has_texts:
+            redact_report(secrets, report, is_ours=isinstance(item, CaseItem))
         if attached:
             attach(report, redacted_case(secrets, attached))
     return report
@@ -195,4 +197,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Let go of the cases: pytest and Python look for garbage five times from here on, among all that is left."""
     for session in {file.session for file in collection_findings(config).files}:
+        for item in session.items:
+            if isinstance(item, CaseItem):
+                item.keywords = {}  # those refer to the item
         session.items[:] = [item for item in session.items if not isinstance(item, CaseItem)]

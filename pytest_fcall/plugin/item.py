@@ -124,13 +124,13 @@ class CaseItem(pytest.Function):
             return
         if report.skipped and isinstance(report.longrepr, tuple):
             report.longrepr = str(self.path), self.case.location.line, report.longrepr[2]
-        session = self.context.session
+        session, nodeid = self.context.session, self.nodeid
         no_replies = session.replies.no_replies
-        missing, unanswered = no_replies.missing.get(self.nodeid), self.nodeid in no_replies.unanswered
+        missing, unanswered = no_replies.missing.get(nodeid), nodeid in no_replies.unanswered
         no_reply = missing is not None or unanswered
         shows_calls = report.passed and self.context.shows_passed_calls
-        account = self._account(report) if session.settings.keeps_run or shows_calls else None
-        result = result_of(session, self.case, self._facts(run), status, run, no_reply=no_reply)
+        account, tools = self._account(report, nodeid) if session.settings.keeps_run or shows_calls else (None, ())
+        result = result_of(session, self.case, self._facts(run, nodeid), status, run, no_reply=no_reply)
         if self.context.measures_strength and isinstance(self.case, Case):
             result = replace(result, strength=self.context.strength(self.case, result.model))
         self.user_properties += result_properties(result, run, session.settings.started)
@@ -142,7 +142,7 @@ class CaseItem(pytest.Function):
             judged=judged is not None and report.when == "call",
             reused=self._reused(run, session.settings.ahead),
             changes=tuple(run.changes) if run and self.context.shows_changes else (),
-            account=self._account_lines(account) if account and session.settings.keeps_run else "",
+            account=_account_lines(account, tools) if account and session.settings.keeps_run else "",
             texts=self._new_texts(),
         )
         if account and shows_calls:
@@ -347,25 +347,26 @@ class CaseItem(pytest.Function):
 
         return tuple(map(text_line, self._planned_variants.new_texts))
 
-    def _account(self, report: pytest.TestReport) -> Account:
+    def _account(self, report: pytest.TestReport, nodeid: str) -> tuple[Account, Sequence[str]]:
+        """The account, and the lines of tools that it names and nobody has written yet."""
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         error = "" if self.run and self.run.judged else reason
         session = self.context.session
-        left_out = session.replies.left_out(self.nodeid)
-        return account_of(self.nodeid, self.run, error, session.registry.decoders, left_out)
+        left_out = session.replies.left_out(nodeid)
+        offered, tools = session.offered_tools.name(self.run.answers.request.tools if self.run else ())
+        return account_of(nodeid, self.run, error, session.registry.decoders, left_out, offered), tools
 
-    def _account_lines(self, account: Account) -> str:
-        """The account, behind the tools that nobody has written yet."""
-        tools = self.run.answers.request.tools if self.run else ()
-        name, lines = self.context.session.offered_tools.name(tools)
-        return "\n".join(filter(None, (*lines, account_line(account_to_json(account._replace(offered=name))))))
-
-    def _facts(self, run: CaseRun | None) -> CaseItemFacts:
+    def _facts(self, run: CaseRun | None, nodeid: str) -> CaseItemFacts:
         file, line, _ = self.location
         model = self.named.model.id if self.named else ""
         if run is not None and run.is_complete:
             model = run.answers.model.id
-        return CaseItemFacts(self.nodeid, file, (line or 0) + 1, model, self.place, self.context.own_volatile)
+        return CaseItemFacts(nodeid, file, (line or 0) + 1, model, self.place, self.context.own_volatile)
+
+
+def _account_lines(account: Account, tools: Sequence[str]) -> str:
+    """The account, behind its tools."""
+    return "\n".join(filter(None, (*tools, account_line(account_to_json(account)))))
 
 
 def _status(report: pytest.TestReport, run: CaseRun | None) -> Status | None:

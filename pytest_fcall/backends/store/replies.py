@@ -145,12 +145,12 @@ class ReplyStore:
         """Write several replies in one transaction, as `put` does. Raises StoreError if none was written."""
         answered, rows, catalogues = [], [], dict[str, Tools]()
         for model, file, entry in replies:
-            answered.append(storable(entry.digest))
             self._loaded.pop(entry.digest, None)
             if row := self._row(model, file, entry):
                 rows.append(row)
                 catalogues[row.catalogue] = entry.request.tools
-                self._uses.append((model, file, entry.case, entry.digest))
+                self._uses.append((row.model, row.file, storable(entry.case), row.digest))
+            answered.append(row.digest if row else storable(entry.digest))
         self._database.put(NewRows(rows, catalogues, self._noted_uses(), answered))
 
     def try_out(self) -> None:
@@ -180,7 +180,7 @@ class ReplyStore:
 
         `last_uses` returns the uses of a case's last run; `prune` deletes replies that no last run used.
         """
-        self._uses.append((model, file, case, digest))
+        self._uses.append((storable(model), storable(file), storable(case), storable(digest)))
 
     def nearest(self, model: str, case_file: str, case: str, sample: int = 0) -> Recording | None:
         """Return a reply to another request of this case, preferably of the same sample."""
@@ -309,10 +309,7 @@ class ReplyStore:
     def _noted_uses(self) -> Sequence[Use]:
         """Take the uses that were noted."""
         taken = [self._uses.popleft() for _ in range(len(self._uses))]
-        return [
-            (storable(model), storable(file), storable(case), storable(digest), self._run)
-            for model, file, case, digest in taken
-        ]
+        return [(*use, self._run) for use in taken]
 
     @cached_property
     def _run(self) -> int:

@@ -19,10 +19,12 @@ class ActiveRun(Sequence["AppExchange"]):
     The run is made with the first request that the app sends, since most apps under test send none.
     """
 
-    __slots__ = ("_make", "_over", "detours", "run", "token", "users")
+    __slots__ = ("_make", "_over", "detours", "origin", "run", "token", "users")
 
-    def __init__(self, make: Callable[[], AppRun]) -> None:
+    def __init__(self, make: Callable[[], AppRun], origin: tuple[str, str, str, int]) -> None:
         self._make = make
+        self.origin = origin
+        """The app, the file, the case and the number of the answer."""
         self._over = False
         self.run: AppRun | None = None
         self.token = ""

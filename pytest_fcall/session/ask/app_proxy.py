@@ -257,7 +257,7 @@ class AppProxy:
         with self._lock:
             active = self._active.get(origin)
             if active is None:
-                active = self._active[origin] = ActiveRun(partial(self._new_run, question))
+                active = self._active[origin] = ActiveRun(partial(self._new_run, question), origin)
                 active.token = self._endpoint.runs.add(active, group)
                 if inbox := self._endpoint.inbox:
                     asker = question.asker
@@ -270,7 +270,7 @@ class AppProxy:
             active.users -= 1
             if not active.users:
                 active.end()
-                del self._active[self._origin(question)]
+                del self._active[active.origin]
                 self._endpoint.runs.remove(active.token)
                 if active.run:
                     self._note(question.asker.nodeid, active.run)

@@ -32,14 +32,14 @@ _USUAL_ENDS = ("stop", "tool_calls")
 
 
 def account_of(
-    nodeid: str, run: CaseRun | None, error: str, decoders: Mapping[str, Decoder], left_out: LeftOut
+    nodeid: str, run: CaseRun | None, error: str, decoders: Mapping[str, Decoder], left_out: LeftOut, offered: str
 ) -> Account:
     """The account of a case. `run` is None where the case was not asked; `error` says why there is no verdict.
 
-    `left_out` is what of its requests was no part of their keys.
+    `left_out` is what of its requests was no part of their keys; `offered` is the name of the set of its tools.
     """
     if run is None:
-        return Account(nodeid, error=error, left_out=left_out)
+        return Account(nodeid, error=error, left_out=left_out, offered=offered)
     request, result = run.answers.request, run.judged.result if run.judged else None
     answers = [_answer(request, each, decoders) for each in result.all] if result else []
     if not answers:
@@ -54,6 +54,7 @@ def account_of(
         left_out,
         tuple(ExpectedTurn(turn.expect, turn.answer) for turn in run.case.turns),
         _accepted(run.judged.comparison) if run.judged else None,
+        offered,
     )
 
 

@@ -49,6 +49,7 @@ def result_of(
     """The result of a case that ended with this status. `run` is None where the case was not asked."""
     answers = run.answers if run and run.is_complete else None
     judged = run.judged if run else None
+    asked = answers.asked if answers else 0
     inside = app_usage(answers.answers) if answers else ()
     way = app_way(session, answers)
     remarks = session.replies.remarks(facts.nodeid)
@@ -71,8 +72,8 @@ def result_of(
         usage=total_usage(each.usage for each in inside) if inside else answers.usage if answers else None,
         file=facts.file,
         line=facts.line,
-        replayed=answers is not None and answers.asked == 0,
-        asked=answers.asked if answers else 0,
+        replayed=answers is not None and asked == 0,
+        asked=asked,
         no_reply=no_reply,
         place=facts.place,
         outcome=_outcome(outcome, status),
