@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -70,7 +69,7 @@ def _sources(parser: ArgumentParser, names: Sequence[str], called: Mapping[str, 
     paths = [run_path(parser, name, recorded) for name in names] or recorded[-1:]
     found = [_source(parser, path) for path in paths]
     for source in found:
-        renamed = [replace(each, model=called.get(each.model, each.model)) for each in source.results]
+        renamed = [each._replace(model=called.get(each.model, each.model)) for each in source.results]
         yield source._replace(results=renamed)
 
 

@@ -6,7 +6,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from glob import escape
 from pathlib import Path
@@ -144,7 +143,7 @@ def _move_case(root: Path, store: ReplyStore, file: str, old: str, new_file: str
 
 def _of_case(entry: Recording, case: str, new: str, asked: tuple[KeyInputs, KeyInputs]) -> Recording | None:
     moved = rekeyed_recording(entry, *asked) if entry.case == case else None
-    return moved and replace(moved, case=new)
+    return moved and moved._replace(case=new)
 
 
 def _recording_files(case_file: Path) -> list[Path]:

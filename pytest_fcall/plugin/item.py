@@ -132,7 +132,7 @@ class CaseItem(pytest.Function):
         account, tools = self._account(report, nodeid) if session.settings.keeps_run or shows_calls else (None, ())
         result = result_of(session, self.case, self._facts(run, nodeid), status, run, no_reply=no_reply)
         if self.context.measures_strength and isinstance(self.case, Case):
-            result = replace(result, strength=self.context.strength(self.case, result.model))
+            result = result._replace(strength=self.context.strength(self.case, result.model))
         self.user_properties += result_properties(result, run, session.settings.started)
         judged = run.judged if run else None
         attached = CaseReport(

@@ -241,18 +241,18 @@ class Summary:
     def _priced(self, result: Result) -> Result:
         costs = self._session.costs
         if result.unpriced and costs.of(result.model, Usage(1, 1)) == 0:
-            result = replace(result, unpriced=0)
+            result = result._replace(unpriced=0)
         if result.variants:
             varied = replace(result.variants, cost=costs.of(result.model, result.variants.usage))
-            result = replace(result, variants=varied)
+            result = result._replace(variants=varied)
         judging, inside = result.judging, result.inside
         if judging is None and not inside:
-            return result if result.usage is None else replace(result, cost=costs.of(result.model, result.usage))
+            return result if result.usage is None else result._replace(cost=costs.of(result.model, result.usage))
         if judging:
             judging = replace(judging, cost=costs.of(judging.model, judging.usage))
         inside = tuple(replace(each, cost=costs.of(each.model, each.usage)) for each in inside)
         cost = total_cost([each.cost for each in inside]) if inside else costs.of(result.model, result.usage)
-        return replace(result, cost=cost, judging=judging, inside=inside)
+        return result._replace(cost=cost, judging=judging, inside=inside)
 
     def _price(self, report: pytest.TestReport) -> None:
         """Put the cost, which only this process knows, into the properties: JUnit takes them from the last report."""

@@ -202,12 +202,12 @@ def bisect_regressions(
         try:
             suspects.append(suspect_of(item, side, None, None))
         except NotBisected as why:
-            found[item.nodeid] = replace(found[item.nodeid], bisected=(f"not possible: {secrets.redacted(str(why))}",))
+            found[item.nodeid] = found[item.nodeid]._replace(bisected=(f"not possible: {secrets.redacted(str(why))}",))
     allowance = Allowance(requests, may_ask=not session_of(config).settings.replay)
     searched = Bisection(suspects).run(allowance) if suspects else []
     for case in searched:
         texts = tuple(secrets.redacted(text) for text in cause_texts(case))
-        found[case.nodeid] = replace(found[case.nodeid], bisected=texts)
+        found[case.nodeid] = found[case.nodeid]._replace(bisected=texts)
     explained = [case for case in searched if case.status == "found"]
     edits = explaining_edits(explained)
     what = f"{plural_text(len(edits), 'edit')} in {plural_text(len(explained), 'case')}" if explained else "no edit"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.results import Result
@@ -29,7 +28,7 @@ def way_lines(results: Sequence[Result]) -> list[str]:
 def with_known_ways(results: Sequence[Result]) -> list[Result]:
     """The results, each with what those of other cases show: whether its app asks models."""
     asking = {result.model for result in results if result.way == "proxy" or result.asks_models}
-    return [replace(each, asks_models=True) if each.way and each.model in asking else each for each in results]
+    return [each._replace(asks_models=True) if each.way and each.model in asking else each for each in results]
 
 
 def way_remarks(result: Result) -> Iterator[str]:

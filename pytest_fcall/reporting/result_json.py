@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite
-from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
@@ -36,8 +34,6 @@ _T = TypeVar("_T")
 _LARGEST = 2**63
 _INEXACT = 1e-9
 """Shares of floats that add up to 1 may be this much more."""
-_NAMES = tuple(field.name for field in fields(Result))
-_VALUES: Callable[[Result], tuple[Any, ...]] = attrgetter(*_NAMES)
 _STATUSES: Mapping[str, Status] = MappingProxyType({status: status for status in get_args(Status)})
 _WAYS: Mapping[str, Way] = MappingProxyType({way: way for way in get_args(Way)})
 _TOKENS = "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"
@@ -45,7 +41,7 @@ _TOKENS = "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"
 
 def result_to_json(result: Result) -> dict[str, Json]:
     """The result as JSON."""
-    data = dict(zip(_NAMES, _VALUES(result), strict=True))
+    data: dict[str, Any] = result._asdict()
     data["usage"] = _usage_to_json(result.usage)
     data["judging"] = _judge_usage_to_json(result.judging)
     data["inside"] = [_app_usage_to_json(each) for each in result.inside]

@@ -154,8 +154,7 @@ class VariantResults:
         return [each for each in self.tried if (each.right < each.asked if self.first else each.right > 0)]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The result of one case with one model.
 
     `reasons` are kind and path of each Reason. A figure that was not measured is None, never zero.

@@ -58,7 +58,7 @@ class Acceptance:
             same = before is not None and not before.valid and sorted(before.reasons) == sorted(now.reasons)
             since = before.since if before and same else self.day
             known = because or (before.because if before and same else None)
-        accepted = replace(now, since=since, because=known, provenance={**now.provenance, **self.provenance})
+        accepted = now._replace(since=since, because=known, provenance={**now.provenance, **self.provenance})
         return before if before and _is_same(before, accepted) else accepted
 
 

@@ -150,8 +150,8 @@ def _with_todays_names(baseline: Stanza, now: Stanza) -> Stanza:
     renamed = renamed_tools(baseline.digests, now.digests)
     if not renamed or baseline.calls is None:
         return baseline
-    return replace(
-        baseline, calls=tuple(Call(renamed.get(each.name, each.name), each.arguments) for each in baseline.calls)
+    return baseline._replace(
+        calls=tuple(Call(renamed.get(each.name, each.name), each.arguments) for each in baseline.calls)
     )
 
 
@@ -202,7 +202,7 @@ def _is_known_failure(now: CaseJudgement, baseline: Stanza, before: _JudgedAgain
     by_wish = now.stanza.samples and baseline.samples and not now.is_asked_again
     if by_wish and {*now.stanza.reasons} <= {*before.reasons, *baseline.reasons}:
         return True
-    return not {*ways, failure_way(replace(baseline, valid=False, reasons=before.reasons))}.isdisjoint(now.ways)
+    return not {*ways, failure_way(baseline._replace(valid=False, reasons=before.reasons))}.isdisjoint(now.ways)
 
 
 def _asks_for_more(now: Stanza, baseline: Stanza, case: Case) -> bool:

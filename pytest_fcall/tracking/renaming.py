@@ -27,7 +27,7 @@ _MOST_TRIED: Final = 1_000
 def move_case(path: Path, old: str, target: Path, new: str) -> None:
     """Move what is accepted and measured of a case to another baseline. Raises DamagedBaseline and OSError."""
     stanza, measured = read_stanzas(path)[old], read_measurement(measurement_path(path)).get(old)
-    write_baseline(target, {**read_stanzas(target), new: replace(stanza, case=new)}.values())
+    write_baseline(target, {**read_stanzas(target), new: stanza._replace(case=new)}.values())
     if measured is not None:
         other = measurement_path(target)
         write_measurement(other, {**read_measurement(other), new: replace(measured, case=new)}.values())
@@ -72,7 +72,7 @@ def renamed_stanza(stanza: Stanza, rename: ToolRename, today: Mapping[str, Mappi
     reasons = stanza.reasons
     if rename.parameter_of:
         reasons = tuple((kind, _renamed_path(path, rename, stanza)) for kind, path in reasons)
-    return replace(stanza, calls=renamed, wire=wire, digests=digests, reasons=reasons)
+    return stanza._replace(calls=renamed, wire=wire, digests=digests, reasons=reasons)
 
 
 def renamed_parameters(stanzas: Iterable[Stanza], tools: Iterable[Tool]) -> Iterator[ToolRename]:

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, TypedDict
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from pytest_fcall.core.json_data import as_mapping, optional_field, optional_strings, required_field
 from pytest_fcall.core.reply import Call, Calls, Reply
@@ -35,8 +36,7 @@ class StanzaRequest:
         return tools_of(self.digests)
 
 
-@dataclass(frozen=True, slots=True)
-class Stanza:
+class Stanza(NamedTuple):
     """The verdict on one case for one model, with everything that later verdicts are compared with."""
 
     case: str
@@ -62,9 +62,9 @@ class Stanza:
     """The day on which a failure was accepted."""
     judged: bool = False
     """Whether a judge model took part in the verdict."""
-    digests: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = MappingProxyType({})
     """Digests of the parts of the question, which show later what changed."""
-    provenance: Mapping[str, Json] = field(default_factory=dict)
+    provenance: Mapping[str, Json] = MappingProxyType({})
     """The model that answered, and when; for people, never compared."""
 
     @property
@@ -134,7 +134,7 @@ def with_wire_digests(stanza: Stanza, kept: Sequence[Json]) -> Stanza:
         return stanza
     found = _requests_from_json([{"model": "", **as_mapping(each, "a request of `wire`")} for each in kept])
     wire = tuple(replace(each, digests=of.digests) for each, of in zip(stanza.wire, found, strict=True))
-    return replace(stanza, wire=wire)
+    return stanza._replace(wire=wire)
 
 
 def parse_stanza(text: str) -> Stanza:

@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -126,7 +125,7 @@ def age_replies(folder: Path, **days: float) -> None:
     with closing(ReplyStore(store_path(folder))) as store:
         for kept in list(store.replies()):
             recorded = (now - timedelta(days=days[kept.entry.case])).isoformat()
-            store.put(kept.model, kept.file, replace(kept.entry, recorded=recorded))
+            store.put(kept.model, kept.file, kept.entry._replace(recorded=recorded))
 
 
 def prompt_of(asked: Asked) -> str:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Final, TypeAlias
@@ -67,7 +67,7 @@ class Branch:
         self.day += 1
         accept(self.path(model), stanzas, Acceptance(f"2026-11-{self.day:02}", {"date": str(self.day)}), because)
         for stanza in stanzas:
-            self.accepted[model, stanza.case] = replace(stanza, because=because)
+            self.accepted[model, stanza.case] = stanza._replace(because=because)
             self.past.add(f"{model} {_reviewed(self.accepted[model, stanza.case])}")
 
     def answer(self, case: str, prompt: str = "first") -> Stanza:
@@ -98,11 +98,11 @@ class Branch:
             case "rename" if free:
                 path, new = self.path(MODELS[0]), self.random.choice(free)
                 move_case(path, case, path, new)
-                self.accepted[MODELS[0], new] = replace(self.accepted.pop((MODELS[0], case)), case=new)
+                self.accepted[MODELS[0], new] = self.accepted.pop((MODELS[0], case))._replace(case=new)
             case "prompt":
                 digests = {"system": f"prompt {self.random.random()}"}
                 stanzas = [each for (model, _), each in self.accepted.items() if model == MODELS[0] and each.valid]
-                self.accept(MODELS[0], *(replace(each, digests={**each.digests, **digests}) for each in stanzas))
+                self.accept(MODELS[0], *(each._replace(digests={**each.digests, **digests}) for each in stanzas))
             case "model":
                 self.accept(MODELS[1], *map(self.answer, own))
             case _:
@@ -220,7 +220,7 @@ def _reviewed(stanza: Stanza | None) -> str | None:
     """What a person has accepted, without what nobody reviews."""
     if stanza is None:
         return None
-    return readable_json(stanza_to_json(replace(stanza, since=None, digests={}, provenance={})))
+    return readable_json(stanza_to_json(stanza._replace(since=None, digests={}, provenance={})))
 
 
 def mend(merged: Merged, root: Path, sides: Mapping[str, Accepted], side: Side = "theirs") -> None:

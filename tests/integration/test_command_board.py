@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,7 +115,7 @@ def test_a_case_with_several_answers_counts_by_the_share_of_right_ones(folder: P
             for answer in case
         ]
         write_rows(folder / f"{model}.jsonl", rows)
-    sampled = [replace(each, samples=(1, 2)) for each in exam("sampled", 30)]
+    sampled = [each._replace(samples=(1, 2)) for each in exam("sampled", 30)]
     own = keep(folder, "20261121-a", [each for each in sampled if each.category == "multiple"][:3])
     done = fcall(folder, "board", "lucky.jsonl", "steady.jsonl", str(own), "-o", "board.csv")
     assert done.returncode == 0

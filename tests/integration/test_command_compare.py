@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,7 +134,7 @@ def test_chances_of_models_are_adjusted_for_their_number(folder: Path) -> None:
 def asked(results: list[Result], **digests: str) -> list[Result]:
     """The results, with digests of their questions."""
     parts = {"prompt": "aa", "expectation": "ee", "system": "ss", **digests}
-    return [replace(each, stanza=json.dumps({"case": each.case, "valid": True, "digests": parts})) for each in results]
+    return [each._replace(stanza=json.dumps({"case": each.case, "valid": True, "digests": parts})) for each in results]
 
 
 @pytest.mark.parametrize("change", [{"prompt": "bb"}, {"expectation": "ff"}])
@@ -176,9 +175,9 @@ def test_where_every_case_was_edited_nothing_is_compared(folder: Path) -> None:
 
 
 def test_all_answers_to_a_case_count_but_those_that_it_was_asked_again_for(folder: Path) -> None:
-    before = [replace(each, samples=(5, 5)) for each in exam({"simple": 4}, 4)]
-    now = [replace(each, samples=(4, 5)) for each in before[:3]]
-    again = replace(before[3], status="xfailed", outcome=Outcome.FLAKY, samples=(4, 7), first=(0, 1))
+    before = [each._replace(samples=(5, 5)) for each in exam({"simple": 4}, 4)]
+    now = [each._replace(samples=(4, 5)) for each in before[:3]]
+    again = before[3]._replace(status="xfailed", outcome=Outcome.FLAKY, samples=(4, 7), first=(0, 1))
     keep(folder, "a", before)
     keep(folder, "b", [*now, again])
     lines = compare(folder).stdout.splitlines()

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,7 +132,7 @@ def test_only_what_the_last_run_of_a_case_used_is_exported(project: Path, export
 
 
 def test_what_colleagues_recorded_stays_in_the_file(project: Path, exported: Path) -> None:
-    theirs = replace(entry("a"), recorded="2030-01-01T00:00:00Z")
+    theirs = entry("a")._replace(recorded="2030-01-01T00:00:00Z")
     write_recordings(exported, Model("openai", "gpt-5.2"), [theirs, entry("c")])
     keep(project, entry("a"), entry("b"))
     record(project, "--export", says="3 replies, 1 new")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -113,7 +112,7 @@ def test_two_answers_to_a_case_are_one_fault_and_no_other_case_is_lost(disputed:
 def test_branches_that_counted_the_same_answer_otherwise_have_nothing_to_choose(project: Project, plain: bool) -> None:
     def accepting(*counts: int) -> Callable[[], None]:
         right_once, asked = counts
-        return lambda: project.accept(replace(right("oslo"), samples=(right_once, asked)))
+        return lambda: project.accept(right("oslo")._replace(samples=(right_once, asked)))
 
     project.merge(accepting(4, 5), accepting(3, 5), plain=plain)
 

@@ -168,7 +168,7 @@ def hides_secret(entry: UnreadRecording, secrets: Secrets) -> bool:
 def _says_secret(entry: UnreadRecording, answer: HttpAnswer, secrets: Secrets) -> bool:
     """Whether the reply that is read from an answer holds a secret."""
 
-    reply = read_recording(replace(entry, http_answer=answer)).reply
+    reply = read_recording(entry._replace(http_answer=answer)).reply
     try:
         return secrets.may_be_in(readable_json(reply_to_data(reply)))
     except (TypeError, ValueError, RecursionError):  # who writes it says so

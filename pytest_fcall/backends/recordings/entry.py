@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from pytest_fcall.core.case import Fault
 from pytest_fcall.core.json_data import (
@@ -68,8 +68,7 @@ def _body(fields: Mapping[str, Json]) -> bytes:
         raise DamagedData("`base64` is not valid base64") from None
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadRecording:
+class UnreadRecording(NamedTuple):
     """The HTTP answer that an app received. The Reply in it is read when it is needed."""
 
     case: str
@@ -87,8 +86,7 @@ class UnreadRecording:
         return _timestamp(self.recorded)
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(NamedTuple):
     """A reply, the request that it answers, and when it was recorded."""
 
     case: str

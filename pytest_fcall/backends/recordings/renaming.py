@@ -35,7 +35,7 @@ def renamed_recording(entry: Recording, model: str, rename: ToolRename) -> Recor
         tool_calls=tuple(_renamed_call(call, rename) for call in reply.tool_calls),
         spans=_renamed_spans(reply.spans, rename),
     )
-    return replace(entry, request=request, digest=request_digest(model, request), reply=reply)
+    return entry._replace(request=request, digest=request_digest(model, request), reply=reply)
 
 
 def _renamed_request(request: Request, rename: ToolRename) -> Request:
@@ -146,4 +146,4 @@ def rekeyed_recording(entry: Recording, old: KeyInputs, new: KeyInputs) -> Recor
         after = digest([after, new.case])
     elif entry.digest != before:
         return None
-    return replace(entry, digest=after)
+    return entry._replace(digest=after)

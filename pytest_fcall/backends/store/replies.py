@@ -6,7 +6,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
@@ -186,7 +185,7 @@ class ReplyStore:
         """Return a reply to another request of this case, preferably of the same sample."""
         rows = self._rows(RowSelection.NEAREST, storable(model), storable(case_file), storable(case), sample)
         entry = self._recording(RecordingRow(*rows[0])) if rows else None
-        return replace(entry, case=case) if entry else None
+        return entry._replace(case=case) if entry else None
 
     def files(self, model: str | None = None, file: str | None = None) -> list[tuple[str, str]]:
         """The pairs of model and file that have replies, sorted."""
@@ -200,7 +199,7 @@ class ReplyStore:
                 for case, digest, *values in rows:
                     last = case, digest
                     if entry := self._recording(RecordingRow(*values)):
-                        yield StoredReply(row_model, row_file, replace(entry, case=case))
+                        yield StoredReply(row_model, row_file, entry._replace(case=case))
                 if last <= before:  # a damaged index is in no order
                     break
                 before = last

@@ -180,7 +180,7 @@ def _by_expected_tool(run: Run, expected: Sequence[tuple[str, str, str]]) -> Run
     """The run with the expected tools of each case as its category."""
     titles = {(file, case): title for file, case, title in expected}
     results = tuple(
-        replace(each, category=titles.get((each.file, each.case), each.category)) for each in run.results.results
+        each._replace(category=titles.get((each.file, each.case), each.category)) for each in run.results.results
     )
     return replace(run, results=replace(run.results, results=results))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
@@ -262,7 +261,7 @@ class SessionRecordings:
 
     def _with_known_date(self, entry: Recording) -> Recording:
         """The recording, without a date that lies in the future: nobody knows how old it is."""
-        return entry if entry.timestamp <= time.time() + max(self._ahead, 0.0) else replace(entry, recorded="")
+        return entry if entry.timestamp <= time.time() + max(self._ahead, 0.0) else entry._replace(recorded="")
 
     def _by_clock_of_store(self, reply: NewReply) -> NewReply:
         """The reply, which was dated by the clock of this host, with the date that it has for all hosts."""
@@ -271,7 +270,7 @@ class SessionRecordings:
         from datetime import datetime, timedelta
 
         moment = datetime.fromisoformat(reply.entry.recorded) + timedelta(seconds=self._ahead)
-        return reply._replace(entry=replace(reply.entry, recorded=moment.isoformat(timespec="milliseconds")))
+        return reply._replace(entry=reply.entry._replace(recorded=moment.isoformat(timespec="milliseconds")))
 
     def _of_file(self, question: Question) -> Recordings:
         key = question.source.id, question.asker.file

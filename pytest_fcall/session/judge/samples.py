@@ -37,7 +37,7 @@ class JudgedAnswer(NamedTuple):
         return any(reason.kind == "forbidden_call" for reason in self.verdict.reasons)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CaseAnswers:
     """The answers to a case so far, and the model that gave them."""
 
@@ -132,7 +132,7 @@ class SampleResult(NamedTuple):
         """The stanza for all answers, where `shown` is that of the answer that is shown."""
         if len(self.all) == 1:
             return shown
-        return replace(shown, samples=(self.rate.right, self.rate.asked), reasons=self.reasons)
+        return shown._replace(samples=(self.rate.right, self.rate.asked), reasons=self.reasons)
 
     @property
     def reasons(self) -> tuple[tuple[str, str], ...]:

@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -70,7 +69,7 @@ def _distinct(sources: Sequence[BoardSource]) -> Iterator[Result]:
             while cases & known.get(name, set()):
                 name = f"{name} ({source.name})"
             known.setdefault(name, set()).update(cases)
-            yield from (replace(result, model=name) for result in own)
+            yield from (result._replace(model=name) for result in own)
 
 
 def _is_one_suite(results: Iterable[Result]) -> bool:
@@ -99,7 +98,7 @@ def _answers(results: Iterable[Result]) -> Iterator[Result]:
         right, asked = samples
         for number in range(asked):
             scores = () if number else result.scores
-            yield replace(result, status="passed" if number < right else "failed", samples=None, scores=scores)
+            yield result._replace(status="passed" if number < right else "failed", samples=None, scores=scores)
 
 
 def _published(

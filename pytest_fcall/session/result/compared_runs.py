@@ -225,7 +225,7 @@ def _with_common_scores(old: Result, new: Result) -> ResultPair:
     common = set.intersection(*({(each.tag, each.score) for each in of.scores if each.numbers} for of in (old, new)))
 
     def reduced(result: Result) -> Result:
-        return replace(result, scores=tuple(each for each in result.scores if (each.tag, each.score) in common))
+        return result._replace(scores=tuple(each for each in result.scores if (each.tag, each.score) in common))
 
     return reduced(old), reduced(new)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fcall.core.message_text import plural_text
@@ -106,8 +105,8 @@ def _with_history(result: Result, doubt: Doubt, settings: Settings) -> Result:
     from pytest_fcall.tracking.stanza import parse_stanza
 
     if result.stanza is None:
-        return replace(result, before=None)
+        return result._replace(before=None)
     key = Key.of(parse_stanza(result.stanza).digests)
     evidence = doubt.evidence(settings.root / result.file, result.model, result.case, key)
     first = evidence.first if evidence else Rate(0, 0)
-    return replace(result, before=(first.right, first.asked) if first.asked else None)
+    return result._replace(before=(first.right, first.asked) if first.asked else None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_fcall.core.extension import (
@@ -140,5 +139,5 @@ def _measured(results: Sequence[Result]) -> list[Measured]:
         return []
     from pytest_fcall.session.result.scores import score_rows
 
-    together = [replace(result, model="") for result in results]
+    together = [result._replace(model="") for result in results]
     return [Measured(row.tag, row.score, row.cases, row.value) for row in score_rows(together)]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pytest_fcall.reporting.app_lines import way_lines, way_remarks, with_known_ways
 from pytest_fcall.reporting.results import Result, Way
 
@@ -24,8 +22,8 @@ def test_a_case_of_which_nothing_was_seen_is_told_only_where_its_app_asks_models
         "  its client may have an address of its own, or a cache answered; fc_inside = required makes it an error",
     ]
     assert way_lines([silent, result("asking", "proxy")]) == told
-    assert way_lines([replace(silent, asks_models=True)]) == told
-    assert way_lines([silent, replace(result("asking", "proxy"), model="python:app:g")]) == []
+    assert way_lines([silent._replace(asks_models=True)]) == told
+    assert way_lines([silent, result("asking", "proxy")._replace(model="python:app:g")]) == []
 
 
 def test_many_cases_are_not_all_listed() -> None:

@@ -12,7 +12,7 @@ NEW = AppUsage("openai:small", 2, usage=Usage(900, 100), cost=0.002)
 OLD = replace(NEW, requests=1, replayed=True, usage=Usage(400, 100), cost=0.001)
 BIG = AppUsage("openai:big", 1)
 PLAIN = Result("a.fc.yaml::a", "a", "python:app:answer", "passed")
-ONE = replace(PLAIN, inside=(NEW, OLD, BIG))
+ONE = PLAIN._replace(inside=(NEW, OLD, BIG))
 
 
 def test_each_model_that_an_app_asked_has_a_line() -> None:
@@ -24,16 +24,16 @@ def test_each_model_that_an_app_asked_has_a_line() -> None:
 
 
 def test_what_is_not_known_and_what_is_replayed_is_said() -> None:
-    assert app_usage_lines([replace(PLAIN, inside=(OLD,))]) == [
+    assert app_usage_lines([PLAIN._replace(inside=(OLD,))]) == [
         "python:app:answer sent 1 request to openai:small, 500 tokens, $0.0010, replayed"
     ]
-    assert app_usage_lines([replace(PLAIN, inside=(NEW, replace(NEW, usage=None, cost=None)))]) == [
+    assert app_usage_lines([PLAIN._replace(inside=(NEW, replace(NEW, usage=None, cost=None)))]) == [
         "python:app:answer sent 4 requests to openai:small, 1,000 tokens, $0.0020+"
     ]
 
 
 def test_a_run_has_spent_what_its_apps_asked_anew() -> None:
-    answers = [replace(PLAIN, cost=0.003, inside=(NEW, OLD)), replace(PLAIN, cost=0.001, inside=(OLD,), replayed=True)]
+    answers = [PLAIN._replace(cost=0.003, inside=(NEW, OLD)), PLAIN._replace(cost=0.001, inside=(OLD,), replayed=True)]
     assert statistics_of(answers).new_cost == 0.002
     assert statistics_of(answers).cost == 0.004
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Json
@@ -41,8 +39,8 @@ def _conversation(draw: st.DrawFn) -> Stanza:
     )
     results = draw(st.none() | st.lists(JSON, min_size=1, max_size=made).map(tuple)) if made else None
     texts = st.none() | st.text()
-    return replace(
-        draw(STANZAS), calls=tuple(calls), steps=turns, results=results, answer=draw(texts), because=draw(texts)
+    return draw(STANZAS)._replace(
+        calls=tuple(calls), steps=turns, results=results, answer=draw(texts), because=draw(texts)
     )
 
 

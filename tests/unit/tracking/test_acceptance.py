@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import tracemalloc
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,15 +52,15 @@ def test_what_is_accepted_again_leaves_the_file_byte_for_byte(path: Path) -> Non
     accept(path, [RIGHT, WRONG], FIRST)
     before = path.read_bytes(), path.stat().st_mtime_ns
 
-    assert accept(path, [WRONG, replace(RIGHT, provenance={"engine": {"model": "m-2"}})], LATER) == []
+    assert accept(path, [WRONG, RIGHT._replace(provenance={"engine": {"model": "m-2"}})], LATER) == []
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
 
 
 def test_of_the_same_answer_that_was_right_more_often_there_is_nothing_to_review(path: Path) -> None:
-    accept(path, [replace(RIGHT, samples=(4, 5)), WRONG], FIRST)
+    accept(path, [RIGHT._replace(samples=(4, 5)), WRONG], FIRST)
     before = path.read_bytes()
 
-    assert accept(path, [replace(RIGHT, samples=(5, 5))], LATER) == []
+    assert accept(path, [RIGHT._replace(samples=(5, 5))], LATER) == []
     assert path.read_bytes() == before
     assert read_stanzas(path)["oslo"].rate == (5, 5)
 
@@ -80,7 +79,7 @@ def test_what_was_accepted_before_and_is_now_are_not_held_side_by_side(path: Pat
     def many(day: int) -> Iterator[Stanza]:
         for number in range(2000):
             call = Call("get_weather", {"city": f"City {number}", "days": day})
-            yield replace(RIGHT, case=f"case_{number}", calls=(call,), digests={"prompt": f"{number:064}"})
+            yield RIGHT._replace(case=f"case_{number}", calls=(call,), digests={"prompt": f"{number:064}"})
 
     accept(path, many(1), FIRST)
     tracemalloc.start()
@@ -99,16 +98,16 @@ def test_what_was_accepted_before_and_is_now_are_not_held_side_by_side(path: Pat
 def test_requests_of_an_app_are_the_same_in_whatever_order_their_parts_are_named(path: Path) -> None:
     first = StanzaRequest("m", (), {"tool:get_weather": "0a", "prompt": "1b"})
     second = StanzaRequest("m", (), {"system": "2c"})
-    accept(path, [replace(RIGHT, wire=(first, second))], FIRST)
+    accept(path, [RIGHT._replace(wire=(first, second))], FIRST)
 
-    assert accept(path, [replace(RIGHT, wire=(first, second))], LATER) == []
+    assert accept(path, [RIGHT._replace(wire=(first, second))], LATER) == []
 
 
 def test_of_a_question_that_changed_and_its_same_answer_there_is_nothing_to_review(path: Path) -> None:
     accept(path, [RIGHT], FIRST)
     before = path.read_bytes()
 
-    assert accept(path, [replace(RIGHT, digests={"prompt": "0a", "system": "2b"})], LATER) == []
+    assert accept(path, [RIGHT._replace(digests={"prompt": "0a", "system": "2b"})], LATER) == []
     assert path.read_bytes() == before
     kept = read_stanzas(path)["oslo"]
     assert (kept.digests, kept.provenance["date"]) == ({"prompt": "0a", "system": "2b"}, "2026-11-21")
@@ -116,21 +115,21 @@ def test_of_a_question_that_changed_and_its_same_answer_there_is_nothing_to_revi
 
 @pytest.mark.parametrize("now", [1.0, True])
 def test_arguments_that_only_python_finds_equal_are_accepted_anew(path: Path, now: Json) -> None:
-    accept(path, [replace(RIGHT, calls=(Call("get_weather", {"days": 1}),))], FIRST)
+    accept(path, [RIGHT._replace(calls=(Call("get_weather", {"days": 1}),))], FIRST)
 
-    assert accept(path, [replace(RIGHT, calls=(Call("get_weather", {"days": now}),))], LATER) == ["oslo"]
+    assert accept(path, [RIGHT._replace(calls=(Call("get_weather", {"days": now}),))], LATER) == ["oslo"]
 
 
 def test_a_failure_is_known_since_it_was_first_accepted(path: Path) -> None:
     accept(path, [WRONG], FIRST, because="no such city")
-    accept(path, [replace(WRONG, calls=None)], LATER)
+    accept(path, [WRONG._replace(calls=None)], LATER)
 
     assert (read_stanzas(path)["rome"].since, read_stanzas(path)["rome"].because) == ("2026-11-01", "no such city")
 
 
 def test_another_failure_is_known_since_now(path: Path) -> None:
     accept(path, [WRONG], FIRST, because="no such city")
-    accept(path, [replace(WRONG, reasons=(("no_call", "calls"),))], LATER)
+    accept(path, [WRONG._replace(reasons=(("no_call", "calls"),))], LATER)
 
     assert (read_stanzas(path)["rome"].since, read_stanzas(path)["rome"].because) == ("2026-11-21", None)
 
@@ -158,7 +157,7 @@ def test_cases_that_are_gone_are_forgotten(path: Path) -> None:
 def two_answers(path: Path, *others: Stanza) -> None:
     """A file to which two branches have added the same case, merged by git."""
     texts = []
-    for stanza in (RIGHT, replace(RIGHT, calls=())):
+    for stanza in (RIGHT, RIGHT._replace(calls=())):
         accept(path, [stanza, *others], FIRST)
         texts.append(path.read_text("utf-8").splitlines(keepends=True))
         path.unlink()
@@ -235,7 +234,7 @@ class TestMeasurement:
         self, tmp_path: Path, baseline: Path
     ) -> None:
         first = self.add(tmp_path, baseline, self.run_of(RIGHT, WRONG), "oslo")
-        then = self.add(tmp_path, baseline, self.run_of(replace(RIGHT, samples=(2, 3)), number=2), "oslo")
+        then = self.add(tmp_path, baseline, self.run_of(RIGHT._replace(samples=(2, 3)), number=2), "oslo")
 
         assert {case: each.rate for case, each in first.items()} == {"oslo": (1, 1), "rome": (0, 1)}
         assert {case: each.rate for case, each in then.items()} == {"oslo": (3, 4), "rome": (0, 1)}

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -106,9 +105,9 @@ def test_everything_that_a_person_reviews_has_a_line_of_its_own(path: Path) -> N
 
 
 def test_how_many_answers_were_right_is_bookkeeping(path: Path) -> None:
-    write_baseline(path, [replace(OSLO, samples=(2, 5))])
+    write_baseline(path, [OSLO._replace(samples=(2, 5))])
     contract = path.read_bytes()
-    write_baseline(path, [replace(OSLO, samples=(3, 7))])
+    write_baseline(path, [OSLO._replace(samples=(3, 7))])
 
     assert path.read_bytes() == contract
     assert read(path).stanzas["oslo"].samples == (3, 7)
@@ -146,7 +145,7 @@ def test_the_order_of_lines_says_nothing(
 def test_whatever_a_merge_makes_of_two_answers_is_never_read_as_a_third(
     one: Stanza, other: Stanza, random: Random
 ) -> None:
-    answers = [replace(each, case="oslo", digests={}, provenance={}, judged=False) for each in (one, other)]
+    answers = [each._replace(case="oslo", digests={}, provenance={}, judged=False) for each in (one, other)]
     facts = [fact for answer in answers for fact in facts_of(answer)]
     kept = [f"oslo {fact}" for fact in random.sample(facts, random.randint(1, len(facts)))]
 
@@ -192,7 +191,7 @@ def test_requests_with_bookkeeping_that_does_not_fit_have_no_digests(path: Path,
     assert kept in damaged
     beside.write_text(damaged, "utf-8")
 
-    assert read(path).stanzas["app"] == replace(stanza, wire=(StanzaRequest("m", ()),))
+    assert read(path).stanzas["app"] == stanza._replace(wire=(StanzaRequest("m", ()),))
 
 
 def test_git_is_told_how_to_merge_the_files(path: Path) -> None:

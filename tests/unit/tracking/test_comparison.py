@@ -100,7 +100,7 @@ def test_the_same_calls_are_not_judged_a_second_time() -> None:
 
 def test_another_text_is_another_answer() -> None:
     case = case_of(expected(city="Oslo"), answer="rain")
-    then = replace(stanza_of(CASE, RIGHT), answer="rain")
+    then = stanza_of(CASE, RIGHT)._replace(answer="rain")
     verdict = judged(case, RIGHT, "sun")
     now = Stanza("oslo", False, (("wrong_answer", "answer"),), tuple(RIGHT), answer="sun")
 
@@ -111,7 +111,7 @@ def test_another_text_is_another_answer() -> None:
 def test_a_text_that_nothing_was_expected_of_when_it_was_accepted_is_no_regression() -> None:
     case = case_of(expected(city="Oslo"), answer="rain")
     now = Stanza("oslo", False, (("wrong_answer", "answer"),), tuple(RIGHT), answer="sun")
-    worse = replace(now, reasons=(*now.reasons, ("wrong_value", "calls[0].args.city")), calls=tuple(WRONG))
+    worse = now._replace(reasons=(*now.reasons, ("wrong_value", "calls[0].args.city")), calls=tuple(WRONG))
     outcomes = [
         compare(
             each, judged(case, each.calls or (), "sun"), stanza_of(CASE, RIGHT), case, lambda _: judged(CASE, RIGHT)
@@ -129,7 +129,7 @@ def outcome_of(now: Reasons, then: Reasons, kept: tuple[StanzaRequest, ...] | No
     verdicts = [
         Verdict(not reasons, tuple(Reason(kind, path, "") for kind, path in reasons)) for reasons in (now, then)
     ]
-    found = compare(sides[0], verdicts[0], replace(sides[1], wire=kept), case, lambda _: verdicts[1])
+    found = compare(sides[0], verdicts[0], sides[1]._replace(wire=kept), case, lambda _: verdicts[1])
     return found.outcome
 
 
@@ -161,7 +161,7 @@ def test_an_answer_that_the_case_asks_for_since_hides_no_regression_on_the_wire(
     verdict = judged(CASE, RIGHT)
     now = Stanza("oslo", False, (("wrong_answer", "answer"), *COUNT), tuple(RIGHT), answer="sun", wire=())
 
-    kept = compare(now, verdict, replace(stanza_of(CASE, RIGHT), wire=()), case, lambda _: verdict)
+    kept = compare(now, verdict, stanza_of(CASE, RIGHT)._replace(wire=()), case, lambda _: verdict)
     assert kept.outcome is Outcome.REGRESSED
     neither = compare(now, verdict, stanza_of(CASE, RIGHT), case, lambda _: verdict)
     assert neither.outcome is Outcome.EDITED
@@ -270,33 +270,33 @@ def test_a_case_without_an_expectation_does_not_drift() -> None:
 def test_of_several_answers_hardly_fewer_may_be_right(
     then: tuple[int, int], now: tuple[int, int], outcome: Outcome
 ) -> None:
-    baseline = replace(stanza_of(CASE, WRONG), samples=then)
-    stanza = replace(stanza_of(CASE, WRONG), samples=now)
+    baseline = stanza_of(CASE, WRONG)._replace(samples=then)
+    stanza = stanza_of(CASE, WRONG)._replace(samples=now)
     assert compare(stanza, judged(CASE, WRONG), baseline, CASE, judged_again).outcome is outcome
 
 
 def test_of_several_answers_each_may_be_wrong_in_a_way_that_is_known() -> None:
     wrong, worse = stanza_of(CASE, WRONG), stanza_of(CASE, WORSE)
-    baseline = replace(wrong, samples=(0, 5), reasons=(*wrong.reasons, *worse.reasons))
-    now = replace(worse, samples=(0, 5))
+    baseline = wrong._replace(samples=(0, 5), reasons=(*wrong.reasons, *worse.reasons))
+    now = worse._replace(samples=(0, 5))
     found = compare(now, judged(CASE, WORSE), baseline, CASE, judged_again)
     assert found.outcome is Outcome.KNOWN_FAILURE
-    baseline = replace(baseline, reasons=wrong.reasons)
+    baseline = baseline._replace(reasons=wrong.reasons)
     found = compare(now, judged(CASE, WORSE), baseline, CASE, judged_again)
     assert found.outcome is Outcome.NEW
 
 
 def test_an_edited_case_is_no_regression_although_it_was_asked_several_times() -> None:
     edited = case_of(expected(city="Bern"))
-    baseline = replace(stanza_of(CASE, RIGHT), samples=(5, 5))
-    now = replace(stanza_of(edited, RIGHT), samples=(0, 5))
+    baseline = stanza_of(CASE, RIGHT)._replace(samples=(5, 5))
+    now = stanza_of(edited, RIGHT)._replace(samples=(0, 5))
 
     found = compare(now, judged(edited, RIGHT), baseline, edited, lambda _: judged(edited, RIGHT))
     assert found.outcome is Outcome.EDITED
 
 
 def test_one_wrong_answer_after_many_right_ones_has_regressed() -> None:
-    baseline = replace(stanza_of(CASE, RIGHT), samples=(20, 20))
+    baseline = stanza_of(CASE, RIGHT)._replace(samples=(20, 20))
     found = compared(CASE, baseline, WRONG)
     assert (found.outcome, found.before, found.now) == (Outcome.REGRESSED, (20, 20), (0, 1))
 
@@ -304,14 +304,14 @@ def test_one_wrong_answer_after_many_right_ones_has_regressed() -> None:
 def test_a_case_that_is_asked_once_is_known_only_by_all_of_its_reasons() -> None:
     both, one = stanza_of(CASE, [call(city="Rome", unit=5)]), stanza_of(CASE, WRONG)
     assert compared(CASE, both, WRONG).outcome is Outcome.NEW
-    assert compared(CASE, replace(both, samples=(0, 5)), WRONG).outcome is Outcome.NEW
-    several = compare(replace(one, samples=(0, 5)), judged(CASE, WRONG), both, CASE, judged_again)
+    assert compared(CASE, both._replace(samples=(0, 5)), WRONG).outcome is Outcome.NEW
+    several = compare(one._replace(samples=(0, 5)), judged(CASE, WRONG), both, CASE, judged_again)
     assert several.outcome is Outcome.NEW
 
 
 def test_a_case_that_is_asked_several_times_is_known_by_some_of_its_reasons() -> None:
     both, one = stanza_of(CASE, [call(city="Rome", unit=5)]), stanza_of(CASE, WRONG)
-    now, then = replace(one, samples=(0, 5)), replace(both, samples=(0, 5))
+    now, then = one._replace(samples=(0, 5)), both._replace(samples=(0, 5))
     assert compare(now, judged(CASE, WRONG), then, CASE, judged_again).outcome is Outcome.KNOWN_FAILURE
 
 
@@ -335,13 +335,13 @@ def test_nothing_measured_and_nothing_accepted_of_a_case_that_was_never_right_is
 
 def test_a_tool_that_was_renamed_is_no_change_of_the_model() -> None:
     case = case_of(expected("get_weather", city="Oslo"))
-    then = replace(stanza_of(CASE, RIGHT), digests={"tool:weather": "1234"})
+    then = stanza_of(CASE, RIGHT)._replace(digests={"tool:weather": "1234"})
     right = [call("get_weather", city="Oslo")]
     for digests, outcome in (
         ({"tool:get_weather": "1234"}, Outcome.OK),
         ({"tool:get_weather": "5678"}, Outcome.EDITED),
     ):
-        now = replace(stanza_of(case, right), digests=digests)
+        now = stanza_of(case, right)._replace(digests=digests)
         found = compare(now, judged(case, right), then, case, lambda each: judged(case, each.calls or ()))
         assert found.outcome is outcome
 

@@ -47,7 +47,7 @@ def answered(right: int, *wrong: Sequence[Call]) -> tuple[Stanza, list[Stanza]]:
     """The stanza of so many right answers and these wrong ones, the first of which is shown, and those of each."""
     each = [*(stanza_of(CASE, calls) for calls in wrong), *[stanza_of(CASE, RIGHT)] * right]
     reasons = tuple(dict.fromkeys(reason for stanza in each for reason in stanza.reasons))
-    several = replace(each[0], samples=(right, len(each)), reasons=reasons) if len(each) > 1 else each[0]
+    several = each[0]._replace(samples=(right, len(each)), reasons=reasons) if len(each) > 1 else each[0]
     return several, each
 
 
@@ -160,7 +160,7 @@ def test_a_known_failure_that_fails_in_another_way_at_first_is_known_by_a_furthe
 
 
 def test_answers_that_were_asked_for_again_are_not_excused_by_their_reasons_alone() -> None:
-    then = replace(stanza_of(CASE, DELETED), samples=(0, 5))
+    then = stanza_of(CASE, DELETED)._replace(samples=(0, 5))
     before = EarlierFacts(
         then, measured(0, 5, DELETED), lambda: CaseEvidence(Rate(0, 5), NONE, frozenset(), Rate(0, 5))
     )
@@ -225,8 +225,8 @@ class TestAnotherQuestion:
     def test_another_prompt_makes_an_edited_case_and_another_tool_does_not(
         self, digests: dict[str, str], outcome: Outcome
     ) -> None:
-        then = replace(stanza_of(CASE, RIGHT), digests={"prompt": "0", "expectation": "0"})
-        now = replace(stanza_of(CASE, ROME), digests={"expectation": "0"} | digests)
+        then = stanza_of(CASE, RIGHT)._replace(digests={"prompt": "0", "expectation": "0"})
+        now = stanza_of(CASE, ROME)._replace(digests={"expectation": "0"} | digests)
         of = measured(1, 1, key=Key.of(then.digests))
         before = EarlierFacts(then, of, lambda: CaseEvidence(of.rate, NONE, frozenset(), of.first))
 
@@ -237,7 +237,7 @@ class TestAnotherQuestion:
     @pytest.mark.parametrize("digests", [{"prompt": "1"}, {"expectation": "1"}])
     def test_a_case_that_nobody_accepted_is_edited_by_either(self, digests: dict[str, str]) -> None:
         of = measured(0, 1, key=Key.of({"prompt": "0", "expectation": "0"}))
-        now = replace(stanza_of(CASE, ROME), digests={"prompt": "0", "expectation": "0"} | digests)
+        now = stanza_of(CASE, ROME)._replace(digests={"prompt": "0", "expectation": "0"} | digests)
 
         found = compare(now, judged(CASE, ROME), EarlierFacts(None, of), CASE, lambda _: judged(CASE, ROME), LIVE)
 
@@ -245,7 +245,7 @@ class TestAnotherQuestion:
 
 
 def test_a_forbidden_call_is_new_or_regressed_whatever_was_measured() -> None:
-    forbidden = replace(stanza_of(CASE, ROME), reasons=(("forbidden_call", "calls[0]"),))
+    forbidden = stanza_of(CASE, ROME)._replace(reasons=(("forbidden_call", "calls[0]"),))
     for then, outcome in ((RIGHT, Outcome.REGRESSED), (ROME, Outcome.NEW)):
         before = known(then, measured(3, 6, ROME))
         found = compare(

@@ -18,7 +18,7 @@ from pytest_fcall.tracking.stanza import Stanza, stanza_to_json
 
 DIGESTS = {"prompt": "p1", "tool:get_weather": "t1", "expectation": "e1"}
 RIGHT = Stanza("oslo", True, calls=(Call("get_weather", {"city": "Oslo"}),), digests=DIGESTS)
-WRONG = replace(RIGHT, valid=False, reasons=(("wrong_value", "calls[0].args.city"),))
+WRONG = RIGHT._replace(valid=False, reasons=(("wrong_value", "calls[0].args.city"),))
 
 
 def row(stanza: Stanza, outcome: Outcome | None = None, *, replays: int = 0) -> Result:
@@ -52,41 +52,41 @@ def test_a_right_answer_is_one_of_one() -> None:
 
 
 def test_of_several_answers_all_count() -> None:
-    assert only_verdict(row(replace(WRONG, samples=(3, 7)), Outcome.FLAKY)).rate == (3, 7)
+    assert only_verdict(row(WRONG._replace(samples=(3, 7)), Outcome.FLAKY)).rate == (3, 7)
 
 
 def test_replayed_answers_count_nothing() -> None:
-    found = only_verdict(row(replace(WRONG, samples=(0, 3)), replays=3))
+    found = only_verdict(row(WRONG._replace(samples=(0, 3)), replays=3))
     assert (found.rate, found.way) == (Rate(0, 0), failure_way(WRONG))
 
 
 def test_of_replayed_answers_that_were_asked_again_the_new_ones_count() -> None:
-    again = row(replace(WRONG, samples=(2, 4)), replays=1)
-    found = only_verdict(replace(again, first=(0, 1)))
+    again = row(WRONG._replace(samples=(2, 4)), replays=1)
+    found = only_verdict(again._replace(first=(0, 1)))
     assert (found.rate, found.first) == ((2, 3), (0, 0))
-    assert only_verdict(replace(again, first=(0, 2))).rate == (0, 0)
+    assert only_verdict(again._replace(first=(0, 2))).rate == (0, 0)
 
 
 def test_answers_that_were_asked_for_since_the_first_were_wrong_are_known_as_such() -> None:
-    found = only_verdict(replace(row(replace(WRONG, samples=(2, 4)), Outcome.FLAKY), first=(0, 1)))
+    found = only_verdict(row(WRONG._replace(samples=(2, 4)), Outcome.FLAKY)._replace(first=(0, 1)))
     assert (found.rate, found.again, found.first) == ((2, 4), (2, 3), (0, 1))
 
 
 def test_of_answers_that_do_not_fit_together_none_is_known_as_asked_for_again() -> None:
-    several = row(replace(WRONG, samples=(3, 5)), Outcome.FLAKY)
-    assert [only_verdict(replace(several, first=first)).again for first in [(1, 3), (4, 5), (0, 4), (1, 6)]] == [
+    several = row(WRONG._replace(samples=(3, 5)), Outcome.FLAKY)
+    assert [only_verdict(several._replace(first=first)).again for first in [(1, 3), (4, 5), (0, 4), (1, 6)]] == [
         (2, 2),
         *[(0, 0)] * 3,
     ]
 
 
 def test_a_wrong_answer_that_may_be_chance_is_undecided_whatever_its_outcome() -> None:
-    found = only_verdict(replace(row(WRONG, Outcome.KNOWN_FAILURE), may_be_chance=True))
+    found = only_verdict(row(WRONG, Outcome.KNOWN_FAILURE)._replace(may_be_chance=True))
     assert (found.standing, found.is_known) == ("undecided", True)
 
 
 def test_of_several_answers_of_which_some_are_replayed_none_counts() -> None:
-    assert only_verdict(row(replace(WRONG, samples=(2, 4)), replays=2)).rate == (0, 0)
+    assert only_verdict(row(WRONG._replace(samples=(2, 4)), replays=2)).rate == (0, 0)
 
 
 @pytest.mark.parametrize(("replayed", "rate"), [(False, (0, 1)), (True, (0, 0))])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, fields
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -190,8 +190,8 @@ def of_comparisons(question: str) -> Iterator[str]:
     case_name, then, now, prompts, measured, most = question.split(" | ")
     case = CASES[case_name]
     before, after = (PROMPTS[each] for each in prompts.split(">"))
-    accepted = replace(stanza_of(case, CALLS[then]), digests=before) if then != "-" else None
-    stanza = replace(stanza_of(case, CALLS[now]), digests=after)
+    accepted = stanza_of(case, CALLS[then])._replace(digests=before) if then != "-" else None
+    stanza = stanza_of(case, CALLS[now])._replace(digests=after)
     known = EarlierFacts(accepted)
     if measured != "-":
         rate, since, ways = literal_eval(measured)

@@ -57,7 +57,7 @@ class TestCases:
     """A case that has another name, or another file."""
 
     def test_what_is_accepted_and_measured_moves_and_other_cases_stay(self, path: Path, other: Path) -> None:
-        rome, bonn = replace(STANZA, case="rome"), replace(STANZA, case="bonn")
+        rome, bonn = STANZA._replace(case="rome"), STANZA._replace(case="bonn")
         write_baseline(path, [STANZA, rome])
         write_measurement(measurement_path(path), [measured(STANZA, 1), measured(rome, 2)])
         write_baseline(other, [bonn])
@@ -65,7 +65,7 @@ class TestCases:
 
         move_case(path, "oslo", other, "bergen")
 
-        bergen = replace(STANZA, case="bergen")
+        bergen = STANZA._replace(case="bergen")
         assert dict(read_stanzas(path)) == {"rome": rome}
         assert dict(read_stanzas(other)) == {"bergen": bergen, "bonn": bonn}
         assert read_measurement(measurement_path(path)) == {"rome": measured(rome, 2)}
@@ -76,7 +76,7 @@ class TestCases:
 
         move_case(path, "oslo", path, "bergen")
 
-        assert dict(read_stanzas(path)) == {"bergen": replace(STANZA, case="bergen")}
+        assert dict(read_stanzas(path)) == {"bergen": STANZA._replace(case="bergen")}
         assert read_measurement(measurement_path(path)) == {}
 
 
@@ -84,13 +84,13 @@ class TestStanzasOfAFile:
     """What is measured beside stanzas that change."""
 
     def test_measurements_of_the_accepted_question_follow_it_and_others_stay(self, path: Path) -> None:
-        rome, bonn, paris = (replace(STANZA, case=case) for case in ("rome", "bonn", "paris"))
+        rome, bonn, paris = (STANZA._replace(case=case) for case in ("rome", "bonn", "paris"))
         of_another = replace(measured(rome), key=Key("q9", "p9", "e9"))
         write_baseline(path, [STANZA, rome, bonn])
         write_measurement(measurement_path(path), [measured(STANZA), of_another, measured(paris)])
         new = digests(FORECAST, TIME)
 
-        assert change_stanzas(path, lambda each: replace(each, digests=new) if each.case != "bonn" else each) == 2
+        assert change_stanzas(path, lambda each: each._replace(digests=new) if each.case != "bonn" else each) == 2
 
         assert {case: each.digests for case, each in read_stanzas(path).items()} == {
             "oslo": new,
@@ -109,7 +109,7 @@ class TestStanzasOfAFile:
         files = (path, measurement_path(path))
         before = [(each.read_bytes(), each.stat().st_mtime_ns) for each in files]
 
-        assert change_stanzas(path, replace) == 0
+        assert change_stanzas(path, Stanza._replace) == 0
         assert [(each.read_bytes(), each.stat().st_mtime_ns) for each in files] == before
 
     def test_where_no_stanza_changes_what_a_merge_left_in_the_file_stays(self, path: Path) -> None:
@@ -117,14 +117,14 @@ class TestStanzasOfAFile:
         path.write_text(path.read_text("utf-8") + "oslo 1 get_time {}\n", "utf-8")
         before = path.read_bytes()
 
-        assert change_stanzas(path, replace) == 0
+        assert change_stanzas(path, Stanza._replace) == 0
         assert path.read_bytes() == before
 
     def test_an_answer_that_changes_without_its_question_keeps_its_measurement(self, path: Path) -> None:
         write_baseline(path, [STANZA])
         write_measurement(measurement_path(path), [measured(STANZA)])
 
-        assert change_stanzas(path, lambda each: replace(each, calls=())) == 1
+        assert change_stanzas(path, lambda each: each._replace(calls=())) == 1
         assert read_stanzas(path)["oslo"].calls == ()
         assert read_measurement(measurement_path(path)) == {"oslo": measured(STANZA)}
 
@@ -161,7 +161,7 @@ class TestTools:
 
     @pytest.mark.parametrize("tools", [(), (WEATHER,)])
     def test_without_an_order_of_tools_none_is_made(self, tools: tuple[Tool, ...]) -> None:
-        stanza = replace(STANZA, digests=digests(*tools))
+        stanza = STANZA._replace(digests=digests(*tools))
         found = renamed_stanza(stanza, TO_FORECAST, {"oslo": digests(FORECAST, TIME)})
         assert "tools" not in found.digests
 
@@ -184,13 +184,13 @@ class TestTools:
 
     def test_what_is_expected_is_not_made_up_where_one_side_does_not_know_it(self) -> None:
         unknown = {name: each for name, each in STANZA.digests.items() if name != EXPECTATION}
-        stanza = replace(STANZA, digests=unknown)
+        stanza = STANZA._replace(digests=unknown)
         assert EXPECTATION not in renamed_stanza(stanza, TO_FORECAST, {"oslo": digests(FORECAST, TIME)}).digests
 
     def test_a_tool_that_was_only_offered_is_enough_for_it_too(self) -> None:
         stanza = Stanza("oslo", True, calls=(NOW,), digests=digests(WEATHER, TIME))
         today = digests(FORECAST, TIME, expectation="e2")
-        assert renamed_stanza(stanza, TO_FORECAST, {"oslo": today}) == replace(stanza, digests=today)
+        assert renamed_stanza(stanza, TO_FORECAST, {"oslo": today}) == stanza._replace(digests=today)
 
     @pytest.mark.parametrize("fields", [{"calls": (OSLO,)}, {"wire": (StanzaRequest("m", (OSLO,)),)}])
     def test_a_call_alone_is_enough_for_the_expectation_of_today(self, fields: dict[str, tuple[object, ...]]) -> None:
@@ -200,7 +200,7 @@ class TestTools:
 
     def test_requests_of_an_app_have_the_new_name_too(self) -> None:
         before = question_digests(Request((), (WEATHER, TIME)))
-        stanza = replace(STANZA, calls=None, wire=(StanzaRequest("m", (OSLO,), before), StanzaRequest("m", None)))
+        stanza = STANZA._replace(calls=None, wire=(StanzaRequest("m", (OSLO,), before), StanzaRequest("m", None)))
 
         found = renamed_stanza(stanza, TO_FORECAST, {})
 
@@ -235,7 +235,7 @@ class TestParameters:
     def test_without_the_tool_of_today_the_digests_stay(self, today: dict[str, dict[str, str]]) -> None:
         found = renamed_stanza(STANZA, TO_TOWN, today)
         assert {**found.digests, EXPECTATION: ""} == {**STANZA.digests, EXPECTATION: ""}
-        without = replace(STANZA, digests=digests(TIME))
+        without = STANZA._replace(digests=digests(TIME))
         assert renamed_stanza(without, TO_TOWN, {"oslo": digests(TOWN, TIME)}).digests == digests(TIME)
 
     @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ class TestParameters:
         ],
     )
     def test_reasons_are_about_the_argument_under_its_new_name(self, path: str, now: str) -> None:
-        stanza = replace(STANZA, valid=False, reasons=(("wrong_value", path),))
+        stanza = STANZA._replace(valid=False, reasons=(("wrong_value", path),))
         assert renamed_stanza(stanza, TO_TOWN, {}).reasons == (("wrong_value", now),)
 
     @pytest.mark.parametrize(
@@ -286,14 +286,14 @@ class TestFoundParameters:
         assert [*renamed_parameters([STANZA], [today])] == []
 
     def test_of_stanzas_without_calls_nothing_is_known(self) -> None:
-        assert [*renamed_parameters([replace(STANZA, calls=None), replace(STANZA, calls=())], [TOWN])] == []
+        assert [*renamed_parameters([STANZA._replace(calls=None), STANZA._replace(calls=())], [TOWN])] == []
 
     @pytest.mark.parametrize(("invented", "found"), [(499, [TO_TOWN]), (500, [])])
     def test_a_thousand_pairs_of_names_are_tried(self, invented: int, found: list[ToolRename]) -> None:
         properties: Json = {"day": {}, "town": STRING}
         today = replace(TOWN, parameters={"type": "object", "properties": properties})
         first = Call("get_weather", {f"x{number}": 1 for number in range(invented)})
-        assert [*renamed_parameters([replace(STANZA, calls=(first, OSLO))], [today])] == found
+        assert [*renamed_parameters([STANZA._replace(calls=(first, OSLO))], [today])] == found
 
     @given(st.text(min_size=1), st.text(min_size=1))
     def test_whatever_the_names_are_a_renamed_parameter_is_found_and_the_question_then_is_that_of_today(

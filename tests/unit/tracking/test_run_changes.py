@@ -64,7 +64,7 @@ def inside(asked: Request, model: str = "openai:x") -> tuple[StanzaRequest, ...]
             stanza(wire=(*inside(ASKED), *inside(replace(ASKED, messages=(*ASKED.messages, *ASKED.messages))))),
             [("prompt", "inside the app: the system prompt changed")],
         ),
-        (replace(stanza(), digests={}), stanza(), []),
+        (stanza()._replace(digests={}), stanza(), []),
     ],
 )
 def test_what_changed_is_told_with_its_side(before: Stanza, now: Stanza, told: list[tuple[str, str]]) -> None:

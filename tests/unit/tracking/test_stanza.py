@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,4 +83,4 @@ def test_a_case_that_was_asked_once_has_a_rate_of_all_or_nothing() -> None:
 def test_a_forbidden_call_is_told_from_other_reasons() -> None:
     wrong = Stanza("a", valid=False, reasons=(("wrong_value", "calls[0].args.city"),))
     assert not wrong.has_forbidden_call
-    assert replace(wrong, reasons=(*wrong.reasons, ("forbidden_call", "calls[1]"))).has_forbidden_call
+    assert wrong._replace(reasons=(*wrong.reasons, ("forbidden_call", "calls[1]"))).has_forbidden_call

@@ -120,7 +120,7 @@ class Project:
                 return f"HTTP {status}"
             self.said[digest] = body.decode()
             reply = Reply(json.loads(body).get("model", "said"))
-            store.put(MODEL, FILE, replace(entry("a"), digest=digest, reply=reply))
+            store.put(MODEL, FILE, entry("a")._replace(digest=digest, reply=reply))
             return None
 
         work = BatchWork(self.folder, service_of, keep, store.flush, lambda: self.now)

@@ -282,7 +282,7 @@ def test_a_broken_answer_of_an_earlier_version_is_asked_for_again(between: Betwe
     with between.running():
         post(between, BODY, path)
     ((digest, entry),) = between.tape.kept.items()
-    between.tape.kept[digest] = replace(entry, http_answer=HttpAnswer(200, "application/json", b'{"choices": ['))
+    between.tape.kept[digest] = entry._replace(http_answer=HttpAnswer(200, "application/json", b'{"choices": ['))
     between.server.script(chat("Blue."))
     with between.running():
         assert post(between, BODY, path) == (200, chat("Blue.").body)

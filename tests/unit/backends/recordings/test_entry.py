@@ -17,21 +17,21 @@ ENTRY = Recording("oslo", "d1", Request(()), Reply("hi"), "2026-11-21T16:30:00+0
 
 @given(body=st.binary() | st.text().filter(str.isprintable).map(str.encode), status=st.integers(200, 599))
 def test_every_byte_comes_back(body: bytes, status: int) -> None:
-    entry = replace(ENTRY, http_answer=HttpAnswer(status, "application/json", body))
+    entry = ENTRY._replace(http_answer=HttpAnswer(status, "application/json", body))
     fields = line_fields(recording_line(entry, "").encode())
     assert recording_of(fields, request_of(fields, (), {})) == entry
 
 
 def test_what_a_batch_counted_of_the_tokens_comes_back() -> None:
     usage = Usage(15, 4, 2, batched=Usage(10, 4, 2))
-    entry = replace(ENTRY, reply=replace(ENTRY.reply, usage=usage))
+    entry = ENTRY._replace(reply=replace(ENTRY.reply, usage=usage))
     fields = line_fields(recording_line(entry, "").encode())
     assert recording_of(fields, request_of(fields, (), {})).reply.usage == usage
 
 
 def test_text_stays_readable_in_a_file() -> None:
     wire = HttpAnswer(200, "application/json", '{"text": "Tromsø"}'.encode())
-    assert '"body": "{\\"text\\": \\"Tromsø\\"}"' in recording_line(replace(ENTRY, http_answer=wire), "")
+    assert '"body": "{\\"text\\": \\"Tromsø\\"}"' in recording_line(ENTRY._replace(http_answer=wire), "")
 
 
 def test_a_reply_that_did_not_come_that_way_says_nothing_of_it() -> None:

@@ -130,7 +130,7 @@ def test_a_reviewer_sees_one_thing_a_line(path: Path) -> None:
 def test_what_a_tool_returns_is_kept_and_part_of_the_key(path: Path) -> None:
     told = replace(WEATHER, returns={"type": "object"})
     request = Request(({"role": "user", "content": "Rome?"},), (told,))
-    entry = replace(recorded(), request=request, digest=request_digest(MODEL.id, request))
+    entry = recorded()._replace(request=request, digest=request_digest(MODEL.id, request))
     write_recordings(path, MODEL, [entry])
     (read,) = read_recordings(path, MODEL).entries
     assert read == entry
@@ -318,7 +318,7 @@ def test_both_sides_of_a_merge_conflict_can_be_read_and_not_what_they_began_with
 
 def test_of_two_replies_to_the_same_request_the_newer_is_found(path: Path) -> None:
     older = recorded(reply=Reply("older"))
-    newer = replace(older, reply=Reply("newer"), recorded="2026-11-22T10:00:00+00:00")
+    newer = older._replace(reply=Reply("newer"), recorded="2026-11-22T10:00:00+00:00")
     write_recordings(path, MODEL, [older, newer])
     assert read_recordings(path, MODEL).find(older.digest) == newer
 
@@ -336,7 +336,7 @@ def test_a_recording_whose_tools_and_context_a_merge_took_away_is_still_found(pa
     replies, recordings = lines_of(path)[-1], lines_of(beside)[-1]
     reworded = replace(WEATHER, description="Say the weather")
     other = recorded("rome")
-    write_recordings(path, MODEL, [replace(other, request=replace(other.request, tools=(reworded,)))])
+    write_recordings(path, MODEL, [other._replace(request=replace(other.request, tools=(reworded,)))])
     path.write_bytes(path.read_bytes() + replies)
     beside.write_bytes(beside.read_bytes() + recordings)
     read = read_recordings(path, MODEL)

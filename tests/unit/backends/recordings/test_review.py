@@ -40,7 +40,7 @@ def again(entry: Recording) -> Recording:
     calls = tuple(replace(call, id="call_2", extra=extra) for call in entry.reply.tool_calls)
     reply = replace(entry.reply, tool_calls=calls, seconds=0.9, usage=Usage(7, 8), engine={"v": 2}, extra=extra)
     wire = HttpAnswer(200, "application/json", b"{}")
-    return replace(entry, reply=reply, recorded="2026-12-24T12:00:00+00:00", http_answer=wire)
+    return entry._replace(reply=reply, recorded="2026-12-24T12:00:00+00:00", http_answer=wire)
 
 
 def lines(folder: Path, entries: Iterable[Recording]) -> list[str]:
@@ -64,7 +64,7 @@ SYSTEM: Message = {"role": "system", "content": "You sell rain."}
         ([again(asked(city, messages=(SYSTEM, user(f"Weather in {city}?")))) for city in CITIES], 1, 1),
         ([*ALL, asked("alta")], 0, 1),
         ([*ALL, asked("bodø", tools=REWORDED)], 0, 2),
-        ([*ALL[1:], replace(ALL[0], reply=Reply("Rain."))], 1, 1),
+        ([*ALL[1:], ALL[0]._replace(reply=Reply("Rain."))], 1, 1),
     ],
     ids=["re-asked", "tool", "new-tool", "order", "settings", "system", "first-case", "case-with-tool", "answer"],
 )
@@ -78,7 +78,7 @@ def test_a_line_changes_only_where_what_it_shows_does(
 
 
 def reviewed(reply: Reply, messages: tuple[Message, ...] = (), **changes: Any) -> dict[str, Any]:
-    line: dict[str, Any] = json.loads(review_of(replace(asked("oslo", messages=messages, **changes), reply=reply)).line)
+    line: dict[str, Any] = json.loads(review_of(asked("oslo", messages=messages, **changes)._replace(reply=reply)).line)
     return line
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,7 +92,7 @@ def test_a_newer_reply_counts_after_an_older_one_was_loaded(store: ReplyStore, p
 def test_with_the_request_the_stored_request_is_not_read(store: ReplyStore) -> None:
     store.put(MODEL, FILE, entry("a"))
     request = Request(({"role": "user", "content": "equal by its digest"},))
-    assert store.find(entry("a").digest, request=request) == replace(entry("a"), request=request)
+    assert store.find(entry("a").digest, request=request) == entry("a")._replace(request=request)
 
 
 def test_whoever_only_asks_makes_no_file(file_store: ReplyStore, path: Path) -> None:
@@ -126,13 +125,13 @@ def test_an_answer_that_nobody_has_read_yet_is_read_when_it_is_found(store: Repl
     store.put_all([NewReply(MODEL, FILE, new)])
 
     found = store.find(said.digest)
-    assert found == replace(said, reply=Reply("Rain.", seconds=0.5), http_answer=wire)
+    assert found == said._replace(reply=Reply("Rain.", seconds=0.5), http_answer=wire)
     assert [kept.entry for kept in store.replies()] == [found]
 
 
 def test_one_reply_serves_several_cases(store: ReplyStore) -> None:
     one = entry("a", prompt="?")
-    put_replies(store, [one, replace(one, case="b")])
+    put_replies(store, [one, one._replace(case="b")])
     store.put(MODEL, "tests/test_x.py", one)
     assert [(kept.file, kept.entry.case) for kept in store.replies()] == [
         (FILE, "a"),
@@ -170,7 +169,7 @@ def test_the_nearest_reply_is_of_the_same_case_and_best_of_the_same_sample(store
 def test_of_replies_that_are_equally_near_the_newest_is_taken(store: ReplyStore) -> None:
     old = entry("rome", prompt="old", recorded="2026-01-01T00:00:00Z")
     new = entry("rome", prompt="new", recorded="2026-01-02T00:00:00Z")
-    put_replies(store, [old, new, replace(old, digest="0" * 64)])
+    put_replies(store, [old, new, old._replace(digest="0" * 64)])
     assert store.nearest(MODEL, FILE, "rome") == new
 
 
@@ -189,8 +188,8 @@ def test_keys_and_headers_are_never_written(file_store: ReplyStore, path: Path) 
 
 
 def test_a_reply_that_json_cannot_say_is_told_and_concerns_no_other(store: ReplyStore) -> None:
-    odd = replace(entry(), reply=Reply(tool_calls=(RawCall("f", 10**5000),)))
-    other = replace(entry("rome"), digest="other")
+    odd = entry()._replace(reply=Reply(tool_calls=(RawCall("f", 10**5000),)))
+    other = entry("rome")._replace(digest="other")
     store.put_all([NewReply(MODEL, FILE, odd), NewReply(MODEL, FILE, other)])
     assert [kept.entry for kept in store.replies()] == [other]
     (fault,) = store.faults
@@ -208,7 +207,7 @@ def test_names_that_no_text_can_hold_do_no_harm(store: ReplyStore) -> None:
 
 def test_of_replies_from_elsewhere_those_that_cannot_be_kept_are_told(store: ReplyStore) -> None:
     unsayable = entry("nan", tools=(Tool("f", "", {"default": float("nan")}),), sample=0, digest="d1")
-    odd = replace(entry("odd", sample=10**30), digest="\ud800")
+    odd = entry("odd", sample=10**30)._replace(digest="\ud800")
     assert store.import_newer(MODEL, FILE, [unsayable, odd, entry("rome")]) == 2
     assert "not JSON compliant" in store.faults[0].message
     assert {kept.entry.case for kept in store.replies()} == {"odd", "rome"}
@@ -292,7 +291,7 @@ def test_replies_to_cases_that_are_gone_are_forgotten_unless_another_uses_them(s
 
 def test_what_was_neither_recorded_nor_used_since_then_is_forgotten(store: ReplyStore) -> None:
     old, new = entry("a", recorded="2026-01-01T00:00:00Z"), entry("b", recorded="2026-01-03T00:00:00Z")
-    store.import_newer(MODEL, FILE, [old, new, replace(old, digest="used")])
+    store.import_newer(MODEL, FILE, [old, new, old._replace(digest="used")])
     store.note_use(MODEL, FILE, "a", "used")
     assert store.prune(lambda _: True, before=entry(recorded="2026-01-02T00:00:00Z").timestamp) == 1
     assert {kept.entry.digest for kept in store.replies()} == {new.digest, "used"}
@@ -325,7 +324,7 @@ def test_it_is_known_what_is_kept(store: ReplyStore) -> None:
     first, last = entry("a", recorded="2026-01-01T00:00:00Z"), entry("b", recorded="2026-01-02T00:00:00Z")
     store.put(MODEL, FILE, first)
     store.put(MODEL, "z.yaml", last)
-    store.put("local:tiny", FILE, replace(entry("c", model="local:tiny"), recorded="yesterday"))
+    store.put("local:tiny", FILE, entry("c", model="local:tiny")._replace(recorded="yesterday"))
     assert store.stats() == [
         ModelStats("local:tiny", replies=1, files=1, oldest=0.0, newest=0.0),
         ModelStats(MODEL, replies=2, files=2, oldest=first.timestamp, newest=last.timestamp),

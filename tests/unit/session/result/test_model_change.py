@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from pytest_fcall.core import Outcome
@@ -11,12 +9,12 @@ from pytest_fcall.session.result.model_change import first_answers, rate_pair, w
 from pytest_fcall.tracking.significance import RatePair
 
 RIGHT = Result("", "", "openai:a", "passed", outcome=Outcome.OK, before=(3, 3))
-WRONG = replace(RIGHT, status="failed", outcome=Outcome.REGRESSED)
-FIXED = replace(RIGHT, outcome=Outcome.FIXED, before=(0, 3))
+WRONG = RIGHT._replace(status="failed", outcome=Outcome.REGRESSED)
+FIXED = RIGHT._replace(outcome=Outcome.FIXED, before=(0, 3))
 
 
 def of(model: str, *results: Result) -> list[Result]:
-    return [replace(result, model=model) for result in results]
+    return [result._replace(model=model) for result in results]
 
 
 def test_what_one_model_gains_does_not_hide_that_another_is_worse() -> None:
@@ -33,7 +31,7 @@ def test_two_models_are_not_worse_together_where_neither_is_by_itself() -> None:
 
 
 def test_models_without_a_measurement_are_not_compared() -> None:
-    assert not list(worse_models([replace(WRONG, before=None)] * 50))
+    assert not list(worse_models([WRONG._replace(before=None)] * 50))
 
 
 def test_the_more_is_measured_the_smaller_is_the_level() -> None:
@@ -49,9 +47,9 @@ def test_the_more_is_measured_the_smaller_is_the_level() -> None:
     [
         (RIGHT, Rate(1, 1)),
         (WRONG, Rate(0, 1)),
-        (replace(RIGHT, samples=(3, 5)), Rate(3, 5)),
-        (replace(WRONG, samples=(4, 7), first=(0, 1)), Rate(0, 1)),  # it was asked again since it was wrong
-        (replace(RIGHT, status="failed", outcome=Outcome.DRIFTED), Rate(1, 1)),  # --fc-drift=fail
+        (RIGHT._replace(samples=(3, 5)), Rate(3, 5)),
+        (WRONG._replace(samples=(4, 7), first=(0, 1)), Rate(0, 1)),  # it was asked again since it was wrong
+        (RIGHT._replace(status="failed", outcome=Outcome.DRIFTED), Rate(1, 1)),  # --fc-drift=fail
     ],
 )
 def test_the_first_answers_are_compared(result: Result, rate: Rate) -> None:
@@ -62,11 +60,11 @@ def test_the_first_answers_are_compared(result: Result, rate: Rate) -> None:
 @pytest.mark.parametrize(
     "result",
     [
-        replace(RIGHT, before=None),
-        replace(RIGHT, outcome=None),
-        replace(WRONG, outcome=Outcome.EDITED),
-        replace(WRONG, status="error"),
-        replace(WRONG, status="skipped"),
+        RIGHT._replace(before=None),
+        RIGHT._replace(outcome=None),
+        WRONG._replace(outcome=Outcome.EDITED),
+        WRONG._replace(status="error"),
+        WRONG._replace(status="skipped"),
     ],
 )
 def test_what_is_edited_unmeasured_or_unanswered_is_no_pair(result: Result) -> None:

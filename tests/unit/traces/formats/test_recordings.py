@@ -48,19 +48,19 @@ def test_the_store_is_read(tmp_path: Path) -> None:
 
 
 def test_of_several_samples_the_first_counts(tmp_path: Path) -> None:
-    again = replace(ENTRY, digest="d2", request=replace(ASKED, sample=1))
+    again = ENTRY._replace(digest="d2", request=replace(ASKED, sample=1))
     assert len(read_all(written(tmp_path, ENTRY, again))[0]) == 1
 
 
 def test_what_an_app_asked_inside_stands_for_it_without_its_prompt(tmp_path: Path) -> None:
-    (record,), _ = read_all(written(tmp_path, replace(ENTRY, http_answer=WIRE)))
+    (record,), _ = read_all(written(tmp_path, ENTRY._replace(http_answer=WIRE)))
     assert roles(record.messages) == ["user", "assistant"]
     assert record.settings == {}
 
 
 def test_the_reply_of_the_app_itself_goes_first(tmp_path: Path) -> None:
-    outer = replace(ENTRY, digest="d2", reply=Reply(trail=(user("Oslo?"), saying("Cold."))))
-    (record,), _ = read_all(written(tmp_path, outer, replace(ENTRY, http_answer=WIRE)))
+    outer = ENTRY._replace(digest="d2", reply=Reply(trail=(user("Oslo?"), saying("Cold."))))
+    (record,), _ = read_all(written(tmp_path, outer, ENTRY._replace(http_answer=WIRE)))
     assert record.messages[-1]["content"] == "Cold."
 
 
@@ -74,7 +74,7 @@ def test_the_reply_of_the_app_itself_goes_first(tmp_path: Path) -> None:
     ],
 )
 def test_replies_that_are_no_answers_are_told(tmp_path: Path, reply: Reply, why: str) -> None:
-    records, unread = read_all(written(tmp_path, replace(ENTRY, reply=reply), replace(ENTRY, case="b", digest="d2")))
+    records, unread = read_all(written(tmp_path, ENTRY._replace(reply=reply), ENTRY._replace(case="b", digest="d2")))
     assert len(records) == 1
     assert [each.reason for each in unread] == [why]
 
