@@ -104,7 +104,8 @@ def pytest_runtest_makereport(
         error = call.excinfo.value if call.excinfo else None
         if isinstance(error, pytest.fail.Exception) and not error.pytrace:
             report.longrepr = str(error)  # else pytest takes the whole text for the message of an exception
-        _refuse_excuse(item, report)
+        if report.outcome == "skipped":
+            _refuse_excuse(item, report)
         item.add_result(report)
         if report.when == "teardown":
             item.forget()
@@ -127,7 +128,7 @@ def _refuse_excuse(item: CaseItem, report: pytest.TestReport) -> None:
     """Fail a case that a mark has excused although a forbidden call was made."""
     run = item.run
     reason: str | None = getattr(report, "wasxfail", None)
-    if reason is None or not report.skipped or run is None or not run.has_forbidden_call:
+    if reason is None or run is None or not run.has_forbidden_call:
         return
     from pytest_fcall.reporting.safe_text import safe_line
 
