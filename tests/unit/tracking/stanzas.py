@@ -19,6 +19,7 @@ WIRE = st.lists(st.builds(StanzaRequest, st.text(), st.none() | CALLS, DIGESTS),
 STANZAS = st.builds(
     Stanza,
     case=st.text(min_size=1, max_size=20),
+    valid=st.booleans(),
     reasons=st.lists(st.tuples(st.text(), st.text()), max_size=2).map(tuple),
     calls=st.none() | CALLS,
     wire=st.none() | WIRE,
@@ -26,6 +27,11 @@ STANZAS = st.builds(
     judged=st.booleans(),
     digests=st.dictionaries(st.text(), st.text(), max_size=2),
     provenance=OBJECTS,
+    steps=st.none(),
+    results=st.none(),
+    answer=st.none(),
+    because=st.none(),
+    since=st.none(),
 )
 
 
