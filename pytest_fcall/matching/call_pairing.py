@@ -44,18 +44,18 @@ _MAX_STEPS = 2_000_000
 
 def _mismatch_cost(found: Sequence[Mismatch]) -> int:
     """The cost of explaining the mismatches inside a call."""
-    return min(len(found), _REASONS_PER_CALL - 1) * _REASON_COST + sum(_KIND_COSTS.get(each.kind, 0) for each in found)
+    return min(len(found), _REASONS_PER_CALL - 1) * _REASON_COST + sum(_KIND_COSTS[each.kind] for each in found)
 
 
-def _cost_of_call(kind: ReasonKind, times: int = 1) -> int:
+def _cost_of_call(kind: ReasonKind, times: int) -> int:
     return _REASONS_PER_CALL * _REASON_COST + times * _KIND_COSTS[kind]
 
 
 class CallCost(NamedTuple):
     """The costs of leaving a call unpaired, and of pairing it with an expected call of another tool."""
 
-    unpaired: int = _cost_of_call("unexpected_call")
-    wrong_tool: int = _cost_of_call("wrong_tool")
+    unpaired: int = _cost_of_call("unexpected_call", 1)
+    wrong_tool: int = _cost_of_call("wrong_tool", 1)
 
 
 def pair_and_explain(

@@ -76,9 +76,7 @@ def step_limit_reason(held: TranscriptTurn) -> Reason:
 def _expected_calls(expectation: Expectation, verdict: Verdict, known: NamedCalls) -> list[ExpectedCall]:
     """The expected calls of the verdict's alternative, with references in their results resolved."""
     calls = [call for stage in chosen_alternative(expectation, verdict.alternative).stages for call in stage]
-    return [
-        call if call.result is None else replace(call, result=resolved_pattern(call.result, known)) for call in calls
-    ]
+    return [replace(call, result=resolved_pattern(call.result, known)) for call in calls]
 
 
 def _named_calls_after(steps: Sequence[Step], turn: Turn, context: MatchContext, known: NamedCalls) -> NamedCalls:

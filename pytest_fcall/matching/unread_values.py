@@ -110,7 +110,7 @@ def _telling_texts(value: Json, depth: int = 0) -> Iterator[str]:
 def _occurs(value: str, text: str) -> bool:
     """Whether a value stands in a text, and not as a part of a longer word or number; both are folded."""
     start = text.find(value)
-    while start >= 0:
+    while start != -1:
         end = start + len(value)
         if not (_is_inside(text, start - 1, start) or _is_inside(text, end - 1, end)):
             return True

@@ -114,6 +114,10 @@ class GateFigure:
     """The number of which a count is a share, where its bound is in percent."""
 
 
+def _unknown_share(missing_reason: str) -> FigureRange:
+    return FigureRange(None, 0, 1, missing_reason)
+
+
 def _accuracy(measured: GroupFigures) -> FigureRange:
     return _share(_count(measured.right, measured), measured.answered, measured.missing)
 
@@ -126,7 +130,7 @@ def read_share(figure: GateFigure, measured: GroupFigures) -> FigureRange:
 def _share(count: FigureRange, base: int, missing: int) -> FigureRange:
     total = base + missing
     if total == 0:
-        return FigureRange(None, 0, 1, count.missing_reason or "no case was answered")
+        return _unknown_share(count.missing_reason or "no case was answered")
     value = None if count.value is None or base == 0 else Fraction(count.value) / base
     low, high = Fraction(count.low) / total, Fraction(min(count.high, total)) / total
     return replace(count, value=value, low=low, high=high)
@@ -205,7 +209,7 @@ def _recovery(measured: GroupFigures) -> FigureRange:
         return FigureRange(value, 0, 1, f"{cases} not judged")
     lost = measured.lost_faults
     if not measured.faulty:
-        return FigureRange(None, 0, 1, f"{lost:,} did not reach the model" if lost else "no result was faulty")
+        return _unknown_share(f"{lost:,} did not reach the model" if lost else "no result was faulty")
     whole, recovered = measured.faulty + lost, measured.recovered
     doubt = f"{lost:,} more did not reach the model"
     value = Fraction(recovered, measured.faulty)
@@ -220,7 +224,7 @@ def _smallest_p_value(measured: GroupFigures) -> FigureRange:
     tests = measured.tests
     p_value = tests.p_value
     if p_value is None:
-        return FigureRange(None, 0.0, 1.0, _missing_replies(measured) or _no_pairs(measured))
+        return _unknown_share(_missing_replies(measured) or _no_pairs(measured))
     if tests.worse:
         return FigureRange(p_value, p_value, p_value)
     if measured.missing:
@@ -243,23 +247,22 @@ def _no_pairs(measured: GroupFigures) -> str:
 
 def _score(name: str, measured: GroupFigures) -> FigureRange:
     score = measured.scores.get(name, GroupScore(None))
-    known = score.value is not None and isfinite(score.value)
-    value = Fraction(score.value).limit_denominator(_FINEST) if known and score.value is not None else None
+    number = score.value
+    value = None if number is None or not isfinite(number) else Fraction(number).limit_denominator(_FINEST)
     if score.missing:
         return FigureRange(value, 0, 1, f"{plural_text(score.missing, 'reply', 'replies')} missing")
     if value is None:
-        return FigureRange(None, 0, 1, score.missing_reason or "no case has this score")
+        return _unknown_share(score.missing_reason or "no case has this score")
     return FigureRange(value, value, value)
 
 
 def _strength(measured: GroupFigures) -> FigureRange:
     """The share of mistakes that are noticed. It does not depend on replies, so missing ones change nothing."""
-    if measured.strength is None:
-        return FigureRange(None, 0, 1, "the strength of no case is known")
-    caught, survived, undecided = (Fraction(weight).limit_denominator(_FINEST) for weight in measured.strength)
+    weights = measured.strength or (0.0, 0.0, 0.0)
+    caught, survived, undecided = (Fraction(weight).limit_denominator(_FINEST) for weight in weights)
     whole, decided = caught + survived + undecided, caught + survived
     if not whole:
-        return FigureRange(None, 0, 1, "the strength of no case is known")
+        return _unknown_share("the strength of no case is known")
     value = caught / decided if decided else None
     return FigureRange(value, caught / whole, (caught + undecided) / whole, doubt=_UNDECIDED_MISTAKES)
 
@@ -270,7 +273,7 @@ def _fragility(measured: GroupFigures) -> FigureRange:
     Of a relation with too few answers to tell from chance, any rate up to its own may be more than chance.
     """
     if not measured.flips:
-        return FigureRange(None, 0, 1, _missing_replies(measured) or "no case was varied")
+        return _unknown_share(_missing_replies(measured) or "no case was varied")
     fragile = max((_flip_share(each) for each in measured.flips if each.word == "fragile"), default=Fraction(0))
     unclear = [each for each in measured.flips if each.word == "too few to say" and _flip_share(each) > fragile]
     if missing := _missing_replies(measured):

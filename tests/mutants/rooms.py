@@ -32,6 +32,7 @@ ROOMS = {
         (
             *("tests/unit/session", "tests/unit/conversation", "tests/integration/test_option_fc_judge.py"),
             *("tests/integration/test_faulty_results.py", "tests/integration/test_faults_in_environments.py"),
+            "tests/unit/test_operators_page.py",
         ),
     ),
     "tracking": Room(

@@ -92,7 +92,7 @@ def _hash_map(text: str) -> Any:
     made = _NEW_MAP.search(text)
     opened = _MAP_BODY.search(text, made.end()) if made else None
     end = text.find("}", opened.end()) if opened else -1
-    if opened and end >= 0:
+    if opened and end != -1:
         return {key: _plain(value) for key, value in _puts(text[opened.end() : end])}
     return {} if _makes_map(text) else text
 
@@ -123,12 +123,12 @@ def _puts(body: str) -> Iterator[tuple[str, str]]:
         comma = body.find('",', start, line)
         value = after_space(body, comma + 2)
         end = body.find(")", value, line)
-        if comma >= 0 and end < 0:
+        if comma != -1 and end == -1:
             # The key may extend to the last comma of the line, if the value is on another line.
             comma = body.rfind('",', start, line)
             value = after_space(body, comma + 2)
             end = body.find(")", value, line_end(body, value)) if value > line else -1
-        if comma < 0 or end < 0:
+        if comma == -1 or end == -1:
             free = line + 1
             continue
         yield body[start:comma], body[value:end].strip()

@@ -69,7 +69,7 @@ def _listed(text: str) -> str | None:
     if opened is None:
         return None
     end = text.find(_closing(text), opened.end())
-    return None if end < 0 or "\n" in text[opened.end() : end] else text[opened.end() : end].strip()
+    return None if end == -1 or "\n" in text[opened.end() : end] else text[opened.end() : end].strip()
 
 
 def _rows(text: str) -> list[list[Any]] | None:
@@ -87,7 +87,7 @@ def _rows_end(text: str) -> int | None:
     """The end of a list of lists: the first closing inner bracket that an outer one follows."""
     opened = _ROWS.match(text)
     at = opened.end() if opened else len(text)
-    while (row_end := text.find("]", at)) >= 0 and text.find("\n", at, row_end) < 0:
+    while (row_end := text.find("]", at)) != -1 and text.find("\n", at, row_end) == -1:
         following = _NEXT_ROW.match(text, row_end + 1)
         if following and following[2] == _closing(text):
             return following.end()
@@ -103,7 +103,7 @@ def _dict(text: str) -> Any:
     """Read `{key: value}` on one line, up to the first closing brace."""
     text = text.strip()
     end = text.find("}")
-    if not text.startswith("{") or end < 0 or "\n" in text[:end]:
+    if not text.startswith("{") or end == -1 or "\n" in text[:end]:
         return text
     return {key.strip().strip("'\""): _member(value.strip()) for key, value in _pairs(text[1:end])}
 
@@ -121,7 +121,7 @@ def _pairs(content: str) -> Iterator[tuple[str, str]]:
         while content.startswith(":", at):
             at += 1
         colon = content.find(":", at)
-        if colon < 0:
+        if colon == -1:
             return
         value = after_space(content, colon + 1)
         end, following = _value_end(content, value)
@@ -132,9 +132,9 @@ def _pairs(content: str) -> Iterator[tuple[str, str]]:
 def _value_end(content: str, at: int) -> tuple[int, int]:
     """The position of the comma that ends a value, and that of the next key."""
     comma = content.find(",", at)
-    while comma >= 0:
+    while comma != -1:
         following = content.find(",", comma + 1)
-        colon = content.rfind(":", comma + 1, len(content) if following < 0 else following)
+        colon = content.rfind(":", comma + 1, len(content) if following == -1 else following)
         if colon > comma + 1:
             return comma, min(after_space(content, comma + 1), colon - 1)
         comma = following

@@ -20,7 +20,7 @@ def after_space(text: str, at: int) -> int:
 def line_end(text: str, at: int) -> int:
     """The end of the line that `at` is on."""
     found = text.find("\n", at)
-    return len(text) if found < 0 else found
+    return len(text) if found == -1 else found
 
 
 def enclosed_texts(text: str, opening: re.Pattern[str], closing: str, least: int = 0) -> Iterator[str]:
@@ -36,7 +36,7 @@ def enclosed_texts(text: str, opening: re.Pattern[str], closing: str, least: int
         if start > line:
             line = line_end(text, start)
         end = text.find(closing, start + least, line)
-        if end >= 0:
+        if end != -1:
             yield text[start:end]
             free = end + len(closing)
         else:

@@ -52,7 +52,7 @@ def numbers_in_text(text: str) -> Iterator[Decimal]:
     plain = with_digits(relax(joined))
     for found in _NUMBER.finditer(_NOT_NUMBERS.sub("/", plain)):
         for value in _number_values(found["digits"]):
-            power = int(found["exponent"] or 0) + _POWERS.get(found["scale"] or "", 0)
+            power = int(found["exponent"] or 0) + _POWERS.get(found["scale"], 0)
             number = value.scaleb(power) * (-1 if found["sign"] else 1)
             yield number
             if found["percent"]:

@@ -135,6 +135,7 @@ def test_what_cannot_be_put_to_a_judge_is_undecided(value: Json, why: str) -> No
 
 def test_an_opinion_decides_like_an_operator() -> None:
     assert opinion_as_mismatch("is polite", Opinion("yes", "it is")) is None
+    assert opinion_as_mismatch("is polite", Opinion("no")) == "'is polite' is not true of it, says the judge"
     assert opinion_as_mismatch("is polite", Opinion("no", "it is rude")) == (
         "'is polite' is not true of it, says the judge: it is rude"
     )

@@ -135,3 +135,15 @@ def test_a_state_that_was_not_kept_is_not_judged() -> None:
     assert judge_transcript(Transcript((held,)), [turn], MatchContext([WEATHER], Rules())).valid
     kept = replace(held, state=CallResult({"open": False}))
     assert not judge_transcript(Transcript((kept,)), [turn], MatchContext([WEATHER], Rules())).valid
+
+
+@pytest.mark.parametrize(("results", "named"), [((), "`weather`"), ((CallResult(7),), "A call")])
+def test_a_right_conversation_that_was_stopped_lacks_the_result_of_its_next_call(
+    results: tuple[CallResult, ...], named: str
+) -> None:
+    step = Step(Request(()), Reply(), Calls((Call("weather", {"city": "Oslo"}),)), results)
+    turn = Turn((), Expectation(stages=((expected("Oslo"),),)))
+    verdict = judge_transcript(Transcript((TranscriptTurn((step,), "stopped"),)), [turn], MatchContext([WEATHER]))
+    assert [each.message for each in verdict.reasons] == [
+        f"{named} has no result, so the conversation was stopped: add `returns:` or a stub"
+    ]
