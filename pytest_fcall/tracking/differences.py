@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from pytest_fcall.core.message_text import describe_changes, json_text, shorten
@@ -33,7 +33,7 @@ def call_differences(old: Sequence[Call], new: Sequence[Call]) -> list[str]:
     sides = _Unpaired(old, new)
     kept = list(sides.pair_by(_call_key))
     changed = list(sides.pair_by(lambda call: call.name))
-    renamed = list(sides.pair_by(lambda _: ""))
+    renamed = list(sides.pair_by(type))
     return [
         *(f"calls[{was}] {_short_name(new[now])} moved to calls[{now}]" for was, now in _moved_calls(kept)),
         *(line for was, now in changed for line in _argument_changes(old[was], new[now], now)),
@@ -51,9 +51,9 @@ class _Unpaired(Generic[T]):
         self.old = dict.fromkeys(range(len(old)))
         self.new = dict.fromkeys(range(len(new)))
 
-    def pair_by(self, name: Callable[[T], str]) -> Iterator[tuple[int, int]]:
+    def pair_by(self, name: Callable[[T], Hashable]) -> Iterator[tuple[int, int]]:
         """Pair items of the same name, in order, and remove them."""
-        waiting: dict[str, list[int]] = {}
+        waiting: dict[Hashable, list[int]] = {}
         for was in reversed(self.old):
             waiting.setdefault(name(self._sides[0][was]), []).append(was)
         for now in list(self.new):

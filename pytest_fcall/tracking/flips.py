@@ -136,9 +136,6 @@ def _dealt(right: int, own: int, varied: int) -> Mapping[int, float]:
 
 
 def _convolved(chances: Mapping[int, float], dealt: Mapping[int, float]) -> Mapping[int, float]:
-    if len(dealt) == 1:
-        ((pairs, _),) = dealt.items()
-        return {flips + pairs: chance for flips, chance in chances.items()} if pairs else chances
     sums: dict[int, float] = {}
     for flips, chance in chances.items():
         for pairs, share in dealt.items():

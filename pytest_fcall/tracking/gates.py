@@ -56,11 +56,11 @@ class Gate:
         """
         figure = figure_named(self.figure)
         reading = read_share(figure, measured) if self.share else figure.read(measured)
-        ends = [SIGNS[self.sign](end, self.bound) for end in (reading.low, reading.high)]
-        may_hold = any(ends) or (self.sign == "==" and reading.low <= self.bound <= reading.high)
-        reason = reading.missing_reason or ("" if all(ends) else reading.doubt)
-        held = False if not may_hold else None if reason else True
-        return GateVerdict(self, reading.value, held, reason if may_hold else "", measured)
+        nearest = min(max(self.bound, reading.low), reading.high)
+        holds = [SIGNS[self.sign](each, self.bound) for each in (reading.low, nearest, reading.high)]
+        reason = reading.missing_reason or ("" if all(holds) else reading.doubt)
+        held = False if not any(holds) else None if reason else True
+        return GateVerdict(self, reading.value, held, reason if any(holds) else "", measured)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,11 +129,9 @@ def unreviewed_from_json(fields: Mapping[str, Json]) -> StanzaFields:
 
 
 def with_wire_digests(stanza: Stanza, kept: Sequence[Json]) -> Stanza:
-    """The stanza, whose requests have their digests again, where those are of as many requests. Raises ValueError."""
-    if not stanza.wire or len(stanza.wire) != len(kept):
-        return stanza
+    """The stanza, whose requests have their digests again. Raises ValueError where those are of more or fewer."""
     found = _requests_from_json([{"model": "", **as_mapping(each, "a request of `wire`")} for each in kept])
-    wire = tuple(replace(each, digests=of.digests) for each, of in zip(stanza.wire, found, strict=True))
+    wire = tuple(replace(each, digests=of.digests) for each, of in zip(stanza.wire or (), found, strict=True))
     return stanza._replace(wire=wire)
 
 

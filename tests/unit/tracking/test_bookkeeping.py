@@ -60,6 +60,10 @@ class TestMeasurements:
     def test_it_lies_beside_the_baseline(self) -> None:
         assert measurement_path(Path("__fcall__/m/a.fc.yaml.accepted")) == Path("__fcall__/m/a.fc.yaml.measured.jsonl")
 
+    def test_what_was_measured_by_no_run_of_which_anything_is_kept_is_older_than_all_runs(self, tmp_path: Path) -> None:
+        write_measurement(tmp_path / "a", [Measurement("oslo", Key("q1", "p1", "e1"), Rate(1, 1))])
+        assert read_measurement(tmp_path / "a")["oslo"].until < "0"
+
     def test_without_measurements_there_is_no_file(self, tmp_path: Path) -> None:
         path = tmp_path / "deep" / "a.measured.jsonl"
         assert read_measurement(path) == {}

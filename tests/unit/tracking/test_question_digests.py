@@ -111,3 +111,7 @@ def test_an_expectation_is_another_one_under_another_profile_but_for_the_two_nam
         expectation_digest(replace(case, rules=Rules(profile))) for profile in ("strict", "bfcl", "original")
     )
     assert bfcl == original != strict
+
+
+def test_the_digest_of_an_expectation_stays_as_it_stands_in_baselines() -> None:
+    assert expectation_digest(Case("one", Location(""), (Turn(()),))) == "30a24442"

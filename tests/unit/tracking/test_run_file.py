@@ -137,7 +137,17 @@ def test_a_run_is_read_result_by_result(tmp_path: Path, rows: list[Json], indent
     head, _ = read_run_by_rows(path)
 
     assert (head.id, head.parts, head.provenance) == (RUN.id, RUN.parts, RUN.provenance)
+    assert indent or not head.rows
     assert rows_of(path) == rows
+
+
+def test_something_else_in_the_place_of_results_is_refused_or_none(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    write_run(path, RUN)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"results": {"results": "oslo"}}))
+    assert read_run(path).rows == ()
+    with pytest.raises(RunFileError, match="`results` is not a list"):
+        read_run_by_rows(path)
 
 
 @pytest.mark.parametrize("kept", range(1, 20))
