@@ -193,7 +193,8 @@ class RequestQueues:
         finally:
             self._take_room(queue, -len(turns))
             queue.waits_for_alarm = False
-        for turn, admission in zip(turns, admissions, strict=False):
+        for place, admission in enumerate(admissions):  # there may be fewer than turns
+            turn = turns[place]
             if admission.wait > 0:
                 self._set_alarm(queue, admission.wait)
             elif not turn.admitted.done():  # else somebody has given it up, who had not come so far

@@ -315,6 +315,16 @@ def test_what_becomes_of_a_request_that_its_owner_has_given_up_is_no_error(
     assert (run.dispatcher.progress().done, run.dispatcher.progress().failed) == (2 - len(script), len(script))
 
 
+def test_a_reply_that_comes_when_all_was_given_up_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    dispatcher = Dispatcher(DispatchLimits(), lambda _: dispatcher.cancel_all())
+    future = dispatcher.submit(job("x", Scripted()))
+    wait([future], 10)
+    dispatcher.close()
+    gc.collect()
+    assert future.cancelled()
+    assert caplog.records == []
+
+
 def test_threads_of_the_loop_are_known_by_their_name(run: Run) -> None:
     async def work() -> str:
         return await asyncio.to_thread(lambda: threading.current_thread().name)

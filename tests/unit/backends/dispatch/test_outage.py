@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.backends.dispatch.queues import Outage
-from tests.unit.backends.dispatch.support import gone
+from tests.unit.backends.dispatch.support import broken, gone
 
 
 @pytest.fixture
@@ -32,3 +32,10 @@ def test_the_seconds_count_from_the_first_failure_in_a_row(outage: Outage) -> No
     outage.answered()
     outage.failed(gone(), 9)
     assert outage.may_pass(18)
+
+
+def test_a_server_that_fails_in_another_way_is_reached(outage: Outage) -> None:
+    outage.failed(broken(), 5)
+    assert not outage.is_unreachable
+    outage.failed(gone(), 9)
+    assert not outage.lasts(18)

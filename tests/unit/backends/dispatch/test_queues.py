@@ -149,6 +149,23 @@ def test_while_nobody_can_be_reached_others_wait_for_those_that_pause_until_all_
     asyncio.run(scene())
 
 
+def test_who_gives_up_a_pause_makes_way_for_those_that_waited_for_its_end() -> None:
+    async def scene() -> None:
+        queues, queue = one_wide()
+        queue.outage.failed(gone(), 0)
+        pause = asyncio.create_task(queues.wait(queue, 3600))
+        await asyncio.sleep(0)
+        other = await waiting(queues, queue)
+        assert queue.running == 0
+        pause.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await pause
+        assert queue.running == 1
+        await other
+
+    asyncio.run(scene())
+
+
 def test_no_more_requests_are_let_through_than_the_model_accepts_although_there_is_room_for_others() -> None:
     async def scene() -> None:
         queues = RequestQueues(8, RateLimits(DispatchLimits(), SystemClock()), SystemClock())
