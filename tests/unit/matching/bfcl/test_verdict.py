@@ -27,6 +27,7 @@ WEATHER = Tool(
             "free": {},
             "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
             "legs": {"type": "array", "items": {"type": "object"}},
+            "exact": {"type": "boolean"},
         },
         "required": ["city"],
         "$defs": {"name": {"type": "string"}},
@@ -35,6 +36,18 @@ WEATHER = Tool(
 PING = Tool("ping")
 
 JUDGEMENTS: dict[str, tuple[list[Any], Any, str | None, list[str]]] = {
+    "a boolean": (
+        [{"get_weather": {"city": "Oslo", "exact": True}}],
+        [{"get_weather": {"city": "Oslo", "exact": True}}],
+        None,
+        [],
+    ),
+    "a call of which no argument is named": (
+        [{"ping": {}}],
+        ["ping"],
+        None,
+        [],
+    ),
     "a right call": ([{"get_weather": {"city": "oslo."}}], [{"get_weather": {"city": "Oslo"}}], None, []),
     "a wrong value": (
         [{"get_weather": {"city": "Rome"}}],
@@ -230,6 +243,7 @@ def test_parameters_in_json_schema_are_put_into_the_leaderboards_words() -> None
         "names": ("array", "string"),
         "at": ("dict", "any"),
         "free": ("any", "any"),
+        "exact": ("boolean", "any"),
         "note": ("string", "any"),
         "legs": ("array", "dict"),
     }
