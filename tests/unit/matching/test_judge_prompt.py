@@ -64,6 +64,7 @@ def test_any_other_answer_is_uncertain(text: str) -> None:
 
 def test_an_answer_that_says_neither_is_quoted() -> None:
     assert read_opinion("The answer is yes").why == "its answer is neither yes nor no: 'The answer is yes'"
+    assert read_opinion("x" * 99).why == f"its answer is neither yes nor no: '{'x' * 80}'"
     assert read_opinion(" ").why == "its answer is empty"
 
 

@@ -53,6 +53,9 @@ TEXTS: Mapping[str, str] = {
     "strict": TRIP.replace("expect:", "expect:\n      order: strict\n      calls:")
     .replace("      - ", "        - ")
     .replace("        returns", "          returns"),
+    "forbids": TRIP.replace("expect:", "expect:\n      never: [cancel]\n      calls:")
+    .replace("      - ", "        - ")
+    .replace("        returns", "          returns"),
     "told": TRIP.replace("to Oslo.", "to Oslo on 24 May 2026."),
     "stubs": TRIP.replace("        returns: [{id: F7, price: 90}]\n", "").replace(
         "    answer", "    stubs: {search: SK9}\n    answer"

@@ -74,6 +74,11 @@ def test_what_is_no_stanza_is_refused_by_the_name_of_its_field(data: Json, messa
         parse_stanza(json.dumps(data))
 
 
+def test_a_stanza_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(ValueError, match="it is nested too deeply"):
+        parse_stanza("[" * 100_000)
+
+
 def test_a_case_that_was_asked_once_has_a_rate_of_all_or_nothing() -> None:
     assert Stanza("a", valid=True).rate == (1, 1)
     assert Stanza("a", valid=False).rate == (0, 1)
