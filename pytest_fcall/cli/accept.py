@@ -15,6 +15,7 @@ from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.bounded_text import glob_matches
+from pytest_fcall.core.files import case_file_of
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Outcome
@@ -298,7 +299,7 @@ def _mend_baselines(root: Path, side: Side, names: Sequence[str]) -> int:
     used: set[str] = set()
     for path in contracts_below(root):
         name = safe_line(relative_path(path, root))
-        file = relative_path(path.parents[2] / path.name.removesuffix(SUFFIX), root)
+        file = relative_path(case_file_of(path, SUFFIX), root)
 
         def is_meant(case: str, file: str = file) -> bool:
             matching = [

@@ -23,7 +23,7 @@ from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Case
-from pytest_fcall.core.files import refuse_link_out, shared_folders, shared_path
+from pytest_fcall.core.files import case_file_of, refuse_link_out, shared_folders, shared_path
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -115,9 +115,9 @@ def _move_case(root: Path, store: ReplyStore, file: str, old: str, new_file: str
     paths = [path for path in _baselines(root, file) if old in read_stanzas(path)]
     if not paths:
         raise _RenameRefused(f"no baseline holds a case {old!r}" + (f" of {file}" if file else ""))
-    if len(files := sorted({relative_path(_case_file(path), root) for path in paths})) > 1:
+    if len(files := sorted({relative_path(case_file_of(path, SUFFIX), root) for path in paths})) > 1:
         raise _RenameRefused(f"{old!r} is in {' and '.join(files)}: choose one by FILE::{old}")
-    before = _case_file(paths[0])
+    before = case_file_of(paths[0], SUFFIX)
     after = Path(new_file).absolute() if new_file else before
     targets = {path: shared_path(after, path.parent.name, SUFFIX) for path in paths}
     if taken := [target for target in targets.values() if new in read_stanzas(target)]:
@@ -154,11 +154,7 @@ def _recording_files(case_file: Path) -> list[Path]:
 def _baselines(root: Path, file: str = "") -> list[Path]:
     """The baselines of a case file, or all."""
     case_file = Path(file).absolute()
-    return [path for path in sorted(contracts_below(root)) if not file or _case_file(path) == case_file]
-
-
-def _case_file(baseline: Path) -> Path:
-    return baseline.parents[2] / baseline.name.removesuffix(SUFFIX)
+    return [path for path in sorted(contracts_below(root)) if not file or case_file_of(path, SUFFIX) == case_file]
 
 
 def _move_file(root: Path, store: ReplyStore, old: Path, new: Path) -> Iterator[str]:
@@ -225,7 +221,7 @@ def _rename_tool(root: Path, store: ReplyStore, rename: ToolRename) -> Iterator[
         read_stanzas(path)  # a damaged one is found before anything is written
     lines = []
     for path in baselines:
-        today = _digests_today(_case_file(path), root)
+        today = _digests_today(case_file_of(path, SUFFIX), root)
         if count := change_stanzas(path, partial(renamed_stanza, rename=rename, today=today)):
             lines.append(f"{relative_path(path, root)}: {plural_text(count, 'case')} changed")
     lines += _rename_in_recordings(root, store, rename)

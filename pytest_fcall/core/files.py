@@ -112,6 +112,11 @@ def shared_path(case_file: Path, model_folder: str, suffix: str) -> Path:
     return case_file.parent / _SHARED_FOLDER / model_folder / f"{case_file.name}{suffix}"
 
 
+def case_file_of(path: Path, suffix: str) -> Path:
+    """The case file of a file that `shared_path` names."""
+    return path.parents[2] / path.name.removesuffix(suffix)
+
+
 def shared_folders(root: Path) -> Iterator[Path]:
     """The folders `__fcall__` below `root`, in order. Hidden folders and those of installed packages are left out."""
     for folder, folders, _ in os.walk(root):

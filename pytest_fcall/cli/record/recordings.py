@@ -25,7 +25,7 @@ from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Fault
-from pytest_fcall.core.files import write_git_attributes
+from pytest_fcall.core.files import case_file_of, write_git_attributes
 from pytest_fcall.core.message_text import list_text
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -191,7 +191,7 @@ def _mend_file(scope: RecordScope, path: Path) -> None:
     recordings = read_recordings(path)
     if recordings.model and _is_beside_cases(path) and not scope.report_damage(path, recordings):
         kind, _, name = recordings.model.partition(":")
-        file = scope.relative(path.parents[2] / path.name.removesuffix(SUFFIX))
+        file = scope.relative(case_file_of(path, SUFFIX))
         used = _newest_in_use(recordings.entries, {})
         gone = scope.gone(file, {entry.case for entry in used})
         entries = [entry for entry in used if entry.case not in gone]
@@ -226,7 +226,7 @@ def load_replies(store: ReplyStore, scope: RecordScope) -> None:
         recordings = read_recordings(path)
         scope.report_faults(recordings.faults)
         if recordings.model is not None:
-            case_file = path.parents[2] / path.name.removesuffix(SUFFIX)
+            case_file = case_file_of(path, SUFFIX)
             new = store.import_newer(recordings.model, scope.relative(case_file), recordings.entries)
             scope.report_file(path, _reply_count(len(recordings.entries), new))
     if not (files or scope.rescued):

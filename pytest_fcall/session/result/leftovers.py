@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pytest_fcall.core.backend import Model
-from pytest_fcall.core.files import read_regular, refuse_link_out
+from pytest_fcall.core.files import case_file_of, read_regular, refuse_link_out
 from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.tracking.baseline_file import SUFFIX
 
@@ -67,7 +67,7 @@ def forget_beside(baseline: Path, cases: Sequence[str]) -> None:
     from pytest_fcall.backends.recordings.renaming import forget
     from pytest_fcall.schema.sources.lock_file import lock_path
 
-    case_file = baseline.parents[2] / baseline.name.removesuffix(SUFFIX)
+    case_file = case_file_of(baseline, SUFFIX)
     forget(baseline.with_name(recordings_path(case_file, Model("any", "any")).name), cases)
     if not case_file.exists():
         lock_path(case_file).unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Case
-from pytest_fcall.core.files import shared_path
+from pytest_fcall.core.files import case_file_of, shared_path
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.session.judge.baselines import Baselines, id_of_folder
 from pytest_fcall.session.result.leftovers import Stale
@@ -161,7 +161,7 @@ def moved_case_lines(stale: Sequence[Stale], cases: Iterable[tuple[str, Case]], 
     left = set()
     for path, gone in stale:
         baseline = Path(path)
-        file = (baseline.parents[2] / baseline.name.removesuffix(SUFFIX)).as_posix()
+        file = case_file_of(baseline, SUFFIX).as_posix()
         accepted = {id_: _readable(known.of(root / path), id_) for id_ in gone}
         prompts = {id_: stanza.digests.get(PROMPT, "") if stanza else "" for id_, stanza in accepted.items()}
         for id_, prompt in prompts.items():
