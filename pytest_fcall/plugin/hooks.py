@@ -200,5 +200,5 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     for session in {file.session for file in collection_findings(config).files}:
         for item in session.items:
             if isinstance(item, CaseItem):
-                item.keywords = {}  # those refer to the item
+                vars(item).clear()  # keywords and the request for fixtures refer to the item
         session.items[:] = [item for item in session.items if not isinstance(item, CaseItem)]
