@@ -200,5 +200,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     for session in {file.session for file in collection_findings(config).files}:
         for item in session.items:
             if isinstance(item, CaseItem):
-                vars(item).clear()  # keywords and the request for fixtures refer to the item
+                # Both refer to the item. Commands of ours that only collect use what else it holds.
+                item.keywords = {}
+                vars(item).pop("_request", None)  # for fixtures: pytest drops it from items that ran
         session.items[:] = [item for item in session.items if not isinstance(item, CaseItem)]
