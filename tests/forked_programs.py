@@ -90,7 +90,7 @@ def _started(asking: socket.socket) -> BaseProcess:
     while more := asking.recv(1 << 20):
         given += more
     ends = (Connection(files[0], writable=False), *(Connection(each, readable=False) for each in files[1:]))
-    return forked.started_with(ends, _run, *marshal.loads(given))  # noqa: S302
+    return forked.started_with(ends, _run, *marshal.loads(given))  # noqa: S302 - `_ASK` has written it
 
 
 def _status(process: BaseProcess) -> int:
@@ -115,10 +115,10 @@ def _run_python(arguments: Sequence[str], *, folder_first: bool) -> None:
     match arguments:
         case ["-c", code, *rest]:
             sys.argv, sys.path[:0] = ["-c", *rest], [""] * folder_first
-            exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102
+            exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102 - as Python does
         case ["-m", module, *rest]:
-            sys.argv, sys.path[:0] = ["-m", *rest], [os.getcwd()] * folder_first  # noqa: PTH109
+            sys.argv, sys.path[:0] = ["-m", *rest], [os.getcwd()] * folder_first  # noqa: PTH109 - a text, as Python has it
             runpy.run_module(module, run_name="__main__", alter_sys=True)
         case [script, *rest]:
-            sys.argv, sys.path[:0] = [script, *rest], [os.path.dirname(script)] * folder_first  # noqa: PTH120
+            sys.argv, sys.path[:0] = [script, *rest], [os.path.dirname(script)] * folder_first  # noqa: PTH120 - the same
             runpy.run_path(script, run_name="__main__")

@@ -112,4 +112,4 @@ class PlainTests:
 
 
 def _is_case(item: pytest.Item) -> bool:
-    return hasattr(type(item), "asker")  # of its own class, as the property makes the asker anew
+    return hasattr(type(item), "asker")  # in the class: the property makes an asker each time

@@ -33,7 +33,7 @@ def call_differences(old: Sequence[Call], new: Sequence[Call]) -> list[str]:
     sides = _Unpaired(old, new)
     kept = list(sides.pair_by(_call_key))
     changed = list(sides.pair_by(lambda call: call.name))
-    renamed = list(sides.pair_by(type))
+    renamed = list(sides.pair_by(type))  # all that is left, in order: a call is a call
     return [
         *(f"calls[{was}] {_short_name(new[now])} moved to calls[{now}]" for was, now in _moved_calls(kept)),
         *(line for was, now in changed for line in _argument_changes(old[was], new[now], now)),

@@ -25,7 +25,7 @@ def revision_of(folder: Path) -> dict[str, Json]:
         return {}
     status = run_git(folder, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
     lines = (status or b"").decode(errors="replace").split("\n")[:-1]
-    fields = dict(line.removeprefix(_HEAD).split(" ", 1) for line in lines)  # those of changed files are not read
+    fields = dict(line.removeprefix(_HEAD).partition(" ")[::2] for line in lines)  # those of changed files are not read
     commit, branch = fields.get("oid", _NO_COMMIT), fields.get("head", _NO_BRANCH)
     if commit == _NO_COMMIT:
         return {}

@@ -193,8 +193,7 @@ class RequestQueues:
         finally:
             self._take_room(queue, -len(turns))
             queue.waits_for_alarm = False
-        for place, admission in enumerate(admissions):  # there may be fewer than turns
-            turn = turns[place]
+        for turn, admission in zip(turns, admissions, strict=False):  # there may be fewer admissions
             if admission.wait > 0:
                 self._set_alarm(queue, admission.wait)
             elif not turn.admitted.done():  # else somebody has given it up, who had not come so far

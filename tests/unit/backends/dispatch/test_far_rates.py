@@ -60,6 +60,9 @@ def test_turns_are_given_together_and_no_more_than_the_rate_has() -> None:
         assert [task.done() for task in tasks] == [True] * 5 + [False] * 2
         assert line.ledger.changes <= 2
         assert line.queues.running == 5
+        asked = line.queues.of("openai:exam").asked
+        assert asked is not None
+        await asked  # it ends although the ledger says nothing of the last request
 
     play(scene, rpm=5)
 
