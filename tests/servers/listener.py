@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Self
 
 PATIENCE = 60.0
+_TURNS = 5
+"""Turns of the event loop that it takes to accept a connection. Where the server is closed meanwhile, asyncio never
+closes the connection, and some later test would fail for it."""
 
 
 class Listener(ABC):
@@ -48,9 +51,12 @@ class Listener(ABC):
         listening = await asyncio.start_server(self._accepted, self._address, self._wanted, backlog=1024, ssl=tls)
         self._port.set_result(listening.sockets[0].getsockname()[1])
         await self._stop.wait()
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
         listening.close()
         for writer in self._writers:
             writer.transport.abort()
+        await asyncio.sleep(0)
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
