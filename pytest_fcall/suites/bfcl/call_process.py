@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.util import Finalize
 from pathlib import Path
-from threading import Lock, Thread, current_thread
+from threading import Lock, Thread
 from typing import Final
 
 from pytest_fcall.conversation.execution.limits import CallLimits, EnvironmentFailed, EnvironmentSpec
@@ -38,7 +39,7 @@ class CallProcess:
         with self._lock:
             if self._thread is None:
                 self._thread = _CallThread(self._environment, self._limits)
-                Finalize(self, self._thread.end, exitpriority=_EXIT_PRIORITY)
+                Finalize(self, self._thread.begin_end)
             return self._thread.call(name, arguments)
 
 
@@ -48,23 +49,35 @@ class _CallThread:
     def __init__(self, environment: EnvironmentSpec, limits: CallLimits) -> None:
         self._environment = environment
         self._limits = limits
-        self._loop = asyncio.new_event_loop()
-        self._thread = Thread(target=self._run, name="fcall-bfcl", daemon=True)
-        self._thread.start()
         self._process: ToolProcess | None = None
         self._failure: str | None = None
+        self._loop = asyncio.new_event_loop()
+        self._must_end = asyncio.Event()
+        self._thread = Thread(target=self._run, name="fcall-bfcl", daemon=True)
+        self._at_exit = Finalize(None, self._end, exitpriority=_EXIT_PRIORITY)
+        self._thread.start()
 
     def call(self, name: str, arguments: Mapping[str, Json]) -> CallResult:
         return asyncio.run_coroutine_threadsafe(self._answer(name, arguments), self._loop).result()
 
-    def end(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop)
-        if current_thread() is not self._thread:  # garbage may be collected in this thread, too
-            self._thread.join()
+    def begin_end(self) -> None:
+        """Have the process and the thread end, without waiting for them.
+
+        The collector interrupts any code, which may hold what the end needs.
+        """
+        with suppress(RuntimeError):  # it has ended
+            self._loop.call_soon_threadsafe(self._must_end.set)
+
+    def _end(self) -> None:
+        self.begin_end()
+        self._thread.join()
 
     def _run(self) -> None:
-        self._loop.run_forever()
-        self._loop.close()
+        try:
+            self._loop.run_until_complete(self._close_once_told())
+        finally:
+            self._loop.close()
+            self._at_exit.cancel()
 
     async def _answer(self, name: str, arguments: Mapping[str, Json]) -> CallResult:
         if self._process is None:
@@ -83,11 +96,9 @@ class _CallThread:
                 self._failure = str(error)
         raise EnvironmentFailed(self._failure)
 
-    async def _end(self) -> None:
-        try:
-            await self._close()
-        finally:
-            self._loop.stop()
+    async def _close_once_told(self) -> None:
+        await self._must_end.wait()
+        await self._close()
 
     async def _close(self) -> None:
         if self._process is not None:
