@@ -118,12 +118,20 @@ def case_file_of(path: Path, suffix: str) -> Path:
 
 
 def shared_folders(root: Path) -> Iterator[Path]:
-    """The folders `__fcall__` below `root`, in order. Hidden folders and those of installed packages are left out."""
+    """The folders `__fcall__` of a project, in order."""
+    return (folder for folder in project_folders(root) if folder.name == _SHARED_FOLDER)
+
+
+def project_folders(root: Path) -> Iterator[Path]:
+    """`root` and the folders below it, in order, but none below a folder `__fcall__`.
+
+    Hidden folders and those of installed packages are left out.
+    """
     for folder, folders, _ in os.walk(root):
         if Path(folder).name == _SHARED_FOLDER:
             folders.clear()
-            yield Path(folder)
         folders[:] = sorted(name for name in folders if not (name.startswith(".") or name in _NEVER_ENTERED))
+        yield Path(folder)
 
 
 def replace_file(path: Path, portions: Iterable[bytes], mode: int = 0o666) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pytest_fcall.cases.file_names import is_read_as_id
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Case
+from pytest_fcall.core.files import project_folders, shared_folders
 from pytest_fcall.plugin.redaction import shown, usage_error
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.session.models import BUILT_IN_KINDS, NamedModel
@@ -182,7 +183,7 @@ def _is_needed(item: CaseItem, source: Source) -> bool:
 def _is_recorded(config: pytest.Config, model: Model) -> bool:
     from pytest_fcall.backends.store import ReplyStore, store_path
 
-    if any(config.rootpath.rglob(f"__fcall__/{model.folder}")):
+    if any((folder / model.folder).exists() for folder in shared_folders(config.rootpath)):
         return True
     with closing(ReplyStore(settings_of(config).store or store_path(config.rootpath))) as store:
         return bool(store.files(model.id))
@@ -190,5 +191,6 @@ def _is_recorded(config: pytest.Config, model: Model) -> bool:
 
 def _may_be_added(config: pytest.Config) -> bool:
     """Whether a conftest file that is read only while tests are collected adds kinds."""
-    unread = (path for path in config.rootpath.rglob("conftest.py") if not config.pluginmanager.has_plugin(str(path)))
+    found = (folder / "conftest.py" for folder in project_folders(config.rootpath))
+    unread = (path for path in found if path.is_file() and not config.pluginmanager.has_plugin(str(path)))
     return any(_HOOK in path.read_text("utf-8", "replace") for path in unread)

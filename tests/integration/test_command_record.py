@@ -106,6 +106,25 @@ def test_what_was_exported_can_be_loaded_elsewhere(project: Path, exported: Path
         assert [(kept.file, kept.entry) for kept in store.replies()] == [(FILE, entry("a")), (FILE, entry("b"))]
 
 
+@pytest.mark.parametrize("folder", ["venv", "node_modules"])
+def test_what_installed_packages_keep_is_read_only_where_it_is_named(project: Path, folder: str) -> None:
+    theirs = recordings_path(project / folder / "theirs/weather.fc.yaml", Model("openai", "gpt-5.2"))
+    write_recordings(theirs, Model("openai", "gpt-5.2"), [entry("a")])
+    before = theirs.read_bytes()
+    record(project, "--load", says="nothing to load")
+    record(project, "--export", says="nothing to export")
+    assert theirs.read_bytes() == before
+    record(project, "--load", folder, says="1 reply, 1 new")
+
+
+def test_recordings_are_found_in_the_folder_of_a_model_too(project: Path, exported: Path) -> None:
+    keep(project, entry("a"))
+    record(project, "--export")
+    record(project, "--load", str(exported.parent), says="1 reply, 0 new")
+    record(exported.parent, "--load", ".", says="1 reply, 0 new")
+    record(exported.parents[1], "--load", ".", says="1 reply, 0 new")
+
+
 def test_a_file_that_may_belong_to_any_cases_is_not_imported(project: Path, exported: Path) -> None:
     keep(project, entry("a"))
     record(project, "--export")

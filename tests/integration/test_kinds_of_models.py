@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fcall.backends.recordings.file import recordings_path, write_recordings
 from pytest_fcall.core import Model
 from tests.integration.conftest import QUIET, Shop
 from tests.integration.test_recorded_replies import record
+from tests.unit.backends.store.entries import entry
 
 PARROT = """
 from pytest_fcall import Reply
@@ -89,6 +91,17 @@ def test_a_conftest_file_of_a_folder_may_add_a_kind(shop: Shop) -> None:
     shop.run("--fc-model=parrot:grey").assert_outcomes(passed=1)
 
 
+def test_conftest_files_of_installed_packages_add_no_kind(weather: Shop) -> None:
+    weather.file("venv/theirs/conftest.py", PARROT)
+    assert_refused(weather.run("--fc-model=parrot:grey"), "--fc-model: there is no model of kind 'parrot'", "")
+
+
 def test_recordings_answer_for_a_kind_that_is_not_installed(weather: Shop) -> None:
     record(weather.pytester.path / "cases/weather.fc.yaml", weather.pytester.path, Model("crystal", "ball"))
     weather.run("--fc-model=crystal:ball").assert_outcomes(passed=1, failed=1)
+
+
+def test_recordings_of_installed_packages_do_not_answer_for_a_kind(weather: Shop) -> None:
+    theirs = recordings_path(weather.pytester.path / "venv/theirs/weather.fc.yaml", Model("crystal", "ball"))
+    write_recordings(theirs, Model("crystal", "ball"), [entry("a")])
+    assert_refused(weather.run("--fc-model=crystal:ball"), "--fc-model: there is no model of kind 'crystal'", "")

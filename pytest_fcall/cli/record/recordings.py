@@ -25,7 +25,7 @@ from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cli.project import relative_path, root_of
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Fault
-from pytest_fcall.core.files import case_file_of, write_git_attributes
+from pytest_fcall.core.files import case_file_of, shared_folders, write_git_attributes
 from pytest_fcall.core.message_text import list_text
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -234,12 +234,11 @@ def load_replies(store: ReplyStore, scope: RecordScope) -> None:
 
 
 def _recording_files(path: Path) -> Iterator[Path]:
-    """The recordings below a folder or of a case file, or `path` itself."""
+    """The recordings below a folder, of a model in its folder or of a case file, or `path` itself."""
     if path.is_dir():
-        for folder, folders, names in os.walk(path):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            files = (Path(folder, name) for name in sorted(names) if name.endswith(SUFFIX))
-            yield from filter(_is_beside_cases, files)
+        yield from sorted(filter(_is_beside_cases, path.glob(f"*{SUFFIX}")))
+        for folder in shared_folders(path):
+            yield from sorted(folder.glob(f"*/*{SUFFIX}"))
     elif path.name.endswith(SUFFIX):
         yield path
     else:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_fcall.core.files import case_file_of, shared_folders, shared_path
+from pytest_fcall.core.files import case_file_of, project_folders, shared_folders, shared_path
 
 
 def test_folders_of_kept_files_are_found_below_a_root_but_not_in_hidden_ones_or_installed_packages(
@@ -12,6 +12,14 @@ def test_folders_of_kept_files_are_found_below_a_root_but_not_in_hidden_ones_or_
     for name in (*found, "a/__fcall__/model/__fcall__", ".git/__fcall__", "node_modules/x/__fcall__", "venv/__fcall__"):
         (tmp_path / name).mkdir(parents=True, exist_ok=True)
     assert sorted(shared_folders(tmp_path)) == sorted(tmp_path / name for name in found)
+
+
+def test_folders_of_a_project_are_all_but_hidden_ones_those_of_installed_packages_and_of_kept_files(
+    tmp_path: Path,
+) -> None:
+    for name in ("b/c", "a/__fcall__/model", ".git/x", "node_modules/x", "venv/x", "__pycache__"):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+    assert [*project_folders(tmp_path)] == [tmp_path / name for name in ("", "a", "a/__fcall__", "b", "b/c")]
 
 
 def test_the_case_file_of_a_kept_file_is_known_from_its_path() -> None:
