@@ -14,7 +14,7 @@ from pytest_fcall.session.models import NamedModel
 if TYPE_CHECKING:
     from pytest_fcall.core.extension import BackendFactory
     from pytest_fcall.session.ask.costs import SpendingLimit
-    from pytest_fcall.session.ask.proxy_variables import ProxyVariables
+    from pytest_fcall.session.ask.proxy_endpoint import ProxyVariables
     from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from pytest_fcall.backends.proxy.variables import QUIET
-from pytest_fcall.session.ask.proxy_variables import ProxyVariables
+from pytest_fcall.session.ask.proxy_endpoint import ProxyVariables
 
 OFFICIAL = "https://api.example.com/v1"
 TEAM = "http://team.example.com/v1"
