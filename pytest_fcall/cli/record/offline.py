@@ -26,9 +26,8 @@ from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.storage import Folder, folder_and_name, is_address, title_of
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.ask.open_requests import OpenRequest
-from pytest_fcall.session.offline.intake import Intake, RefusedRow
+from pytest_fcall.session.offline.intake import Intake, RefusedRow, read_reply_rows
 from pytest_fcall.session.offline.plan import PlanWriter
-from pytest_fcall.session.offline.reply_rows import read_reply_rows
 from pytest_fcall.session.offline.rounds import Rounds, RoundsError
 
 _SHOWN: Final = 5

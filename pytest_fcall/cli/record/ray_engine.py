@@ -26,9 +26,8 @@ from pytest_fcall.core.files import PRIVATE_FOLDER
 from pytest_fcall.core.json_data import read_json
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.session.ask.open_requests import OpenRequest
-from pytest_fcall.session.offline.intake import Intake
+from pytest_fcall.session.offline.intake import Intake, ReplyRow
 from pytest_fcall.session.offline.plan import PlanWriter
-from pytest_fcall.session.offline.reply_rows import ReplyRow
 
 if TYPE_CHECKING:
     from pytest_fcall.backends.costs import Price
