@@ -13,8 +13,7 @@ from typing import Final
 
 from pytest_fcall.cli.command_parser import command_parser, whole_number
 from pytest_fcall.cli.comment.api import ApiError, Forbidden, UnusableEnvironment
-from pytest_fcall.cli.comment.hosts import github_thread, gitlab_thread
-from pytest_fcall.cli.comment.thread import NoThread, write_comment
+from pytest_fcall.cli.comment.thread import NoThread, github_thread, gitlab_thread, write_comment
 from pytest_fcall.cli.safe_output import machine_secrets
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.reporting.reports import markdown
