@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_fcall.cli.draft.tasks import Draft, Task, Unusable, drafts_in, tasks_of
+from pytest_fcall.cli.draft import Draft, Task, Unusable, drafts_in, tasks_of
 from pytest_fcall.core import Json, Tool
 
 CITY: dict[str, Json] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
