@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_fcall.core import Tool
-from pytest_fcall.schema.lint.catalogue import argument_findings, tool_findings
-from pytest_fcall.schema.lint.rules import RULES
+from pytest_fcall.schema.lint.rules import RULES, argument_findings, tool_findings
 from pytest_fcall.schema.sources.tool_data import tools_from_data
 from pytest_fcall.schema.tool_schema import tool_schema
 

@@ -28,7 +28,7 @@ from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.schema.lint.catalogue import tool_findings
+from pytest_fcall.schema.lint.rules import tool_findings
 from pytest_fcall.schema.tool_schema import tool_schema
 
 _ANY_ANSWER = "{any_of: [any_call, no_call]}"

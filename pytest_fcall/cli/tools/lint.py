@@ -13,8 +13,7 @@ from pytest_fcall.cli.tools.sources import Catalogue, ProblemList, catalogues
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.message_text import clauses, did_you_mean, plural_text
 from pytest_fcall.reporting.safe_text import safe_line
-from pytest_fcall.schema.lint.catalogue import tool_findings
-from pytest_fcall.schema.lint.rules import RULES, ToolFinding
+from pytest_fcall.schema.lint.rules import RULES, ToolFinding, tool_findings
 from pytest_fcall.schema.traversal import Path
 
 _EFFECTS: Mapping[str, str] = {

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.schema.lint.catalogue import argument_findings, tool_findings
-from pytest_fcall.schema.lint.rules import RULES
+from pytest_fcall.schema.lint.rules import RULES, argument_findings, tool_findings
 from pytest_fcall.schema.lint.words import bounds, listed_values, named_default, named_format
 
 
