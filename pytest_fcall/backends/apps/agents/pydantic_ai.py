@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_fcall.backends.apps.agents.agent import UnreadTool, result_without_waiting
 from pytest_fcall.backends.apps.agents.messages import HistoryMessage, MessageHistory, read_history
 from pytest_fcall.backends.apps.answers.errors import AnswerError, inside, not_understood
-from pytest_fcall.backends.apps.answers.lists import without_output_tool
 from pytest_fcall.backends.apps.answers.message import AnswerMessage, AppAnswer, call_of, result_of
+from pytest_fcall.backends.apps.answers.shapes import without_output_tool
 from pytest_fcall.backends.apps.answers.values import (
     Fields,
     as_text,

@@ -80,7 +80,7 @@ def read_result(data: Fields, place: str = "") -> AppAnswer:
 
 def _all_steps(data: Fields, messages: Any, where: str, place: str) -> AppAnswer:
     """The messages of all steps: before version 7 those of the response, which then holds the last step alone."""
-    from pytest_fcall.backends.apps.answers.lists import read_list
+    from pytest_fcall.backends.apps.answers.shapes import read_list
 
     check_ignored(data, _READ, place)
     return AppAnswer(read_list(messages, (), where).messages, is_trail=True, is_new=True)

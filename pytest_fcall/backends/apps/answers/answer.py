@@ -51,7 +51,7 @@ def _reply_of_list(items: Sequence[Any], sent: Sequence[Message], seconds: float
     if None not in common:
         return Reply(tool_calls=tuple(filter(None, common)), finish="tool_calls", seconds=seconds)
     if all(isinstance(item, dict) and "role" in item and _CHAT.issuperset(item) for item in items):
-        from pytest_fcall.backends.apps.answers.lists import read_list
+        from pytest_fcall.backends.apps.answers.shapes import read_list
 
         return read_list(items, sent).reply(sent, seconds)
     from pytest_fcall.backends.apps.answers.values import fields_of
@@ -67,10 +67,9 @@ def _reply_of_objects(
     items: Sequence[Any], held: list[Fields], sent: Sequence[Message], seconds: float | None
 ) -> Reply:
     from pytest_fcall.backends.apps.answers.chat import messages_of
-    from pytest_fcall.backends.apps.answers.lists import read_list
     from pytest_fcall.backends.apps.answers.message import AppAnswer, call_from, is_call
     from pytest_fcall.backends.apps.answers.parts import is_part
-    from pytest_fcall.backends.apps.answers.shapes import find_reader
+    from pytest_fcall.backends.apps.answers.shapes import find_reader, read_list
 
     if all(map(is_part, held)):
         return AppAnswer(messages_of({"role": "assistant", "content": list(items)}, "")).reply(sent, seconds)
@@ -100,7 +99,7 @@ def _reply_of_object(answer: object, sent: Sequence[Message], seconds: float | N
     if data is answer and "name" in data and "role" not in data and is_call(data) and "content" not in data:
         return Reply(tool_calls=(call_from(data, ""),), finish="tool_calls", seconds=seconds)
     if isinstance(data.get("messages"), (list, tuple)) and "role" not in data and "raw" not in data:
-        from pytest_fcall.backends.apps.answers.lists import read_state
+        from pytest_fcall.backends.apps.answers.shapes import read_state
 
         return read_state(data, sent).reply(sent, seconds)
     from pytest_fcall.backends.apps.answers.shapes import find_reader
