@@ -79,8 +79,11 @@ def official(cases: Cases) -> Prepared:
 
 def bfcl(cases: Cases) -> Prepared:
     """Decode and check as the official code does, in code of ours."""
-    from pytest_fcall.decoding.bfcl import Undecodable, decode_native, decode_prompt
-    from pytest_fcall.matching.bfcl import OfficialCase, check_answer, check_undecodable
+    from pytest_fcall.decoding.bfcl.decoders import decode_prompt
+    from pytest_fcall.decoding.bfcl.official_form import Undecodable
+    from pytest_fcall.decoding.bfcl.structured_calls import decode_native
+    from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
+    from pytest_fcall.matching.bfcl.official_case import OfficialCase
 
     decoders: dict[str, Callable[[object], object]] = {"fc": decode_native, "prompt": decode_prompt}
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_fcall.cases.editor import editor_schema
+from pytest_fcall.cases.editor.case_file import editor_schema
 from pytest_fcall.cli.command_parser import command_parser
 from pytest_fcall.session.result.run_schema import run_schema
 

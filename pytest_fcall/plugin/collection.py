@@ -140,7 +140,7 @@ class CaseFile(pytest.Module):
     def extensions(self) -> Extensions:
         """The names that other packages add to case files."""
         from pytest_fcall.cases.scope import Extensions
-        from pytest_fcall.decoding import DECODERS
+        from pytest_fcall.decoding.decoders import DECODERS
         from pytest_fcall.plugin.session import registry_of
 
         added = registry_of(self.config)

@@ -12,7 +12,7 @@ from pytest_fcall.backends.apps import http_backend, python_backend
 from pytest_fcall.backends.local import local_backend
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core.operators import OPERATORS
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.session.endings import SettingError
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES, SuiteSettings
 

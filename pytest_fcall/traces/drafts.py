@@ -8,7 +8,7 @@ from itertools import groupby, takewhile
 
 from pytest_fcall.core.reply import Call, RawCall, Reply
 from pytest_fcall.core.values import Json, Message
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.traces.record import Record, UnusableRecord
 from pytest_fcall.traces.values import check_depth, items, mapping, parse_json_text, text
 

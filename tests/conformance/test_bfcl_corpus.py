@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from pytest_fcall.core import Json, Location
-from pytest_fcall.matching.bfcl import OfficialCase, check_answer
-from pytest_fcall.matching.bfcl.official_case import official_case
+from pytest_fcall.matching.bfcl.checker import check_answer
+from pytest_fcall.matching.bfcl.official_case import OfficialCase, official_case
 from pytest_fcall.schema.tool_schema import ToolSchema, tool_schema
 from pytest_fcall.suites.bfcl.answers import BfclAnswer
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of

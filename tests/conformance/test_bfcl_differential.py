@@ -9,8 +9,11 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from pytest_fcall.core.expectation import Language
-from pytest_fcall.decoding.bfcl import Undecodable, decode_format, decode_native, decode_prompt
-from pytest_fcall.matching.bfcl import OfficialCase, check_answer, check_undecodable
+from pytest_fcall.decoding.bfcl.decoders import decode_format, decode_prompt
+from pytest_fcall.decoding.bfcl.official_form import Undecodable
+from pytest_fcall.decoding.bfcl.structured_calls import decode_native
+from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
+from pytest_fcall.matching.bfcl.official_case import OfficialCase
 from tests.conformance.conftest import Held
 from tests.conformance.generated.questions import KINDS, questions, suite_of
 from tests.conformance.official.client import PYTHON, Answer, OfficialJudge, Question

@@ -10,8 +10,8 @@ import pytest
 
 from pytest_fcall.core import Location, Rules
 from pytest_fcall.core.bfcl_support import unsupported_by_bfcl
-from pytest_fcall.matching.bfcl import OfficialCase, check_answer
-from pytest_fcall.matching.bfcl.official_case import official_case
+from pytest_fcall.matching.bfcl.checker import check_answer
+from pytest_fcall.matching.bfcl.official_case import OfficialCase, official_case
 from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.json_files import open_lines, parse_record, read_lines
 from tests.conformance.test_bfcl_corpus import CORPUS, pytestmark  # noqa: F401  skips without the corpus

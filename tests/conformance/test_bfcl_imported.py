@@ -11,7 +11,7 @@ import pytest
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, RawCall, Reply
-from pytest_fcall.decoding import DECODERS, decode
+from pytest_fcall.decoding.decoders import DECODERS, decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from tests.conformance.corpus import CASES, VERDICTS, rows, write_cases

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from tests.conformance.conftest import Held
 from tests.conformance.corpus import VERDICTS, rows
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Json, Tool
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from tests.unit.decoding.tagged.encoders import ENCODERS, Encoder
 
 parser: Any = pytest.importorskip(

@@ -11,11 +11,13 @@ from pytest_fcall.cases.expectations import ExpectationError, read_expectation
 from pytest_fcall.core import Call, Calls, RawCall, Reply, Rules, Tool, Verdict
 from pytest_fcall.core.expectation import Language, Profile
 from pytest_fcall.core.extension import Decoder
-from pytest_fcall.decoding import DECODERS, decode
-from pytest_fcall.decoding.bfcl import Undecodable, decode_format, decode_native
-from pytest_fcall.decoding.bfcl.decoders import CallFormat
+from pytest_fcall.decoding.bfcl.decoders import CallFormat, decode_format
+from pytest_fcall.decoding.bfcl.official_form import Undecodable
+from pytest_fcall.decoding.bfcl.structured_calls import decode_native
+from pytest_fcall.decoding.decoders import DECODERS, decode
 from pytest_fcall.decoding.source_code.arguments import typed_arguments
-from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer
+from pytest_fcall.matching.bfcl.checker import check_answer
+from pytest_fcall.matching.bfcl.official_case import OfficialCase, Ruling
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.schema.errors import SchemaError

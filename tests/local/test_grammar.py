@@ -14,7 +14,7 @@ import pytest
 from pytest_fcall.backends.local.answerer import Answerer, ModelPrompt
 from pytest_fcall.backends.local.grammar import ANSWER_FORMS
 from pytest_fcall.core import Call, CaseRefused, Json, ModelUnavailable, Reply, Tool
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.schema.tool_schema import tool_schema
 from tests.local.asking import ALARM, WEATHER, ask, generate, requests
 

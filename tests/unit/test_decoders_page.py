@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Calls, Reply
-from pytest_fcall.decoding import DECODERS, decode
+from pytest_fcall.decoding.decoders import DECODERS, decode
 from pytest_fcall.decoding.tagged.families import FAMILIES
 from tests.unit.decoding.tools import TOOLS
 

@@ -19,13 +19,13 @@ from jsonschema_rs import Draft202012Validator
 
 import pytest_fcall
 from pytest_fcall.cases.case_file import read_case_file
-from pytest_fcall.cases.editor import editor_schema
+from pytest_fcall.cases.editor.case_file import editor_schema
 from pytest_fcall.cases.faults import Faults, SourceFile
 from pytest_fcall.cases.node_values import value
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.cases.yaml.reader import read_yaml
 from pytest_fcall.core import Json
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.suites.builtin import SUITE_OPERATORS, SUITES
 from tests.integration.command import completed, python
 from tests.pages import FENCE, FRAMEWORKS, ROOT, Block, blocks_of, commands, first_missing, write

@@ -14,7 +14,7 @@ from pytest_fcall.core.case import FaultyCase
 from pytest_fcall.core.extension import Table
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.values import Json, is_strings
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.schema.errors import SchemaError

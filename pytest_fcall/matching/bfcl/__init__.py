@@ -2,8 +2,3 @@
 
 Its defects are reproduced, as scores can only be compared if all count alike. Comments name them where they are.
 """
-
-from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
-from pytest_fcall.matching.bfcl.official_case import OfficialCase, Ruling
-
-__all__ = ["OfficialCase", "Ruling", "check_answer", "check_undecodable"]

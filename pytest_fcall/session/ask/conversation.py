@@ -20,7 +20,7 @@ from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.turn_follower import TurnFollower
 from pytest_fcall.session.ask.types import (

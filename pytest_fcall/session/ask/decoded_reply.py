@@ -52,7 +52,7 @@ class DecodedReply(Reply):
 
 def decode_for_test(reply: Reply, request: Request, decoders: Mapping[str, Decoder]) -> DecodedReply:
     """The reply in the form that plain tests get."""
-    from pytest_fcall.decoding import decode
+    from pytest_fcall.decoding.decoders import decode
 
     calls = decode(reply, request.tools, decoders)
     plain = {each.name: getattr(reply, each.name) for each in fields(Reply)}

@@ -10,7 +10,7 @@ from pytest_fcall.core.case import Case, Location, Turn
 from pytest_fcall.core.expectation import Rules, Strings
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.request import Request
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge as judge_reply
 from pytest_fcall.reporting.failure import Failure, failure_text

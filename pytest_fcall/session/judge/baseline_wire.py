@@ -15,7 +15,7 @@ from pytest_fcall.core.reply import Call, Calls, Reply
 from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json, Message
 from pytest_fcall.core.verdict import Reason
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.app import judge_app_exchanges
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.tracking.question_digests import question_digests

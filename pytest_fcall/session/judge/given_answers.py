@@ -10,7 +10,7 @@ from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.core.case import Case, uses_judge, with_case_decoder
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.turn_follower import TurnFollower
 from pytest_fcall.session.ask.types import Answer
 

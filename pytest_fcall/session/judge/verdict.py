@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from pytest_fcall.core.case import Case, Turn, with_case_decoder
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.verdict import Reason, Verdict
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContexts
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.session.ask.types import Answer

@@ -112,7 +112,7 @@ def _inside(exchanges: Sequence[AppExchange], decoders: Mapping[str, Decoder]) -
     """The requests of an app. Messages that it has sent with the request before are not repeated."""
     before: Sequence[Message] = ()
     for exchange in exchanges:
-        from pytest_fcall.decoding import decode
+        from pytest_fcall.decoding.decoders import decode
 
         messages = exchange.request.messages
         is_continued = len(before) < len(messages) and tuple(messages[: len(before)]) == tuple(before)

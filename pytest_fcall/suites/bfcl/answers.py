@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding import decode
-from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
-from pytest_fcall.decoding.decoders import DECODERS
+from pytest_fcall.decoding.bfcl.decoders import decode_prompt
+from pytest_fcall.decoding.bfcl.official_form import Undecodable
+from pytest_fcall.decoding.decoders import DECODERS, decode
 from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, PromptFormat, format_of
 from pytest_fcall.suites.bfcl.source_calls import official_call_source
 from pytest_fcall.suites.json_files import BrokenRow, boolean_field, string_field

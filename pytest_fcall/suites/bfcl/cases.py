@@ -12,7 +12,7 @@ from pytest_fcall.core.expectation import Expectation, ExpectedCall, Language, R
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, Message
-from pytest_fcall.matching.bfcl import OfficialCase
+from pytest_fcall.matching.bfcl.official_case import OfficialCase
 from pytest_fcall.schema.dialect import normalise
 from pytest_fcall.schema.errors import SchemaError
 from pytest_fcall.schema.sources.tool_data import tool_from_data

@@ -10,7 +10,7 @@ from pytest_fcall.core.case import Location
 from pytest_fcall.core.conversation import CallResult
 from pytest_fcall.core.values import Json, is_strings
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.decoding.bfcl import Undecodable
+from pytest_fcall.decoding.bfcl.official_form import Undecodable
 from pytest_fcall.matching.bfcl.official_case import Ruling
 from pytest_fcall.matching.bfcl.results import ExpectedResult, ResultRule, check_results
 from pytest_fcall.suites.bfcl.answers import BfclAnswer, read_call_sources

@@ -13,7 +13,8 @@ from typing import Final, Literal, TypeAlias
 
 from pytest_fcall.core.reply import Calls
 from pytest_fcall.core.values import Json
-from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
+from pytest_fcall.decoding.bfcl.decoders import decode_prompt
+from pytest_fcall.decoding.bfcl.official_form import Undecodable
 from pytest_fcall.decoding.call_marks import FAMILY_MARKS
 from pytest_fcall.decoding.decoders import FORMAT_DECODERS
 from pytest_fcall.suites.bfcl.answers import FORM_BY_DECODER, Handler, answer_text, is_conversation_result

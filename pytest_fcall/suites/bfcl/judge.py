@@ -15,10 +15,12 @@ from pytest_fcall.core.reply import Call, Calls, RawCall, Reply
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Verdict
-from pytest_fcall.decoding import decode
-from pytest_fcall.decoding.bfcl import Undecodable, decode_format, decode_native, decode_prompt
-from pytest_fcall.decoding.bfcl.official_form import calls_of
-from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer, check_undecodable
+from pytest_fcall.decoding.bfcl.decoders import decode_format, decode_prompt
+from pytest_fcall.decoding.bfcl.official_form import Undecodable, calls_of
+from pytest_fcall.decoding.bfcl.structured_calls import decode_native
+from pytest_fcall.decoding.decoders import decode
+from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
+from pytest_fcall.matching.bfcl.official_case import OfficialCase, Ruling
 from pytest_fcall.matching.bfcl.verdict import verdict_of
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge

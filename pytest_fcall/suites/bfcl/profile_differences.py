@@ -10,7 +10,8 @@ from pytest_fcall.core.expectation import Strings
 from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason
-from pytest_fcall.matching.bfcl import Ruling, check_answer
+from pytest_fcall.matching.bfcl.checker import check_answer
+from pytest_fcall.matching.bfcl.official_case import Ruling
 from pytest_fcall.matching.strings import NORMAL_FORMS
 from pytest_fcall.suites.bfcl.cases import BfclCase
 from pytest_fcall.suites.bfcl.judge import ProfileResults

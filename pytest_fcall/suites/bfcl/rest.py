@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pytest_fcall.core.case import Location
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Reason, ReasonKind, Verdict
-from pytest_fcall.decoding.bfcl import Undecodable
+from pytest_fcall.decoding.bfcl.official_form import Undecodable
 from pytest_fcall.decoding.strict_json import NotJson, parse_json
 from pytest_fcall.suites.bfcl.answers import BfclAnswer, read_call_sources
 from pytest_fcall.suites.bfcl.judge import ResultJudge

@@ -14,7 +14,8 @@ from pytest_fcall.core.case import Location
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json
 from pytest_fcall.core.values import Json, is_strings
-from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
+from pytest_fcall.decoding.bfcl.decoders import decode_prompt
+from pytest_fcall.decoding.bfcl.official_form import Undecodable
 from pytest_fcall.suites.bfcl.categories import CATEGORIES, DISGUISED, FORMATS, RIGHT_REQUESTS, Category
 from pytest_fcall.suites.json_files import BrokenRow, FileRow, count_rows, read_rows
 

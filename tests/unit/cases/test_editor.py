@@ -8,7 +8,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator, meta
 
 from pytest_fcall.cases.case_file import read_case_file
-from pytest_fcall.cases.editor import editor_schema
+from pytest_fcall.cases.editor.case_file import editor_schema
 from pytest_fcall.cases.faults import Faults, SourceFile, UnreadableFile
 from pytest_fcall.cases.node_values import value
 from pytest_fcall.cases.yaml.reader import read_yaml

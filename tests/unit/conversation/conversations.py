@@ -26,7 +26,7 @@ from pytest_fcall.core import (
     Transcript,
     Verdict,
 )
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.transcript import judge_transcript
 from pytest_fcall.matching.turn_follower import TurnFollower

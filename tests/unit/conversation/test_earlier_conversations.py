@@ -12,7 +12,7 @@ from pytest_fcall.conversation.dialogue import ConversationContext
 from pytest_fcall.conversation.earlier_conversations import CarriedState, SharedEnvironment, hold_earlier_conversation
 from pytest_fcall.conversation.execution.limits import EnvironmentFailed
 from pytest_fcall.core import CallResult, Case, ConversationSettings, Json
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.turn_follower import TurnFollower
 from tests.unit.conversation.conversations import Model, case_of

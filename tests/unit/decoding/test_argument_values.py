@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.decoding import DECODERS
 from pytest_fcall.decoding.argument_values import UntypedReading, value_by_schema
+from pytest_fcall.decoding.decoders import DECODERS
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_fcall.core import Call, Calls, RawCall, Reply, Tool
-from pytest_fcall.decoding import DECODERS, decode
+from pytest_fcall.decoding.decoders import DECODERS, decode
 
 ONE = Calls((Call("f", {}),))
 
@@ -59,7 +59,7 @@ def test_decoders_are_imported_when_they_are_first_used() -> None:
     heavy = (
         "{'xml', 'yaml', 'tree_sitter', 'jsonschema_rs', 'transformers', 'difflib', 'pytest_fcall.decoding.json_calls'}"
     )
-    program = f"import sys, pytest_fcall.decoding; print(sorted({heavy} & sys.modules.keys()))"
+    program = f"import sys, pytest_fcall.decoding.decoders; print(sorted({heavy} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

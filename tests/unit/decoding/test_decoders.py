@@ -5,9 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from pytest_fcall.decoding import DECODERS
 from pytest_fcall.decoding.call_marks import FAMILY_MARKS
-from pytest_fcall.decoding.decoders import LazyDecoders
+from pytest_fcall.decoding.decoders import DECODERS, LazyDecoders
 from pytest_fcall.decoding.tagged.families import FAMILIES, FAMILY_DECODERS
 
 
@@ -29,7 +28,7 @@ def test_a_name_is_known_without_importing_its_decoder() -> None:
 
 def test_native_calls_are_read_without_importing_decoders_of_text() -> None:
     program = (
-        "import sys; from pytest_fcall.decoding import decode; from pytest_fcall.core import RawCall, Reply; "
+        "import sys; from pytest_fcall.decoding.decoders import decode; from pytest_fcall.core import RawCall, Reply; "
         "reply = Reply('Let me look that up.', (RawCall('f', {'a': [1.5]}), RawCall('g', '{}'))); "
         "assert len(decode(reply).calls) == 2; "
         "print(*sorted(name.removeprefix('pytest_fcall.decoding') for name in sys.modules if 'fcall.dec' in name))"

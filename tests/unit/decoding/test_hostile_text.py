@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Calls
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.decoding.tagged.families import FAMILIES
 from tests.unit.decoding.tools import TOOLS
 

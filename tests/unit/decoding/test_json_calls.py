@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Calls, Reply
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 
 
 def read(text: str) -> Calls:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Calls, Json, RawCall, Reply
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 
 
 def native(*arguments: Json, text: str = "", name: Json = "f") -> Calls:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Call, Calls, Json, Reply, Tool
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from tests.unit.decoding.tools import TOOLS, tool
 
 SHOP = (

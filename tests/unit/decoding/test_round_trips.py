@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Calls, Json, Tool
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from tests.unit.decoding import encoders
 
 Encoder = Callable[[Sequence[Call]], str]

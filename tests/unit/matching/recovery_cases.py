@@ -10,7 +10,7 @@ from pytest_fcall.cases.case import plan_request
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.conversation.dialogue import ConversationContext, hold_conversation
 from pytest_fcall.core import Case, Transcript, Verdict
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.recovery import judge_recovery
 from pytest_fcall.matching.turn_follower import TurnFollower, recovering_followers

@@ -12,7 +12,7 @@ from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.conversation.dialogue import ConversationContext, hold_conversation
 from pytest_fcall.core import Case, Json, Message, RawCall, Reply, Transcript, Verdict
 from pytest_fcall.core.injection import AttackResult
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.attacks import judge_attack
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.turn_follower import TurnFollower

@@ -5,7 +5,7 @@ import pytest
 from pytest_fcall.backends.local.aliases import ALIASES, OWN_PROMPTS, TEMPLATE, LocalModel, find_model
 from pytest_fcall.backends.tool_prompts import STYLES
 from pytest_fcall.core import ModelUnavailable
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 
 
 @pytest.mark.parametrize(("alias", "model"), ALIASES.items())

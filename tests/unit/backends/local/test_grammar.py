@@ -9,7 +9,7 @@ from jsonschema_rs import validator_for
 
 from pytest_fcall.backends.local.grammar import ANSWER_FORMS
 from pytest_fcall.core import Json, Tool
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 
 WEATHER = Tool(
     "get_weather",

@@ -7,7 +7,7 @@ import pytest
 from pytest_fcall.backends.local.aliases import find_model
 from pytest_fcall.backends.local.prompts import ModelPrompts, plain_prompt
 from pytest_fcall.core import CaseRefused, Message, Request, Tool
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 
 WEATHER = Tool(
     "get_weather",

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fcall.backends.openai import openai_backend
 from pytest_fcall.core import CaseRefused, Model, ModelUnavailable, Request, Unanswered
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from tests import servers
 from tests.servers import Answer, Server
 from tests.unit.backends.openai.asking import NOWHERE, WEATHER, ask, request, thread

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.backends.tool_prompts import STYLES
 from pytest_fcall.core import Call, Json
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 
 BARE = ("bfcl_json", "bfcl_json_tagged")
 IN_XML = tuple(style for style in STYLES if "xml" in style)

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, STYLES, with_tools_in_prompt
 from pytest_fcall.core import Message, Request, Tool
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.schema.sources.tool_data import tool_from_data
 
 WEATHER = tool_from_data(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.decoding.bfcl import Undecodable, decode_prompt
+from pytest_fcall.decoding.bfcl.decoders import decode_prompt
+from pytest_fcall.decoding.bfcl.official_form import Undecodable
 
 
 @pytest.mark.parametrize(

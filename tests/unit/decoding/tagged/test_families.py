@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Call, Calls, Tool
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.decoding.tagged.families import FAMILIES
 from tests.unit.decoding.tagged.encoders import ENCODERS, Encoder
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Tool
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.decoding.model_text import END_TOKENS
 from pytest_fcall.decoding.tagged.families import FAMILIES
 from pytest_fcall.decoding.tagged.family import json_end

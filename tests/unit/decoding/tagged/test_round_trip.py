@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Call, Json, Tool
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 from tests.unit.decoding.tagged.encoders import ENCODERS, Encoder
 
 # Every parameter is declared, since formats that write values as text need to be told which are strings.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.core import Call, Calls, Json, Tool
-from pytest_fcall.decoding import DECODERS
+from pytest_fcall.decoding.decoders import DECODERS
 
 CALL = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
 READ = (Call("f", {}),)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_fcall.core import Language
-from pytest_fcall.matching.bfcl import OfficialCase, check_answer
+from pytest_fcall.matching.bfcl.checker import check_answer
+from pytest_fcall.matching.bfcl.official_case import OfficialCase
 
 
 def function(name: str = "f", required: Sequence[str] = (), **properties: Any) -> dict[str, Any]:

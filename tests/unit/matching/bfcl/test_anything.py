@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Language
-from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer
+from pytest_fcall.matching.bfcl.checker import check_answer
+from pytest_fcall.matching.bfcl.official_case import OfficialCase, Ruling
 from tests.unit.matching.bfcl.exams import function, ruled
 
 SCALARS = st.one_of(

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.matching.bfcl import OfficialCase, Ruling, check_answer, check_undecodable
+from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
+from pytest_fcall.matching.bfcl.official_case import OfficialCase, Ruling
 from tests.unit.matching.bfcl.exams import function
 
 CALL = "simple_function_checker"

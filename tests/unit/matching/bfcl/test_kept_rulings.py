@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fcall.matching.bfcl import OfficialCase, check_answer
+from pytest_fcall.matching.bfcl.checker import check_answer
 from pytest_fcall.matching.bfcl.java import java_value
 from pytest_fcall.matching.bfcl.javascript import javascript_value
+from pytest_fcall.matching.bfcl.official_case import OfficialCase
 from tests.unit.kept_tables import assert_answers_are_kept
 from tests.unit.matching.bfcl.exams import function
 

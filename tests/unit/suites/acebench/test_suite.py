@@ -9,7 +9,7 @@ import pytest
 from pytest_fcall.core import Calls, Case, FaultyCase, Reply, Verdict
 from pytest_fcall.core.extension import Figure, about_of
 from pytest_fcall.core.reply import Call
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.suites.acebench.suite import AceBenchSuite
 from tests.unit.suites.acebench.data import MOOR, SAIL, cases, question, write
 

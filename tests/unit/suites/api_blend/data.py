@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fcall.core import Case, Json, Reply
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.suites.api_blend.suite import ApiBlendSuite

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, Reply
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.suites.api_blend.data_sets import DATA_SETS
 from pytest_fcall.suites.api_blend.files import find_set_files
 from pytest_fcall.suites.api_blend.suite import ApiBlendSuite, calls_text

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Calls, Case, FaultyCase, Json, RawCall, Reply, Verdict
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.suites.bfcl.answers import BfclAnswer
 from pytest_fcall.suites.bfcl.case_index import CaseIndex
 from pytest_fcall.suites.bfcl.executable import ExecutedJudge

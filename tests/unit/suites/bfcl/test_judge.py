@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Call, Calls, Case, RawCall, Reply, Verdict
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import write_leaderboard
 

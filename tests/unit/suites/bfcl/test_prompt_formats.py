@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Case, Json, Reply
-from pytest_fcall.decoding import DECODERS, decode
+from pytest_fcall.decoding.decoders import DECODERS, decode
 from pytest_fcall.suites.bfcl.answers import as_answer_row, read_answer
 from pytest_fcall.suites.bfcl.case_index import CaseIndex
 from pytest_fcall.suites.bfcl.categories import DEFAULT_FORMAT, FORMATS, PromptFormat, format_of

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fcall.core import Case, FaultyCase, Json, RawCall, Reply
 from pytest_fcall.core.expectation import Expectation, Profile
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.suites.bfcl.categories import RIGHT_REQUESTS
 from pytest_fcall.suites.bfcl.suite import BfclSuite
 from tests.bfcl_data import PACK, SAIL, question, truth, write_category, write_leaderboard, write_rows

@@ -9,7 +9,7 @@ import pytest
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, FaultyCase, Reply
-from pytest_fcall.decoding import DECODERS, decode
+from pytest_fcall.decoding.decoders import DECODERS, decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
 from pytest_fcall.suites.bfcl.suite import BfclSuite

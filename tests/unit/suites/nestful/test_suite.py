@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcall.core import Call, Calls, Case, FaultyCase, Reply, Verdict
 from pytest_fcall.core.extension import about_of
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.suites.nestful.suite import NestfulSuite
 from tests.unit.suites.nestful.data import RIGHT, ROW, TOOLS, write
 

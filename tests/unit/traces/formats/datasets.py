@@ -11,7 +11,7 @@ import yaml
 
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.core import Case, Condition, FaultyCase, Json, RawCall, Reply
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.traces.case_files import WrittenFile, write_case_files

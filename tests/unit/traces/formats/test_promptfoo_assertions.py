@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.cases.case_file import read_case_text
 from pytest_fcall.core import Case, Json, RawCall, Reply
-from pytest_fcall.decoding import decode
+from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
 from pytest_fcall.traces.case_files import NamedDraft, case_file_text
