@@ -1,4 +1,4 @@
-"""Verdicts become the baseline: stanzas are accepted, removed and renamed."""
+"""Verdicts become the baseline: stanzas are accepted and removed, and measurements follow."""
 
 from __future__ import annotations
 
