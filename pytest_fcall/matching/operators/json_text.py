@@ -15,11 +15,11 @@ from pytest_fcall.matching.place import Mismatch, Place, is_list, is_number
 
 _OPENING = re.compile(r"[\[{]")
 _PIECE = re.compile(
-    r"""(?P<open>[\[{])|(?P<close>[\]}])"""
-    r"""|(?P<text>'(?>(?:\\.|[^'\\\n]+|(?<=\w)'(?=\w))*)')|"(?>(?:\\.|[^"\\\n]+)*)"?"""
-    r"""|'(?>(?:\\.|[^'\\\n]+|(?<=\w)'(?=\w))*)|(?P<word>\b(?:None|True|False)\b)"""
+    r"""(?P<open>[\[{])|(?P<close>[\]}])|(?P<word>\b(?:None|True|False)\b)"""
+    r"""|(?<=[\[{,:\s])(?:(?P<text>'(?>(?:\\.|[^'\\\n]+|(?<=\w)'(?=\w))*)')|"(?>(?:\\.|[^"\\\n]+)*)")"""
+    r"""|(?P<broken>['"])"""
 )
-"""A quote between letters is an apostrophe. A text that is not closed is one piece, so that the search stays linear."""
+"""A quote between letters is an apostrophe. A text is broken that is not closed, or begins where no value may."""
 _WORDS: Mapping[str, str] = MappingProxyType({"None": "null", "True": "true", "False": "false"})
 _QUOTE = re.compile(r'\\.|"')
 _MAX_TRIED: Final = 200
@@ -31,6 +31,7 @@ _MAX_LITERAL: Final = 10_000
 def json_values_in(text: str) -> list[Json]:
     """All outermost objects and lists in a text, in order, in JSON or in Python's notation."""
     decoder = json.JSONDecoder(parse_constant=refuse_constant)
+    literals = _PythonLiterals(text)
     found: list[Json] = []
     at = 0
     for _ in range(_MAX_TRIED):
@@ -42,28 +43,72 @@ def json_values_in(text: str) -> list[Json]:
             value, at = decoder.raw_decode(text, opened.start())
             found.append(value)
         except (ValueError, RecursionError):
-            literal = _read_python_literal(text, opened.start())
+            literal = literals.read(opened.start())
             if literal is not None:
-                value, end = literal
+                value, at = literal
                 found.append(value)
-                at = end
     return found
 
 
-def _read_python_literal(text: str, start: int) -> tuple[Json, int] | None:
-    """Read a value in Python's notation, which models take for JSON: single quotes, `None` and `True`."""
-    parts: list[str] = []
-    depth, at = 0, start
-    for piece in _PIECE.finditer(text, start, min(len(text), start + _MAX_LITERAL)):
-        parts += [text[at : piece.start()], _piece_as_json(piece)]
-        at = piece.end()
-        depth += 1 if piece["open"] else -1 if piece["close"] else 0
-        if not depth:
-            break
-    try:
-        return read_json("".join(parts), refuse_constant), at
-    except ValueError:
-        return None
+class _PythonLiterals:
+    """Reads values in Python's notation, which models take for JSON: single quotes, `None` and `True`."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._read: list[_Pieces] = []
+
+    def read(self, start: int) -> tuple[Json, int] | None:
+        """The value whose opening bracket is at `start`, and its end; None where there is none."""
+        pieces = next((each for each in self._read if start in each.opened), None)
+        if pieces is None:
+            self._read.append(pieces := _Pieces(self._text, start))
+        found = pieces.value(start, start + _MAX_LITERAL)
+        if found is None:
+            return None
+        try:
+            return read_json(found[0], refuse_constant), found[1]
+        except ValueError:
+            return None
+
+
+class _Pieces:
+    """The pieces of a text from a bracket on, each looked at once for all brackets in them.
+
+    A bracket in a text is not among them. What is between quotes for the others is outside of them for it, so that it
+    has other pieces, up to the first that is broken.
+    """
+
+    def __init__(self, text: str, start: int) -> None:
+        self._text = text
+        self._ahead = _PIECE.finditer(text, start)
+        self._next = next(self._ahead, None)
+        self._at = start
+        self._written: list[str] = []
+        """What was read, as JSON."""
+        self.opened: dict[int, int] = {}
+        """Where what is written of a bracket begins, by the bracket's place."""
+        self._open: list[int] = []
+        self._closed: dict[int, tuple[int, int]] = {}
+        """Where it ends, and where the closing bracket does, by the opening bracket's place."""
+
+    def value(self, start: int, most: int) -> tuple[str, int] | None:
+        """What the brackets that open at `start` enclose, as JSON, and its end; None unless it ends by `most`."""
+        while start not in self._closed and (piece := self._next) and not piece["broken"] and piece.end() <= most:
+            self._take(piece)
+        if start not in self._closed:
+            return None
+        last, end = self._closed[start]
+        return "".join(self._written[self.opened[start] : last]), end
+
+    def _take(self, piece: re.Match[str]) -> None:
+        self._written += self._text[self._at : piece.start()], _piece_as_json(piece)
+        self._at = piece.end()
+        if piece["open"]:
+            self.opened[piece.start()] = len(self._written) - 1
+            self._open.append(piece.start())
+        elif piece["close"]:
+            self._closed[self._open.pop()] = len(self._written), piece.end()
+        self._next = next(self._ahead, None)
 
 
 def _piece_as_json(piece: re.Match[str]) -> str:

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json
+from pytest_fcall.matching.operators import json_text
 from pytest_fcall.matching.operators.json_text import json_values_in
 
 FOUND: dict[str, list[Json]] = {
@@ -75,6 +77,19 @@ def test_any_text_holds_values_or_none(text: str) -> None:
 @pytest.mark.parametrize("size", [10_000, pytest.param(1_000_000, marks=pytest.mark.nightly)])
 def test_a_long_text_takes_no_longer_for_what_it_is_made_of(piece: str, size: int) -> None:
     json_values_in(piece * (size // len(piece)))
+
+
+@given(st.text(st.sampled_from("{}[]'\",:\\ab1 \n"), min_size=1, max_size=12))
+@example("[")
+@example("['[',")
+@example("'['[',[")
+@example('"["\n')
+@example("'[a'b',")
+def test_the_pieces_of_a_text_are_read_for_all_of_its_brackets_at_once(repeated: str) -> None:
+    text = f"[{repeated * (3_000 // len(repeated))}"
+    with patch.object(json_text, "_piece_as_json", wraps=json_text._piece_as_json) as read:
+        json_values_in(text)
+    assert read.call_count <= 3 * len(text)  # outside of all quotes, and within those of each kind
 
 
 def test_two_hundred_brackets_are_tried_and_no_more() -> None:
