@@ -21,15 +21,14 @@ TABLES = {
 """Files whose attempts each take a run of pytest or of a command."""
 QUICK = 3
 """So many attempts of each of their tests belong to `make test`."""
+SEEN = pytest.StashKey[Counter[str]]()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the longer part of long tables to the night."""
-    seen = Counter[str]()
-    for item in items:
-        if item.path.parent.name == "attacks" and item.path.stem in TABLES:
-            test = item.nodeid.partition("[")[0]
-            seen[test] += 1
-            if seen[test] > QUICK:
-                item.add_marker(pytest.mark.nightly)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave the longer part of long tables to the night. Here they are in their own order, which is shuffled later."""
+    if item.path.parent.name == "attacks" and item.path.stem in TABLES:
+        seen = item.session.stash.setdefault(SEEN, Counter())
+        test = item.nodeid.partition("[")[0]
+        seen[test] += 1
+        if seen[test] > QUICK:
+            item.add_marker(pytest.mark.nightly)
