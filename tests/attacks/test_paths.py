@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -173,11 +174,16 @@ def test_a_file_that_is_replaced_by_a_pipe_while_it_is_opened_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a").write_text("")
-    UNFIT["a named pipe"][0](tmp_path / "pipe")
-    regular = (tmp_path / "a").stat()
-    monkeypatch.setattr(Path, "stat", lambda *_, **__: regular)
+    pipe = tmp_path / "pipe"
+    UNFIT["a named pipe"][0](pipe)
+    stat = Path.stat
+
+    def stale(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        return stat(tmp_path / "a" if path == pipe else path, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(Path, "stat", stale)
     with pytest.raises(UnfitFile, match="a named pipe"):
-        open_regular(tmp_path / "pipe")
+        open_regular(pipe)
 
 
 def test_files_of_the_system_that_have_content_and_no_size_are_bounded(tmp_path: Path) -> None:

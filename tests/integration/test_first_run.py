@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import atexit
+import json
 import logging
 import os
 import signal
 import sys
+import tempfile
 import threading
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -31,12 +34,21 @@ def state() -> dict[str, object]:
         "warnings": [*warnings.filters],
         "exits": atexit._ncallbacks(),
         "bytecode": sys.dont_write_bytecode,
+        "files": sorted(path.name for path in Path("/dev/fd").iterdir()),
+        "modules": sorted(sys.modules),
     }
 
 
-def open_files() -> set[str]:
-    """The descriptors of the process; servers of earlier tests may still close theirs."""
-    return {path.name for path in Path("/dev/fd").iterdir()}
+def write_what_a_second_run_changes(_: object, folder: Path, changes: Path) -> None:
+    """Run twice, in a process where nothing else is at work, with temporary files in the folder."""
+    tempfile.tempdir = str(folder)
+    run_once()
+    before = state()
+    run_once()
+    after = state()
+    changed = {name: [ascii(each[name]) for each in (before, after)] for name in before if before[name] != after[name]}
+    ours = [name for name, each in sys.modules.items() if str(folder) in str(getattr(each, "__file__", ""))]
+    changes.write_text(json.dumps([changed, ours]), "utf-8")
 
 
 def test_a_thread_that_is_left_would_be_lost_in_forked_processes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,20 +63,14 @@ def test_a_thread_that_is_left_would_be_lost_in_forked_processes(monkeypatch: py
         ended.set()
 
 
-def test_the_first_run_leaves_nothing_that_a_later_one_could_see(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    run_once()
-    before, modules, files = state(), set(sys.modules), open_files()
-
-    run_once()
-
-    assert state() == before
-    assert open_files() <= files
-    assert set(sys.modules) == modules
-    assert not [name for name, each in sys.modules.items() if str(tmp_path) in str(getattr(each, "__file__", ""))]
-    assert not [*tmp_path.iterdir()]
+def test_the_first_run_leaves_nothing_that_a_later_one_could_see(forked: ModuleType, tmp_path: Path) -> None:
+    folder, changes = tmp_path / "folder", tmp_path / "changes"
+    folder.mkdir()
+    process = forked.started_with((), write_what_a_second_run_changes, folder, changes)
+    process.join(60)
+    assert process.exitcode == 0
+    assert json.loads(changes.read_text("utf-8")) == [{}, []]
+    assert not [*folder.iterdir()]
 
 
 def test_a_first_run_that_is_not_as_it_should_be_is_no_base_for_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 
@@ -22,6 +23,14 @@ def start() -> Iterator[Start]:
             return run
 
         yield begin
+
+
+@pytest.fixture
+def caplog(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    """What the test logs, without what is logged as the garbage of earlier tests is collected."""
+    gc.collect()
+    caplog.clear()
+    return caplog
 
 
 @pytest.fixture

@@ -30,6 +30,15 @@ from tests.unit.backends.dispatch.support import (
 )
 
 
+def thread_of(dispatcher: Dispatcher) -> threading.Thread:
+    """The thread of the loop; dispatchers of other tests have theirs."""
+
+    async def current() -> threading.Thread:
+        return threading.current_thread()
+
+    return dispatcher.run(current()).result(10)
+
+
 def test_every_job_gets_its_own_reply(run: Run) -> None:
     assert run.ask(jobs(200, Scripted())) == [str(number) for number in range(200)]
 
@@ -265,12 +274,14 @@ def test_closing_gives_up_what_is_open_closes_back_ends_in_their_loop_and_ends_t
     backend = Kept()
     dispatcher.submit(job("good", backend)).result(10)
     open_ = dispatcher.submit(job("bad", backend))
+    thread = thread_of(dispatcher)
     dispatcher.close()
     dispatcher.close()
+    thread.join(10)
     assert open_.cancelled()
     assert len(set(loops)) == 1
     assert loops[0].is_closed()
-    assert not [thread for thread in threading.enumerate() if thread.name == "fcall-dispatch"]
+    assert not thread.is_alive()
 
 
 def test_closing_lets_requests_and_back_ends_end_in_a_moment_and_lets_go_of_the_ledger() -> None:
@@ -343,26 +354,23 @@ def test_closing_waits_for_nobody_who_refuses_to_end() -> None:
             return Reply()
 
     dispatcher = Dispatcher(DispatchLimits(), nowhere)
+    thread = thread_of(dispatcher)
     future = dispatcher.submit(job("x", Stubborn()))
     assert started.wait(10)
     dispatcher.close()
     assert future.cancelled()
     release.set()
-    for thread in threading.enumerate():
-        if thread.name == "fcall-dispatch":
-            thread.join(10)
+    thread.join(10)
 
 
 def test_closing_takes_a_second_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float | None] = []
     dispatcher = Dispatcher(DispatchLimits(), nowhere)
-    dispatcher.submit(job("x", Scripted())).result(10)
+    thread = thread_of(dispatcher)
     with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "join", lambda _, timeout=None: waits.append(timeout))
+        patched.setattr(thread, "join", waits.append)
         dispatcher.close()
-    for thread in threading.enumerate():
-        if thread.name == "fcall-dispatch":
-            thread.join(10)
+    thread.join(10)
     assert [wait is not None and 0 < wait <= 1 for wait in waits] == [True]
 
 
@@ -380,12 +388,13 @@ def test_other_work_runs_in_the_loop_of_the_jobs_and_not_after_closing(run: Run)
 
 
 def test_a_closed_dispatcher_takes_no_jobs_and_one_without_jobs_has_no_thread() -> None:
+    others = {*threading.enumerate()}
     dispatcher = Dispatcher(DispatchLimits(), nowhere)
     dispatcher.cancel_all()
     dispatcher.close()
     with pytest.raises(RuntimeError, match="closed"):
         dispatcher.submit(job("x", Scripted()))
-    assert not [thread for thread in threading.enumerate() if thread.name == "fcall-dispatch"]
+    assert not [thread for thread in {*threading.enumerate()} - others if thread.name == "fcall-dispatch"]
 
 
 def test_figures_tell_how_far_the_work_is(run: Run) -> None:
