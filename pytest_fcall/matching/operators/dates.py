@@ -138,7 +138,8 @@ def same_day(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
 def same_moment(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
     """A string that names the moment, or one within the span.
 
-    A moment without a time zone has that of the clock, or without a clock that of the other side.
+    An expected moment without a time zone has that of the clock, or without a clock that of the answer. An answer
+    without one has that of the expected moment: the clock's offset may be that of another season.
     """
     now = place.context.rules.now
     first, last = _expected_span(operator.operand, now)

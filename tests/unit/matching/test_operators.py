@@ -71,6 +71,8 @@ FITS: list[tuple[Any, Any]] = [
     ({"$date": "-2w"}, "2026-11-07"),
     ({"$datetime": "2026-11-22T15:00"}, "2026-11-22T15:00:00"),
     ({"$datetime": "2026-11-22T15:00"}, "2026-11-22T23:00:00Z"),
+    ({"$datetime": "2026-11-22T15:00Z"}, "2026-11-22T16:00+01:00"),
+    ({"$datetime": "2026-11-22T15:00+01:00"}, "2026-11-22T15:00"),
     ({"$datetime": "2026-11-22T15:00"}, "22 November 2026 at 3 pm"),
     ({"$datetime": "2026-11-22T15:00"}, "November 22, 2026, 15:00"),
     ({"$datetime": {"day": "tomorrow", "from": "12:00", "to": "17:00"}}, "2026-11-22T12:00"),
@@ -137,6 +139,7 @@ MISSES: list[tuple[Any, Any]] = [
     ({"$date": "saturday"}, "2026-11-21"),
     ({"$datetime": "2026-11-22T15:00"}, "2026-11-22"),
     ({"$datetime": "2026-11-22T15:00"}, "2026-11-22T15:00Z"),
+    ({"$datetime": "2026-11-22T15:00Z"}, "2026-11-22T07:00"),
     ({"$datetime": "2026-11-22T15:00"}, "22 November 2026 3:00"),
     ({"$datetime": "2026-11-22T15:00"}, "11/22/2026 15:00"),
     ({"$datetime": {"day": "tomorrow", "from": "12:00", "to": "17:00"}}, "2026-11-22T17:01"),
@@ -197,6 +200,7 @@ UNDECIDED: list[tuple[Any, Any, Rules, str]] = [
     ({"$date": "tomorrow"}, "2026-11-22", Rules(), "`now:`"),
     ({"$datetime": {"day": "friday"}}, "2026-11-22T10:00", Rules(), "`now:`"),
     ({"$date": "someday"}, "2026-11-22", CLOCK, "'someday'"),
+    ({"$date": "su"}, "2026-11-22", CLOCK, "'su'"),
     ({"$date": "+999999w"}, "2026-11-22", CLOCK, "calendar"),
     ({"$datetime": "soon"}, "2026-11-22T10:00", CLOCK, "'soon'"),
     ({"$datetime": {"day": "today", "from": "noon"}}, "2026-11-22T10:00", CLOCK, "'noon'"),
@@ -234,6 +238,11 @@ def test_what_cannot_be_judged_is_never_right_and_says_why(
     found = verdict(*wrapped[around], rules=rules)
     assert not found.valid
     assert words in found.reasons[0].message
+
+
+def test_without_a_clock_a_moment_has_the_zone_of_the_other_side() -> None:
+    assert verdict({"$datetime": "2026-11-22T15:00"}, "2026-11-22T15:00+02:00", rules=Rules()).valid
+    assert verdict({"$datetime": "2026-11-22T15:00+02:00"}, "2026-11-22T15:00", rules=Rules()).valid
 
 
 def test_any_needs_no_opinion_once_something_matches() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from calendar import month_name
+from calendar import day_name, month_name
 from datetime import date, datetime
 
 import pytest
@@ -54,6 +54,7 @@ def test_a_day_is_read(text: str) -> None:
         "22 November 26",
         "22 Foo 2026",
         "31 November 2026",
+        "Sunday, 31 November 2026",
         "November 2026",
         "Monday, 22 November 2026",
         "22 November",
@@ -96,6 +97,7 @@ def test_a_moment_is_read(text: str) -> None:
         "22/11/2026 15:30",
         "15:30",
         "22 November 2026 at noon",
+        "2026-11-22・15:30",
         "",
     ],
 )
@@ -121,6 +123,18 @@ def test_a_time_of_day_is_read_with_its_half_and_its_seconds(clock: str, hour: i
 def test_every_month_is_read_by_its_name_and_by_three_letters(month: int) -> None:
     name = month_name[month]
     assert read_day(f"1 {name} 2026") == read_day(f"1 {name[:3]} 2026") == date(2026, month, 1)
+
+
+@pytest.mark.parametrize("day", range(16, 23))
+def test_every_weekday_is_read_by_its_name_and_by_three_letters(day: int) -> None:
+    name = day_name[date(2026, 11, day).weekday()]
+    assert read_day(f"{name}, {day} November 2026") == read_day(f"{name[:3]} {day} November 2026")
+    assert read_day(f"{name}, {day} November 2026") == date(2026, 11, day)
+
+
+def test_a_text_of_more_than_eighty_signs_is_no_day() -> None:
+    assert read_day(f"{'2026-11-22':>80}") == DAY
+    assert read_day(f"{'2026-11-22':>81}") is None
 
 
 @pytest.mark.parametrize("text", ["2026-4-3", "2026/4/3", "3-Apr-2026", "April 3rd, 2026", "3 April 2026", "20260403"])
