@@ -124,8 +124,8 @@ def _check_object(name: str, value: Any, alternatives: Any) -> Objection:
 
 
 def _check_objects(name: str, value: Any, alternatives: Any) -> Objection:
-    """Compare a list of objects with each alternative, object by object."""
-    wrong: Objection = objection("list_dict_checker:unclear", f"`{name}` has no alternatives", argument=name)
+    """Compare a list of objects with each alternative, object by object. There is one, as without any no type fits."""
+    wrong: Objection = None
     for answers in _items_by_number(alternatives):
         if len(value) != len(answers):
             message = f"`{name}` has {len(value)} objects, not {len(answers)}"

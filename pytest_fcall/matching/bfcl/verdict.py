@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from types import MappingProxyType
 
 from pytest_fcall.core.bfcl_support import SUPPORTED, unsupported_by_bfcl
@@ -14,21 +14,22 @@ from pytest_fcall.matching.bfcl.checker import check_answer, check_undecodable
 from pytest_fcall.matching.bfcl.official_case import Ruling, official_case
 from pytest_fcall.matching.context import MatchContext
 
+_NO_CALLS = frozenset({"decoder_failed"})
+"""The official errors about an answer in which no calls are found."""
+
 _WHOLE_ANSWER_KINDS: Mapping[str, ReasonKind] = MappingProxyType(
     {
         "wrong_count": "wrong_count",
         "decoder_success": "unexpected_call",
-        "decoder_failed": "no_call",
         "decoder_wrong_output_format": "malformed",
     }
 )
-"""The kinds of official errors about the answer as a whole."""
+"""The kinds of official errors about the calls as a whole."""
 
 _CALL_KINDS: Mapping[str, ReasonKind] = MappingProxyType(
     {
         "value_error": "wrong_value",
         "dict_checker": "wrong_value",
-        "list_dict_checker": "wrong_value",
         "type_error": "wrong_type",
         "missing_optional": "missing_argument",
         "missing_required": "missing_argument",
@@ -56,11 +57,10 @@ def verdict_of(ruling: Ruling, calls: Calls, expectation: Expectation) -> Verdic
     if ruling.valid:
         alone = sum(map(len, expectation.stages)) == len(calls.calls) == 1
         return Verdict(True, pairs=((0, 0),) if alone else ruling.pairs)
-    error = _known_error(ruling, _WHOLE_ANSWER_KINDS)
-    if error == "decoder_failed":
+    if _known_error(ruling, _NO_CALLS):
         return _without_calls(ruling, calls)
-    if error or not _is_about_a_call(ruling, calls, expectation):
-        kind = _WHOLE_ANSWER_KINDS.get(error, "wrong_value")
+    if not _is_about_a_call(ruling, calls, expectation):
+        kind = _WHOLE_ANSWER_KINDS.get(_known_error(ruling, _WHOLE_ANSWER_KINDS), "wrong_value")
         return Verdict(False, _whole_reasons(kind, "calls", ruling), error_type=ruling.error_type)
     return _call_verdict(ruling, calls, expectation)
 
@@ -112,8 +112,8 @@ def _whole_reasons(kind: ReasonKind, path: str, ruling: Ruling) -> tuple[Reason,
     return tuple(Reason(kind, path, message) for message in ruling.errors)
 
 
-def _known_error(ruling: Ruling, known: Mapping[str, ReasonKind]) -> str:
-    """The part of an official error type that is a key of `known`; empty where none is."""
+def _known_error(ruling: Ruling, known: Container[str]) -> str:
+    """The part of an official error type that is `known`; empty where none is."""
     return next((part for part in (ruling.error_type or "").split(":") if part in known), "")
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.core import Call, Calls, Expectation, Json, Reply, Rules, Tool
-from pytest_fcall.matching.bfcl.official_case import Ruling, official_tool
+from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Json, Reply, Rules, Tool
+from pytest_fcall.matching.bfcl.checker import check_answer
+from pytest_fcall.matching.bfcl.official_case import OfficialCase, Ruling, official_tool
 from pytest_fcall.matching.bfcl.verdict import verdict_of
 from tests.unit.matching.language import findings, judged
 
@@ -85,6 +86,18 @@ JUDGEMENTS: dict[str, tuple[list[Any], Any, str | None, list[str]]] = {
         "simple_function_checker:missing_optional",
         ["missing_argument calls[0].args.days"],
     ),
+    "an argument that the tool requires": (
+        [{"get_weather": {}}],
+        [{"get_weather": {"city": "Oslo"}}],
+        "simple_function_checker:missing_required",
+        ["missing_argument calls[0].args.city"],
+    ),
+    "an argument where none is named": (
+        [{"ping": {"city": "Oslo"}}],
+        ["ping"],
+        "simple_function_checker:unexpected_param",
+        ["unexpected_argument calls[0].args.city"],
+    ),
     "an argument that is not expected": (
         [{"get_weather": {"city": "Oslo", "days": 1}}],
         [{"get_weather": {"city": "Oslo"}}],
@@ -114,6 +127,12 @@ JUDGEMENTS: dict[str, tuple[list[Any], Any, str | None, list[str]]] = {
         [{"get_weather": {"city": "Oslo", "legs": [{"to": {"$any": ["Paris", "Rome"]}}]}}],
         None,
         [],
+    ),
+    "other objects in a list": (
+        [{"get_weather": {"city": "Oslo", "legs": [{"to": "Rome"}]}}],
+        [{"get_weather": {"city": "Oslo", "legs": [{"to": "Paris"}]}}],
+        "value_error:dict_value",
+        ["wrong_value calls[0].args.legs"],
     ),
     "strings in a list": (
         [{"get_weather": {"city": "Oslo", "names": ["ola"]}}],
@@ -203,7 +222,44 @@ def test_an_official_ruling_that_calls_could_not_be_read_is_told_in_its_words() 
     ruling = Ruling(False, "ast_decoder:decoder_failed", ("no call", "in this text"))
     verdict = verdict_of(ruling, Calls((Call("ping", {}),)), Expectation("any_call"))
     assert verdict.error_type == "ast_decoder:decoder_failed"
-    assert [(reason.kind, reason.message) for reason in verdict.reasons] == [("malformed", "no call in this text")]
+    assert [(reason.kind, reason.path, reason.message) for reason in verdict.reasons] == [
+        ("malformed", "reply", "no call in this text")
+    ]
+
+
+def test_an_official_ruling_that_there_are_no_calls_in_what_was_read_is_told_of_the_calls() -> None:
+    verdict = verdict_of(check_answer(OfficialCase("simple", (), ()), "f(x=1)"), Calls(), Expectation("any_call"))
+    assert verdict.error_type == "ast_decoder:decoder_wrong_output_format"
+    assert findings(verdict) == ["malformed calls"]
+
+
+WRONG = Ruling(False, "value_error:string", ("`x` is wrong",), "x")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "rejected", "found"),
+    [
+        ((), ((0, WRONG), (1, WRONG)), ["wrong_value calls[0].args.x"]),
+        (((0, 1),), ((0, WRONG),), ["wrong_value calls[0].args.x"]),
+        (((0, 0), (1, 1)), ((0, WRONG),), ["wrong_value calls"]),
+        ((), ((0, WRONG), (2, WRONG)), ["wrong_value calls"]),
+        ((), ((0, WRONG), (1, Ruling(False, "new_error:odd", ("new",)))), ["wrong_value calls"]),
+    ],
+)
+def test_an_official_ruling_is_about_a_call_only_where_all_calls_that_it_rejects_can_be_shown(
+    pairs: tuple[tuple[int, int], ...], rejected: tuple[tuple[int, Ruling], ...], found: list[str]
+) -> None:
+    ruling = Ruling(False, "parallel_function_checker_no_order:cannot_find_match", ("none",), None, pairs, rejected)
+    two = Calls((Call("ping", {}), Call("ping", {})))
+    expected = Expectation(stages=((ExpectedCall("ping"), ExpectedCall("ping")),))
+    assert findings(verdict_of(ruling, two, expected)) == found
+
+
+def test_of_no_calls_it_is_told_that_one_was_expected_and_of_text_why_it_cannot_be_read() -> None:
+    silent = judged([], ["ping"], tools=[PING], rules=BFCL)
+    assert [reason.message for reason in silent.reasons] == ["No call was made, and one was expected."]
+    verdict = judged([{"ping": {}}], ["ping"], malformed="half a call", tools=[PING], rules=BFCL)
+    assert [reason.message for reason in verdict.reasons] == ["half a call"]
 
 
 def test_pairs_are_those_of_the_official_checker_and_the_nearest() -> None:
