@@ -154,12 +154,8 @@ def _check_calls(case: OfficialCase, decoded: object) -> Ruling:
 
 def _is_calls(decoded: object) -> TypeGuard[list[dict[Any, dict[Any, Any]]]]:
     """Whether this is a list of `{name: {argument: value}}`, perhaps empty. Subclasses do not count."""
-    if type(decoded) is not list:
-        return False
-    for item in decoded:
-        if type(item) is not dict or len(item) != 1:
-            return False
-        (arguments,) = item.values()
-        if type(arguments) is not dict:
-            return False
-    return True
+    return type(decoded) is list and all(map(_is_call, decoded))
+
+
+def _is_call(item: object) -> bool:
+    return type(item) is dict and len(item) == 1 and type(next(iter(item.values()))) is dict

@@ -88,27 +88,26 @@ def _category(expectation: Expectation, calls: int, tools: int) -> str:
     return "multiple" if tools > 1 else "simple"
 
 
-def _alternatives(pattern: Pattern, level: int = 1) -> list[Any]:
+def _alternatives(pattern: Pattern, *, is_deep: bool = False) -> list[Any]:
     """The alternatives for a value; an empty string, if it may be left out, comes last."""
     match pattern:
         case Operator("optional", inner):
-            return [*_alternatives(inner, level), _OMITTABLE]
+            return [*_alternatives(inner, is_deep=is_deep), _OMITTABLE]
         case Operator("any", list() | tuple() as options):
-            return [value for option in options for value in _alternatives(option, level)]
-        case Operator("literal", value):
-            return [value]
-    return [_value(pattern, level)]
+            return [value for option in options for value in _alternatives(option, is_deep=is_deep)]
+    return [_value(pattern, is_deep=is_deep)]
 
 
-def _value(pattern: Pattern, level: int) -> Any:
-    """One alternative. Objects, and objects in a list, have alternatives for each key; deeper values are plain."""
+def _value(pattern: Pattern, *, is_deep: bool) -> Any:
+    """One alternative. Objects, and objects in a list, have alternatives for each key; what is in these is plain."""
     match pattern:
-        case Operator():
-            return pattern.operand
+        case Operator("literal", value):
+            return value
         case Mapping():
-            return {key: _alternatives(value, 0) if level else _value(value, 0) for key, value in pattern.items()}
+            read = _value if is_deep else _alternatives
+            return {key: read(value, is_deep=True) for key, value in pattern.items()}
         case list() | tuple():
-            return [_value(item, level if isinstance(item, Mapping) else 0) for item in pattern]
+            return [_value(item, is_deep=is_deep or not isinstance(item, Mapping)) for item in pattern]
     return pattern
 
 

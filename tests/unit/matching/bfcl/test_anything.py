@@ -74,3 +74,9 @@ def test_a_value_of_a_megabyte_is_cut_in_what_is_told() -> None:
     ruling = check_answer(exam, [{"f": {"x": "b" * 1_000_000}}])
     assert ruling.error_type == "value_error:string"
     assert len(ruling.errors[0]) < 1_000
+
+
+@pytest.mark.parametrize(("length", "end"), [(198, "b', not one of ['a']"), (199, "b…, not one of ['a']")])
+def test_a_value_of_two_hundred_signs_is_told_whole(length: int, end: str) -> None:
+    exam = OfficialCase("simple", [function(x="string")], [{"f": {"x": ["a"]}}])
+    assert check_answer(exam, [{"f": {"x": "b" * length}}]).errors[0].endswith(end)

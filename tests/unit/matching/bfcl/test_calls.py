@@ -47,6 +47,11 @@ def test_an_argument_that_the_function_does_not_know_is_unexpected() -> None:
     )
 
 
+def test_an_argument_whose_name_is_no_text_is_not_pointed_at() -> None:
+    ruling = check_answer(OfficialCase("simple", [BOOK], [TRUTH]), [{"shop.book": {"city": "Oslo", 5: 1}}])
+    assert (ruling.error_type, ruling.argument) == (f"{CALL}:unexpected_param", None)
+
+
 def test_an_optional_argument_may_be_left_out_only_where_the_truth_says_so() -> None:
     exam = OfficialCase("simple", [BOOK], [{"shop.book": {"city": ["Oslo"], "days": [1]}}])
     assert check_answer(exam, [{"shop.book": {"city": "Oslo"}}]).error_type == f"{CALL}:missing_optional"
@@ -113,7 +118,11 @@ def test_where_no_call_is_right_each_that_is_left_is_told() -> None:
         (1, "value_error:others"),
         (2, f"{CALL}:unexpected_param"),
     ]
-    assert ruling.errors[0] == "no call matches expected call 1"
+    assert ruling.errors == (
+        "no call matches expected call 1",
+        "call 1: `x` is 5, not one of [2]",
+        "call 2: the argument 'y' is not expected",
+    )
 
 
 def test_no_calls_are_right_where_none_are_expected() -> None:
@@ -143,6 +152,11 @@ def test_anything_but_a_list_of_calls_has_the_wrong_form(decoded: object) -> Non
 )
 def test_where_only_calling_or_not_counts_nothing_else_does(category: str, decoded: object, error: str | None) -> None:
     assert check_answer(OfficialCase(category, [], ()), decoded).error_type == error
+
+
+def test_where_calling_or_not_counts_it_is_told_which_was_expected() -> None:
+    assert check_answer(OfficialCase("irrelevance", [], ()), [f(x=1)]).errors == ("a call was made, expected none",)
+    assert check_answer(OfficialCase("live_relevance", [], ()), []).errors == ("no call was made, expected one",)
 
 
 def test_what_cannot_be_decoded_passes_for_an_abstention() -> None:

@@ -60,6 +60,7 @@ STRINGS: dict[str, tuple[Any, Any, Any, str | None]] = {
     "in any other type strings are compared as they are": ("any", [["a"]], ["A"], OTHERS),
     "no alternatives leave nothing right": ("string", [], "a", STRING),
     "text in the place of the alternatives is read letter by letter": ("string", "abc", "B", None),
+    "and no further": ("string", "abc", "ab", STRING),
     "no list of alternatives breaks it": ("string", 5, "a", "case_error:TypeError"),
     "nor is an object a list of them": ("string", {"a": 1}, "b", "case_error:KeyError"),
 }

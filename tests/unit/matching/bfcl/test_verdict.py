@@ -28,6 +28,7 @@ WEATHER = Tool(
             "free": {},
             "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
             "legs": {"type": "array", "items": {"type": "object"}},
+            "rows": {"type": "array", "items": {"type": "array"}},
             "exact": {"type": "boolean"},
         },
         "required": ["city"],
@@ -116,6 +117,18 @@ JUDGEMENTS: dict[str, tuple[list[Any], Any, str | None, list[str]]] = {
         None,
         [],
     ),
+    "and so is one further within": (
+        [{"get_weather": {"city": "Oslo", "at": {"hour": {"from": {"clock": 8}}}}}],
+        [{"get_weather": {"city": "Oslo", "at": {"hour": {"from": {"clock": 8}}}}}],
+        None,
+        [],
+    ),
+    "and one in a list within": (
+        [{"get_weather": {"city": "Oslo", "at": {"hours": [{"from": 8}]}}}],
+        [{"get_weather": {"city": "Oslo", "at": {"hours": [{"from": 8}]}}}],
+        None,
+        [],
+    ),
     "an object that must be left out": (
         [{"get_weather": {"city": "Oslo", "at": {"hour": 8}}}],
         [{"get_weather": {"city": "Oslo", "at": ""}}],
@@ -125,6 +138,18 @@ JUDGEMENTS: dict[str, tuple[list[Any], Any, str | None, list[str]]] = {
     "objects in a list": (
         [{"get_weather": {"city": "Oslo", "legs": [{"to": "rome"}]}}],
         [{"get_weather": {"city": "Oslo", "legs": [{"to": {"$any": ["Paris", "Rome"]}}]}}],
+        None,
+        [],
+    ),
+    "an object in a list": (
+        [{"get_weather": {"city": "Oslo", "legs": [{"to": "rome"}]}}],
+        [{"get_weather": {"city": "Oslo", "legs": [{"to": "Rome"}]}}],
+        None,
+        [],
+    ),
+    "an object in a list in a list is compared as it is": (
+        [{"get_weather": {"city": "Oslo", "rows": [[{"to": "Rome"}]]}}],
+        [{"get_weather": {"city": "Oslo", "rows": [[{"to": "Rome"}]]}}],
         None,
         [],
     ),
@@ -270,6 +295,11 @@ def test_pairs_are_those_of_the_official_checker_and_the_nearest() -> None:
     assert right.pairs == wrong.pairs == ((0, 1), (1, 0))
 
 
+def test_a_call_too_many_is_named_by_the_checker_of_one_function_where_one_is_offered() -> None:
+    verdict = judged([{"ping": {}}, {"ping": {}}], ["ping"], tools=[PING], rules=BFCL)
+    assert verdict.error_type == "simple_function_checker:wrong_count"
+
+
 @pytest.mark.parametrize(("expected", "valid"), [("no_call", True), ("any_call", False), (["ping"], False)])
 def test_calls_that_cannot_be_read_pass_for_an_abstention(expected: Any, valid: bool) -> None:
     verdict = judged([{"ping": {}}], expected, malformed="half a call", tools=[PING], rules=BFCL)
@@ -302,6 +332,7 @@ def test_parameters_in_json_schema_are_put_into_the_leaderboards_words() -> None
         "exact": ("boolean", "any"),
         "note": ("string", "any"),
         "legs": ("array", "dict"),
+        "rows": ("array", "array"),
     }
     assert found["required"] == ["city"]
 
