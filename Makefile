@@ -47,6 +47,9 @@ WORKFLOWS := .venv-workflows
 # of the store need no server.
 STORE := .venv-store
 
+# Packages of Debian, for one target after the other: apt-get gives up where another one is at work. Servers are not started.
+INSTALL := flock $(abspath Makefile) sh -c 'apt-get update -qq && RUNLEVEL=1 apt-get install -qq -y -o DPkg::Lock::Timeout=300 "$$@" >/dev/null' --
+
 # Tests of the store without its server are a part of `make test`.
 HOSTS_TESTS := tests/hosts tests/unit/backends/store -k 'hosts or postgres'
 
@@ -101,11 +104,11 @@ conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers wit
 	$(BIN)/python -m pytest tests/conformance -m "" --hypothesis-profile=conformance
 
 test-browser: $(BROWSER)/.ready $(PLAYGROUND)/.ready ## look at the pages of reports, and of the documentation, in a browser
-	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y chromium >/dev/null; }
+	command -v chromium >/dev/null || $(INSTALL) chromium
 	$(BROWSER)/bin/python -m pytest tests/browser --timeout=300
 
 test-site: $(BROWSER)/.ready $(PLAYGROUND)/.ready ## look at the documentation at all widths, light and dark
-	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y chromium >/dev/null; }
+	command -v chromium >/dev/null || $(INSTALL) chromium
 	$(BROWSER)/bin/python -m pytest tests/browser/test_site.py tests/browser/test_playground.py -m "" --timeout=300
 
 test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflows of the documentation with actionlint and shellcheck
@@ -118,8 +121,8 @@ test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own 
 	$(INSPECT)/bin/python -m pytest --timeout=300 -k 'inspect or eval or packed or log_of' tests/unit/reporting/reports/test_inspect_log.py tests/unit/session/result/test_report_files.py tests/unit/traces/test_exports.py tests/integration/test_command_score_own_cases.py tests/integration/test_option_fc_report.py
 
 test-hosts: $(READY) $(STORE)/.ready ## run on several hosts over SSH, and keep replies on a PostgreSQL server; as root, who may make hosts
-	[ -x /usr/sbin/sshd ] || [ "$$(id -u)" != 0 ] || { apt-get update -qq && RUNLEVEL=1 apt-get install -qq -y openssh-server openssh-client iproute2 >/dev/null; }
-	[ -n "$$(command -v postgres || ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || { apt-get update -qq && apt-get install -qq -y postgresql >/dev/null; }
+	[ -x /usr/sbin/sshd ] || [ "$$(id -u)" != 0 ] || $(INSTALL) openssh-server openssh-client iproute2
+	[ -n "$$(command -v postgres || ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || $(INSTALL) postgresql
 	PYTHONPATH=$(abspath $(STORE)) $(BIN)/python -m pytest $(HOSTS_TESTS) --timeout=300
 
 test-ray: $(RAY)/.ready ## answer and judge on a cluster of three nodes of Ray
@@ -292,7 +295,7 @@ $(SITE)/.ready: pyproject.toml docs/site/requirements.txt
 	touch $@
 
 $(PLAYGROUND)/.ready: docs/site/playground/package.json docs/site/playground/package-lock.json
-	command -v npm >/dev/null || { apt-get update -qq && apt-get install -qq -y npm >/dev/null; }
+	command -v npm >/dev/null || $(INSTALL) npm
 	mkdir -p $(@D)
 	cp $^ $(@D)
 	cd $(@D) && npm ci --silent --no-audit --no-fund
