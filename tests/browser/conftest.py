@@ -31,11 +31,15 @@ FLAGS = [
 ]
 """Without a sandbox, which root may not have; the pages are ours, and Chromium is to look nothing up by itself."""
 
+MILLISECONDS = 60_000
+"""So long something may take to appear on a page: other work goes on beside these tests, on few cores."""
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=MILLISECONDS)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         yield launched

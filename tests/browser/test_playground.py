@@ -23,8 +23,6 @@ POLICY = (
     "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'"
 )
 """Without `eval`. The theme has a script and styles inside of its pages; of the playground, nothing needs them."""
-LOADED = 60_000
-"""Python may be slow to start where cores are few."""
 VIEWS = list(product([1440, 1024, 390], ["light", "dark"]))
 
 
@@ -83,7 +81,7 @@ def status(page: Page) -> Any:
 def test_right_and_wrong_replies_are_judged_offline_once_python_is_there(opened: Callable[..., Page]) -> None:
     page = opened()
     page.get_by_role("button", name="Judge").click()
-    expect(status(page)).to_have_text("1 right.", timeout=LOADED)
+    expect(status(page)).to_have_text("1 right.")
     expect(page.locator(".result")).to_contain_text('✓ get_weather(city: "Oslo", unit: "celsius")')
     page.context.set_offline(True)
     page.get_by_label("Example").select_option(index=1)
@@ -140,7 +138,7 @@ def test_the_page_is_accessible_and_fits(opened: Callable[..., Page], width: int
     page = opened(width=width, color_scheme=scheme)
     page.get_by_label("Example").select_option(index=1)
     page.get_by_role("button", name="Judge").click()
-    expect(status(page)).to_have_text("1 wrong.", timeout=LOADED)
+    expect(status(page)).to_have_text("1 wrong.")
     found: Any = Axe().run(page)
     assert [(each["id"], each["nodes"][0]["html"]) for each in found.response["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
