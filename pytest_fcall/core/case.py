@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from pytest_fcall.core.expectation import CallPattern, Expectation, ExpectedCall, Rules
+from pytest_fcall.core.expectation import Expectation, ExpectedCall, Rules
 from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
 
 if TYPE_CHECKING:
@@ -191,35 +191,32 @@ def uses_judge(case: Case) -> bool:
 
 def case_operators(case: Case) -> Iterator[Operator]:
     """Give every operator in the expectations and the rules of a case."""
+    patterns: list[Pattern] = []
     for turn in case.turns:
         if turn.expect is not None:
-            yield from _expectation_operators(turn.expect)
-        for pattern in (turn.answer, turn.state, turn.result):
-            if pattern is not None:
-                yield from pattern_operators(pattern)
-    if case.result_fault is not None and case.result_fault.answer is not None:
-        yield from pattern_operators(case.result_fault.answer)
+            _add_patterns(turn.expect, patterns)
+        patterns += (turn.answer, turn.state, turn.result)
+    if case.result_fault is not None:
+        patterns.append(case.result_fault.answer)
     if case.wire is not None:
         wire = case.wire
-        yield from pattern_operators([wire.count, wire.tools, wire.models, wire.tokens, wire.cost])
-        yield from _expectation_operators(wire.calls or Expectation())
+        patterns += (wire.count, wire.tools, wire.models, wire.tokens, wire.cost)
+        _add_patterns(wire.calls or Expectation(), patterns)
     if case.spans is not None:
-        yield from pattern_operators(case.spans.models)
-        yield from _expectation_operators(case.spans.calls or Expectation())
-    if case.rules.match:
-        yield from pattern_operators([rule.operator for rule in case.rules.match])
-    yield from _call_operators(case.rules.never)
+        patterns.append(case.spans.models)
+        _add_patterns(case.spans.calls or Expectation(), patterns)
+    patterns += [rule.operator for rule in case.rules.match]
+    patterns += [call.arguments for call in case.rules.never]
+    return pattern_operators(patterns)
 
 
-def _expectation_operators(expectation: Expectation) -> Iterator[Operator]:
-    yield from _call_operators((*expectation.calls, *expectation.allow, *expectation.never))
+def _add_patterns(expectation: Expectation, patterns: list[Pattern]) -> None:
+    """Add what the expectation compares with, to be searched in one go: most cases run through here."""
+    for stage in expectation.stages:
+        for call in stage:
+            patterns.append(call.arguments)
+            if call.result is not None:
+                patterns.append(call.result)
+    patterns += [call.arguments for call in (*expectation.allow, *expectation.never)]
     for alternative in expectation.alternatives:
-        yield from _expectation_operators(alternative)
-
-
-def _call_operators(calls: tuple[ExpectedCall | CallPattern, ...]) -> Iterator[Operator]:
-    for call in calls:
-        if call.arguments:
-            yield from pattern_operators(call.arguments)
-        if isinstance(call, ExpectedCall) and call.result is not None:
-            yield from pattern_operators(call.result)
+        _add_patterns(alternative, patterns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
@@ -12,6 +12,7 @@ from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json, Message
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 _CANONICAL: Final = JsonEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -34,6 +35,29 @@ def digest(value: Json) -> str:
     return hashlib.sha256(canonical(value).encode("ascii")).hexdigest()
 
 
+def kept_by_identity(most: int) -> Callable[[Callable[[T], R]], Callable[[T], R]]:
+    """Keep the results of a function of one object, for the same object again: of `most` objects at a time.
+
+    `lru_cache` needs a key that compares by identity, which costs three calls of Python where this costs one.
+    """
+
+    def keeping(compute: Callable[[T], R]) -> Callable[[T], R]:
+        kept: dict[int, tuple[T, R]] = {}  # with the objects, so that their ids stay unique
+
+        def find(value: T) -> R:
+            if found := kept.get(id(value)):
+                return found[1]
+            result = compute(value)
+            if len(kept) >= most:
+                kept.clear()
+            kept[id(value)] = value, result
+            return result
+
+        return find
+
+    return keeping
+
+
 def request_digest(model: str, request: Request) -> str:
     """Give the digest of a model and a request, which is the key of a recording.
 
@@ -42,26 +66,29 @@ def request_digest(model: str, request: Request) -> str:
     """
     settings = canonical(request.settings) if request.settings else "{}"
     parts = (
-        f'{{"messages":{canonical_messages(request.messages)},"model":{canonical(model)},"sample":{request.sample}',
+        f'{{"messages":{canonical_messages(request.messages)},"model":{_name_text(model)},"sample":{request.sample}',
         f',"settings":{settings},"tools":"{catalogue_digest(request.tools)}"}}',
     )
     return hashlib.sha256("".join(parts).encode("ascii")).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _name_text(model: str) -> str:
+    return canonical(model)
 
 
 def canonical_messages(messages: Sequence[Message]) -> str:
     """Give the canonical text of messages without paths. Several digests of one request cover them."""
     if type(messages) is not tuple:  # of a hook, which may put other messages into the same list
         return _messages_text(messages)
-    return _kept_messages_text(IdentityKey(messages))
-
-
-@lru_cache(maxsize=16)
-def _kept_messages_text(messages: IdentityKey[tuple[Message, ...]]) -> str:
-    return _messages_text(messages.value)
+    return _kept_messages_text(messages)
 
 
 def _messages_text(messages: Sequence[Message]) -> str:
     return canonical([without_paths(message) for message in messages])
+
+
+_kept_messages_text = kept_by_identity(most=16)(_messages_text)
 
 
 def request_texts(request: Request) -> dict[str, Json]:
@@ -78,12 +105,12 @@ def catalogue_digest(tools: Sequence[Tool]) -> str:
 
     The cases of a file share one tuple of tools, whose digest is computed once.
     """
-    return _catalogue_digest(IdentityKey(tuple(tools)))
+    return _catalogue_digest(tuple(tools))
 
 
-@lru_cache(maxsize=1024)
-def _catalogue_digest(tools: IdentityKey[tuple[Tool, ...]]) -> str:
-    return digest([_as_sent(tool) for tool in tools.value])
+@kept_by_identity(most=1024)
+def _catalogue_digest(tools: tuple[Tool, ...]) -> str:
+    return digest([_as_sent(tool) for tool in tools])
 
 
 def _as_sent(tool: Tool) -> Json:

@@ -114,8 +114,8 @@ def account_to_json(account: Account) -> dict[str, Json]:
         "settings": dict(account.settings),
         "left_out": account.left_out,
         "shown": account.shown,
-        "answers": [_answer_to_json(each) for each in account.answers],
-        "expected": [_expected_to_json(each) for each in account.expected],
+        "answers": [*map(_answer_to_json, account.answers)],
+        "expected": [*map(_expected_to_json, account.expected)],
         "accepted": _accepted_to_json(account.accepted) if account.accepted else None,
         "offered": account.offered,
     }
@@ -138,12 +138,16 @@ def _calls_to_json(calls: Sequence[Call]) -> list[Json]:
 def _answer_to_json(answer: AccountAnswer) -> dict[str, Json]:
     return {
         "valid": answer.valid,
-        "reasons": [dict(zip(_REASON, reason, strict=True)) for reason in answer.reasons],
+        "reasons": [*map(_reason_to_json, answer.reasons)],
         "notes": answer.notes,
-        "steps": [_step_to_json(each) for each in answer.steps],
-        "inside": [_step_to_json(each) for each in answer.inside],
-        "turns": [_turn_to_json(each) for each in answer.turns],
+        "steps": [*map(_step_to_json, answer.steps)],
+        "inside": [*map(_step_to_json, answer.inside)],
+        "turns": [*map(_turn_to_json, answer.turns)],
     }
+
+
+def _reason_to_json(reason: tuple[str, str, str]) -> dict[str, Json]:
+    return dict(zip(_REASON, reason, strict=True))
 
 
 def _turn_to_json(turn: AnsweredTurn) -> dict[str, Json]:

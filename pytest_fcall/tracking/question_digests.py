@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
 from typing import Any, Final
 
 from pytest_fcall.core.case import Case
-from pytest_fcall.core.digests import IdentityKey, canonical_messages, digest
+from pytest_fcall.core.digests import canonical_messages, digest, kept_by_identity
 from pytest_fcall.core.json_data import JsonEncoder
 from pytest_fcall.core.message_text import shown
 from pytest_fcall.core.request import Request, Tool
@@ -50,7 +49,7 @@ def question_digests(request: Request) -> dict[str, str]:
         digests[PROMPT] = _digest_of_messages(messages)
     if request.settings:
         digests[SETTINGS] = _short_digest(request.settings)
-    return digests | _tool_digests(IdentityKey(request.tools))
+    return digests | _tool_digests(request.tools)
 
 
 def _digest_of_messages(messages: Sequence[Message]) -> str:
@@ -151,16 +150,15 @@ def tools_of(digests: Mapping[str, str]) -> Mapping[str, str]:
 
 def tool_digests(tools: tuple[Tool, ...]) -> Sequence[tuple[str, str]]:
     """Each tool by its name and its digest, in their order."""
-    digests = _tool_digests(IdentityKey(tools))
+    digests = _tool_digests(tools)
     return [(tool.name, digests[TOOL_PREFIX + tool.name]) for tool in tools]
 
 
-@lru_cache(maxsize=1024)
-def _tool_digests(tools: IdentityKey[tuple[Tool, ...]]) -> dict[str, str]:
-    names: list[Json] = [tool.name for tool in tools.value]
+@kept_by_identity(most=1024)
+def _tool_digests(tools: tuple[Tool, ...]) -> dict[str, str]:
+    names: list[Json] = [tool.name for tool in tools]
     return ({TOOLS: _short_digest(names)} if len(names) > 1 else {}) | {
-        f"{TOOL_PREFIX}{tool.name}": _short_digest(tool.description) + _short_digest(tool.parameters)
-        for tool in tools.value
+        f"{TOOL_PREFIX}{tool.name}": _short_digest(tool.description) + _short_digest(tool.parameters) for tool in tools
     }
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import re
-import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from os import urandom
 from threading import Lock
-from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Final
+from weakref import ReferenceType, ref
 
 from pytest_fcall.backends.spans.variables import traceparent
 
@@ -69,6 +70,13 @@ def case_tokens(headers: Mapping[str, str]) -> list[str]:
     return [token for token in tokens if token]
 
 
+_LEAST_ROOM: Final = 64
+
+
+def _new_token() -> str:
+    return urandom(16).hex()
+
+
 class CaseMark:
     """A run of an app, by a secret token, which is a valid trace id.
 
@@ -79,7 +87,7 @@ class CaseMark:
     __slots__ = ("__weakref__", "group", "run", "token")
 
     def __init__(self, run: Callable[[], AppRun], group: str) -> None:
-        self.token = secrets.token_hex(16)
+        self.token = _new_token()
         self.run = run
         """Called for the run with each request, first ones included."""
         self.group = group
@@ -93,13 +101,16 @@ class AppRuns:
         """Gives the run for requests from this process that belong to no case; None if they are refused."""
         self.strays: Counter[tuple[str, bool]] = Counter()
         """See `AppRun.strays`; of all runs."""
-        self.in_process = secrets.token_hex(16)
+        self.in_process = _new_token()
         """The group of apps in this process."""
-        self.by_hand = secrets.token_hex(16)
+        self.by_hand = _new_token()
         """The group of apps that were started by hand, of which one is at work at a time."""
         self._groups = {self.in_process, self.by_hand}
         self._active: dict[str, CaseMark] = {}
-        self._over: WeakValueDictionary[str, CaseMark] = WeakValueDictionary()
+        self._over: dict[str, ReferenceType[CaseMark]] = {}
+        """A mark is gone when nothing of its run is at work. A dict of weak values costs four times as much."""
+        self._room = _LEAST_ROOM
+        """So many of those may be kept before those that are gone are left out."""
         self._kept: set[CaseMark] = set()
         """Those at work in other processes, too, where nobody can see whether they still are."""
         self._searched = True
@@ -130,7 +141,10 @@ class AppRuns:
         with self._lock:
             if (mark := self._active.pop(token, None)) is None:
                 return
-            self._over[token] = mark
+            self._over[token] = ref(mark)
+            if len(self._over) > self._room:
+                self._over = {token: each for token, each in self._over.items() if each() is not None}
+                self._room = max(_LEAST_ROOM, 2 * len(self._over))
             self._searched = False
             if mark.group != self.in_process:
                 self._kept.add(mark)
@@ -151,10 +165,12 @@ class AppRuns:
         """
         with self._lock:
             if token not in self._groups:
-                return (self._active.get(token) or self._over[token]).run()
+                return (self._active.get(token) or self._late(token)).run()
             for named in case_tokens(headers):
-                if mark := self._active.get(named) or self._over.get(named):
+                if mark := self._active.get(named):
                     return mark.run()
+                with suppress(KeyError):
+                    return self._late(named).run()
             here = token == self.in_process
             if _names_a_case(headers):
                 raise UnknownCase("this request belongs to a case of another run", in_process=here)
@@ -162,6 +178,13 @@ class AppRuns:
             if len(candidates) == 1 and not (here and self._may_be_late()):
                 return candidates[0].run()
             raise UnknownCase(_why_unknown(len(self._active), here=here), in_process=here)
+
+    def _late(self, token: str) -> CaseMark:
+        """The mark of a run that is over. Raises KeyError where there is none, or nothing of it is at work any more."""
+        mark = self._over[token]()
+        if mark is None:
+            raise KeyError(token)
+        return mark
 
     def _may_be_late(self) -> bool:
         """Whether anything that a run in this process has begun may still be at work, although the run is over."""
@@ -171,7 +194,8 @@ class AppRuns:
         return self._has_unkept()
 
     def _has_unkept(self) -> bool:
-        return any(mark not in self._kept for mark in list(self._over.values()))
+        marks = [each() for each in self._over.values()]
+        return any(mark not in self._kept for mark in marks if mark is not None)
 
 
 def _why_unknown(running: int, *, here: bool) -> str:

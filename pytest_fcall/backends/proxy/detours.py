@@ -52,24 +52,15 @@ class DetourRefused(ConnectionRefusedError):
 
 
 class WatchedRun:
-    """A run of an app, which is watched from `begin` to `end`: what others open meanwhile counts for it, too."""
+    """A run of an app that is watched: what others open meanwhile counts for it, too."""
 
-    __slots__ = ("_watch", "detours", "live")
+    __slots__ = ("detours", "live")
 
-    def __init__(self, watch: DetourWatch, *, live: bool) -> None:
-        self._watch = watch
+    def __init__(self, *, live: bool) -> None:
         self.live = live
         """Whether models may be asked, so that nothing is refused."""
         self.detours: list[Detour] = []
         """Its connections that go around the proxy."""
-
-    def begin(self) -> None:
-        """Watch from now on."""
-        self._watch.begin(self)
-
-    def end(self) -> None:
-        """Watch no more."""
-        self._watch.end(self)
 
 
 class DetourWatch:
@@ -90,16 +81,14 @@ class DetourWatch:
         self._replaced: list[tuple[Any, str, Any, Any]] = []
         """Classes and modules, the names in them that are replaced, what was there, and what is there."""
 
-    def run(self, *, live: bool) -> WatchedRun:
-        """A run that is to be watched; of one that is not `live`, no connection is let through."""
-        return WatchedRun(self, live=live)
-
-    def begin(self, run: WatchedRun) -> None:
-        """Watch the run from now on."""
+    def begin(self, *, live: bool) -> WatchedRun:
+        """Watch a run from now on; of one that is not `live`, no connection is let through."""
+        run = WatchedRun(live=live)
         with self._lock:
             if not self._runs:
                 self._stand_aside()
             self._runs.append(run)
+        return run
 
     def end(self, run: WatchedRun) -> None:
         """Watch the run no more."""

@@ -109,21 +109,22 @@ class AppProxy:
         context = self._context or self._begin_context(runs)
         self.variables.begin(self._endpoint.base(runs.in_process), offline=not live)
         try:
-            watched = self._watched(live=live)
+            watch = self._detour_watch()
             active = self._begin(question, runs.in_process)
         except BaseException:
             self.variables.end()
             raise
-        if watched is not None:
+        watched = None
+        if watch is not None:
+            watched = watch.begin(live=live)
             active.detours = watched.detours
-            watched.begin()
         return active, watched, context.work(runs.mark(active.token))
 
     def end_here(self, question: Question, active: ActiveRun, watched: WatchedRun | None) -> None:
         """End what `begin_here` began."""
         self._end(question, active)
-        if watched is not None:
-            watched.end()
+        if watched is not None and self._watch is not None:
+            self._watch.end(watched)
         self.variables.end()
 
     @contextmanager
@@ -209,15 +210,15 @@ class AppProxy:
             self._announced.unlink(missing_ok=True)
         self._endpoint.close()
 
-    def _watched(self, *, live: bool) -> WatchedRun | None:
-        """A watch over connections that go around the proxy; None where they may."""
+    def _detour_watch(self) -> DetourWatch | None:
+        """The watch over connections that go around the proxy; None where they may."""
         if self._settings.around == "allow":
             return None
         if self._watch is None:
             from pytest_fcall.backends.proxy.detours import DetourWatch
 
             self._watch = DetourWatch(self._settings.root, self.variables.defaults)
-        return self._watch.run(live=live)
+        return self._watch
 
     @contextmanager
     def _run(self, question: Question, group: str) -> Iterator[ActiveRun]:

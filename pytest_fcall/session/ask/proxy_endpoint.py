@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,26 +39,23 @@ class ProxyEndpoint:
         self.inbox: SpanInbox | None = None
         """Takes the spans of apps; None while none are wanted."""
         self._replay = replay
-        self._runs: AppRuns | None = None
         self._listener: LazyListener | None = None
         self._at_start: Mapping[str, str] = {}
         """The addresses of the providers when the variables were set first: where clients made since then would ask."""
         self._plain_tests = 0
         self._live = False
 
-    @property
+    @cached_property
     def runs(self) -> AppRuns:
         """The apps at work."""
-        if self._runs is None:
-            from pytest_fcall.backends.proxy.case_lookup import AppRuns
+        from pytest_fcall.backends.proxy.case_lookup import AppRuns
 
-            self._runs = AppRuns(self._nobody)
-        return self._runs
+        return AppRuns(self._nobody)
 
     @property
     def strays(self) -> Mapping[tuple[str, bool], int]:
         """Requests that are part of no verdict: see `AppRun.strays`."""
-        return dict(self._runs.strays) if self._runs else {}
+        return dict(self.runs.strays) if "runs" in self.__dict__ else {}
 
     def base(self, token: str) -> str:
         """The address of the proxy for a group of apps, or for one of them."""
@@ -84,8 +82,8 @@ class ProxyEndpoint:
     def serve_session(self, keep: Callable[[Sequence[NewReply]], object], nobody: Callable[[], AppRun]) -> None:
         """Hand new replies to the session that there is from now on; `nobody` gives its run of nobody's requests."""
         self._keep, self._nobody = keep, nobody
-        if self._runs is not None:
-            self._runs.nobody = nobody
+        if "runs" in self.__dict__:
+            self.runs.nobody = nobody
 
     @contextmanager
     def plain_test(self) -> Iterator[None]:

@@ -34,7 +34,8 @@ class JudgedAnswer(NamedTuple):
     @property
     def has_forbidden_call(self) -> bool:
         """Whether the answer has a call that nothing excuses."""
-        return any(reason.kind == "forbidden_call" for reason in self.verdict.reasons)
+        reasons = self.verdict.reasons
+        return bool(reasons) and any(reason.kind == "forbidden_call" for reason in reasons)
 
 
 @dataclass(slots=True)
@@ -85,18 +86,18 @@ class CaseAnswers:
     def seconds(self) -> float | None:
         """The time that an answer took, all its requests together: the median of the answers."""
         times = [[reply.seconds for reply in each.replies if reply.seconds is not None] for each in self.answers]
-        known = sorted(sum(each) for each in times if each)
+        known = sorted([sum(each) for each in times if each])
         return known[(len(known) - 1) // 2] if known else None
 
     @property
     def reused(self) -> tuple[float, float] | None:
         """The times of the oldest and the newest recording in the answers; see `Answer.reused`."""
-        return oldest_and_newest(moment for each in self.answers for moment in each.reused or ())
+        return oldest_and_newest([moment for each in self.answers if each.reused for moment in each.reused])
 
     @property
     def asked(self) -> int:
         """The number of answers that the model gave, in whole or in part, in this run; the others were recorded."""
-        return sum(each.asked for each in self.answers)
+        return sum([each.asked for each in self.answers])
 
 
 class SampleResult(NamedTuple):
@@ -123,10 +124,16 @@ class SampleResult(NamedTuple):
     @property
     def shown(self) -> JudgedAnswer:
         """The answer that stands for all: the first with the case's result, one with a forbidden call before others."""
+        return self.all[self.place]
+
+    @property
+    def place(self) -> int:
+        """The index of the answer that stands for all."""
         if len(self.all) == 1:
-            return self.all[0]
-        forbidden = (each for each in self.all if each.has_forbidden_call)
-        return next(forbidden, next((each for each in self.all if each.verdict.valid is self.passes), self.all[0]))
+            return 0
+        forbidden = (place for place, each in enumerate(self.all) if each.has_forbidden_call)
+        fitting = (place for place, each in enumerate(self.all) if each.verdict.valid is self.passes)
+        return next(forbidden, next(fitting, 0))
 
     def stanza(self, shown: Stanza) -> Stanza:
         """The stanza for all answers, where `shown` is that of the answer that is shown."""
@@ -143,9 +150,10 @@ class SampleResult(NamedTuple):
 
 def sample_result(judged: Sequence[JudgedAnswer], rule: str) -> SampleResult:
     """The result of a case that is asked no more. A forbidden call is excused by no rate."""
-    allowed = not any(each.has_forbidden_call for each in judged)
     if len(judged) == 1 and rule == ONCE.rule:
-        return SampleResult(judged, judged[0].verdict.valid and allowed, rule)
+        (only,) = judged
+        return SampleResult(judged, only.verdict.valid and not only.has_forbidden_call, rule)
+    allowed = not any(each.has_forbidden_call for each in judged)
     result = SampleResult(judged, False, rule)
     return result._replace(passes=allowed and passes(rule, result.rate))
 

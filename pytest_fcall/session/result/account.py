@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.redaction import without_secrets
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 
 _USUAL_ENDS = ("stop", "tool_calls")
+_NAME = attrgetter("name")
+_REASON = attrgetter("kind", "path", "message")
 
 
 def account_of(
@@ -41,18 +44,19 @@ def account_of(
     if run is None:
         return Account(nodeid, error=error, left_out=left_out, offered=offered)
     request, result = run.answers.request, run.judged.result if run.judged else None
-    answers = [_answer(request, each, decoders) for each in result.all] if result else []
-    if not answers:
-        answers = [AccountAnswer(valid=False, steps=(AskedStep(request.messages),))]
+    if result:
+        answers = tuple([_answer(request, each, decoders) for each in result.all])
+    else:
+        answers = (AccountAnswer(valid=False, steps=(AskedStep(request.messages),)),)
     return Account(
         nodeid,
-        tuple(answers),
-        next((place for place, each in enumerate(result.all) if each is result.shown), 0) if result else 0,
-        tuple(tool.name for tool in request.tools),
-        without_secrets(request.settings),
+        answers,
+        result.place if result else 0,
+        tuple(map(_NAME, request.tools)),
+        without_secrets(request.settings) if request.settings else request.settings,
         error,
         left_out,
-        tuple(ExpectedTurn(turn.expect, turn.answer) for turn in run.case.turns),
+        tuple([ExpectedTurn(turn.expect, turn.answer) for turn in run.case.turns]),
         _accepted(run.judged.comparison) if run.judged else None,
         offered,
     )
@@ -81,20 +85,19 @@ def _answer(request: Request, judged: JudgedAnswer, decoders: Mapping[str, Decod
     return AccountAnswer(
         valid=verdict.valid,
         steps=steps,
-        reasons=tuple((reason.kind, reason.path, reason.message) for reason in verdict.reasons),
+        reasons=tuple(map(_REASON, verdict.reasons)),
         notes=tuple(dict.fromkeys((*judged.calls.notes, *verdict.notes))),
-        inside=tuple(_inside(judged.answer.exchanges or (), decoders)),
-        turns=tuple(_turns(judged)),
+        inside=tuple(_inside(exchanges, decoders)) if (exchanges := judged.answer.exchanges) else (),
+        turns=_turns(judged),
     )
 
 
-def _turns(judged: JudgedAnswer) -> Iterator[AnsweredTurn]:
+def _turns(judged: JudgedAnswer) -> tuple[AnsweredTurn, ...]:
     transcript, verdict = judged.answer.transcript, judged.verdict
     if transcript is None or not verdict.turns:
-        yield AnsweredTurn(len(judged.calls.calls), verdict.pairs, verdict.alternative)
-        return
-    for held, own in zip(transcript.turns, verdict.turns, strict=False):
-        yield AnsweredTurn(len(held.calls), own.pairs, own.alternative)
+        return (AnsweredTurn(len(judged.calls.calls), verdict.pairs, verdict.alternative),)
+    turns = zip(transcript.turns, verdict.turns, strict=False)
+    return tuple(AnsweredTurn(len(held.calls), own.pairs, own.alternative) for held, own in turns)
 
 
 def _steps(transcript: Transcript) -> Iterator[AskedStep]:

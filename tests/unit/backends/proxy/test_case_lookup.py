@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -100,6 +101,26 @@ def test_a_request_of_a_case_that_is_over_is_still_its_own_while_its_work_may_go
         runs.find(runs.in_process, case_headers(token))
     with pytest.raises(KeyError):
         runs.find(token, {})
+
+
+def test_of_thousands_of_cases_that_are_over_those_still_at_work_are_known_and_the_others_are_not_kept(
+    between: Between,
+) -> None:
+    runs = AppRuns()
+    over = between.run("over")
+    token = runs.add(lambda: over, runs.in_process)
+    work = runs.mark(token)
+    runs.remove(token)
+    held = number_held(runs)
+    for _ in range(1_000):
+        runs.remove(runs.add(lambda: over, runs.in_process))
+    assert number_held(runs) - held < 200
+    assert runs.find(work.token, {}) is over
+
+
+def number_held(runs: AppRuns) -> int:
+    """The number of objects that are held by name."""
+    return sum(len(each) for each in gc.get_referents(runs) if isinstance(each, dict))
 
 
 def test_a_case_that_is_over_in_another_process_is_known_until_the_end(between: Between) -> None:
