@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.matching.bfcl.exams import ruled
+from pytest_fcall.matching.bfcl.checker import check_answer
+from pytest_fcall.matching.bfcl.official_case import OfficialCase
+from tests.unit.matching.bfcl.exams import function, ruled
 
 NAN = float("nan")
 SIMPLE, NESTED = "type_error:simple", "type_error:nested"
@@ -53,6 +55,7 @@ STRINGS: dict[str, tuple[Any, Any, Any, str | None]] = {
     "after null strings are compared as they are": ("string", [None, "a"], "A", OTHERS),
     "null before strings is right": ("string", [None, "a"], None, None),
     "a number is no string": ("string", ["5"], 5, SIMPLE),
+    "a number among the alternatives is passed over": ("string", ["a", 5], "b", STRING),
     "half a surrogate pair is a string": ("string", ["a"], "\ud800", STRING),
     "`any` is a string": ("any", ["a b"], "A-B", None),
     "or whatever comes first": ("any", [5], 5, None),
@@ -91,6 +94,7 @@ LISTS: dict[str, tuple[Any, Any, Any, str | None]] = {
     "a number beside lists breaks it": ("array[string]", [["a"], 5], ["a"], "case_error:TypeError"),
     "an object beside lists breaks it": ("array[string]", [["a"], {"b": 1}], ["a"], "case_error:KeyError"),
     "an item that cannot be written breaks it": ("array[string]", [["a"], [1]], [10**5000], "case_error:ValueError"),
+    "even one that is right": ("array[string]", [["a"], [10**5000]], [10**5000], "case_error:ValueError"),
 }
 
 OBJECTS: dict[str, tuple[Any, Any, Any, str | None]] = {
@@ -104,6 +108,8 @@ OBJECTS: dict[str, tuple[Any, Any, Any, str | None]] = {
     "keys are compared as they are": ("dict", [{"a": [1]}], {"A": 1}, KEY),
     "a key too few is wrong": ("dict", [{"a": [1], "b": [2]}], {"a": 1}, KEY),
     "unless it may be left out": ("dict", [{"a": [1], "b": [2, ""]}], {"a": 1}, None),
+    "of wrong values and keys the first is told": ("dict", [{"a": [1]}], {"a": 5, "b": 1}, VALUE),
+    "be it a key": ("dict", [{"a": [1]}], {"b": 1, "a": 5}, KEY),
     "a missing key is told before a wrong value": ("dict", [{"a": [1], "b": [2]}], {"a": 5}, KEY),
     "the last alternative is told": ("dict", [{"a": [1]}, {"b": [1]}], {"a": 5}, KEY),
     "any alternative will do": ("dict", [{"a": [1]}, {"b": [1]}], {"b": 1}, None),
@@ -117,6 +123,7 @@ OBJECTS: dict[str, tuple[Any, Any, Any, str | None]] = {
     "their order counts": ("array[dict]", [[{"a": [1]}, {"a": [2]}]], [{"a": 2}, {"a": 1}], VALUE),
     "their number counts": ("array[dict]", [[{"a": [1]}]], [], COUNT),
     "the last alternative is told, the mark included": ("array[dict]", [[{"a": [1]}], ""], [{"a": 2}], COUNT),
+    "any alternative will do for a list, too": ("array[dict]", [[{"a": [1]}], [{"a": [2]}]], [{"a": 1}], None),
     "no objects are the mark": ("array[dict]", [[{"a": [1]}], ""], [], None),
     "what is no object has the wrong type": ("array[dict]", [[{"a": [1]}]], [5], NESTED),
     "without alternatives no objects are right": ("array[dict]", [], [{}], SIMPLE),
@@ -144,3 +151,8 @@ def test_an_argument_is_judged_as_the_official_checker_does(
     word: Any, alternatives: Any, value: Any, error: str | None
 ) -> None:
     assert ruled(word, alternatives, value) == error
+
+
+def test_of_keys_that_are_missing_the_first_is_told() -> None:
+    exam = OfficialCase("simple", [function(x="dict")], [{"f": {"x": [{"a": [1], "b": [2]}]}}])
+    assert check_answer(exam, [{"f": {"x": {}}}]).errors == ("the key 'a' is missing",)
