@@ -14,6 +14,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 SERVER = Path(__file__).parents[2] / "examples/smollm2_server.py"
+PATIENCE = 900
+"""Seconds for an answer, the first of which takes an import of torch, a conversion and a load, on few cores."""
 CANCEL = {
     "type": "function",
     "function": {
@@ -40,7 +42,7 @@ def said(url: str, *messages: dict[str, Any]) -> dict[str, Any]:
     asked = {"model": "smollm2", "messages": list(messages), "tools": [CANCEL]}
     headers = {"content-type": "application/json"}
     request = Request(f"{url}/chat/completions", json.dumps(asked).encode(), headers)  # noqa: S310 - our own
-    with urlopen(request, timeout=120) as answer:  # noqa: S310
+    with urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
         choice: dict[str, Any] = json.load(answer)["choices"][0]
     return choice
 
