@@ -148,7 +148,7 @@ test-frameworks: $(READY) $(FRAMEWORK_GROUPS:%=$(FRAMEWORKS)/%/.ready) ## run th
 		FRAMEWORKS=$(abspath $(FRAMEWORKS)) $(FRAMEWORKS)/$$group/bin/python -m pytest -c tests/lowest.ini --rootdir=. --noconftest -q tests/frameworks/test_answers.py tests/frameworks/test_agents.py || exit 1; \
 	done
 
-test-frameworks-common: ## run those of the frameworks that are used most
+test-frameworks-common: $(READY) ## run those of the frameworks that are used most
 	$(MAKE) test-frameworks FRAMEWORK_GROUPS=common FRAMEWORK_TESTS="not nightly"
 
 statistics: $(READY) ## simulate models: how often a run calls an unchanged one worse, and how often it sees one that is
