@@ -7,6 +7,10 @@ READY := $(VENV)/.ready
 # pytest compiles what it rewrites; without this it would do so again in every run.
 unexport PYTHONDONTWRITEBYTECODE
 
+# An index that answers nobody for a minute or two fails no target.
+export PIP_RETRIES ?= 10
+export npm_config_fetch_retries ?= 5
+
 # What judges BFCL officially; its pins fit nobody else's, so it has an environment to itself.
 OFFICIAL := .venv-official
 
@@ -48,7 +52,7 @@ WORKFLOWS := .venv-workflows
 STORE := .venv-store
 
 # Packages of Debian, for one target after the other: apt-get gives up where another one is at work. Servers are not started.
-INSTALL := flock $(abspath Makefile) sh -c 'apt-get update -qq && RUNLEVEL=1 apt-get install -qq -y -o DPkg::Lock::Timeout=300 "$$@" >/dev/null' --
+INSTALL := flock $(abspath Makefile) sh -c 'apt-get update -qq -o Acquire::Retries=5 && RUNLEVEL=1 apt-get install -qq -y -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 "$$@" >/dev/null' --
 
 # Tests of the store without its server are a part of `make test`.
 HOSTS_TESTS := tests/hosts tests/unit/backends/store -k 'hosts or postgres'
