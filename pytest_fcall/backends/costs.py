@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 from pytest_fcall.backends.settings import PYPROJECT, project_tables
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.commands import install_command
-from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.digests import kept_by_identity
 from pytest_fcall.core.reply import Usage
 from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json, Message
@@ -84,14 +83,14 @@ def _content(request: Request) -> tuple[str, int]:
     """The text of the request, and the tokens of all else."""
     messages = [_without_images(message) for message in request.messages]
     images = sum(count for _, count in messages)
-    tools = _tools_text(IdentityKey(tuple(request.tools)))
+    tools = _tools_text(tuple(request.tools))
     text = f"[{_json_text([message for message, _ in messages])},{tools}]"
     return text, images * IMAGE_TOKENS + (INSTRUCTION_TOKENS if request.tools else 0)
 
 
-@lru_cache(maxsize=64)  # the cases of a file share their tools
-def _tools_text(tools: IdentityKey[tuple[Tool, ...]]) -> str:
-    return _json_text([[tool.name, tool.description, tool.parameters] for tool in tools.value])
+@kept_by_identity(most=64)  # the cases of a file share their tools
+def _tools_text(tools: tuple[Tool, ...]) -> str:
+    return _json_text([[tool.name, tool.description, tool.parameters] for tool in tools])
 
 
 def _json_text(value: Json) -> str:

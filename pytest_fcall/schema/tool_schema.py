@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from jsonschema_rs import Validator, ValidatorMap
 
-from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.digests import kept_by_identity
 from pytest_fcall.core.message_text import MAX_JSON_NUMBER_BITS, quoted_path, shown
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json, is_flat_object
@@ -210,12 +210,12 @@ def tool_schema(tool: Tool) -> ToolSchema:
 
     The latest schemas are kept for the life of the process.
     """
-    return _compiled(IdentityKey(tool.parameters))
+    return _compiled(tool.parameters)
 
 
-@lru_cache(maxsize=4096)
-def _compiled(parameters: IdentityKey[Mapping[str, Json]]) -> ToolSchema:
-    return _compiled_text(json.dumps(normalise(parameters.value)))
+@kept_by_identity(most=4096)
+def _compiled(parameters: Mapping[str, Json]) -> ToolSchema:
+    return _compiled_text(json.dumps(normalise(parameters)))
 
 
 @lru_cache(maxsize=1024)

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_fcall.backends.openai.chat import CHAT
@@ -17,7 +16,7 @@ from pytest_fcall.backends.provider_failures import ProviderFailure, Redactor, r
 from pytest_fcall.backends.request_json import json_default, pretty_json
 from pytest_fcall.backends.settings import ModelEntry, SettingsError
 from pytest_fcall.core.backend import CaseRefused, Model, ModelUnavailable, OfflineBody
-from pytest_fcall.core.digests import IdentityKey
+from pytest_fcall.core.digests import kept_by_identity
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json
@@ -183,16 +182,16 @@ def _body_bytes(body: Mapping[str, Json]) -> bytes:
     try:
         text = _json_text({name: value for name, value in body.items() if name != "tools"})
         if "tools" in body:
-            text = f'{text[:-1]}, "tools": {_tools_text(IdentityKey(body["tools"]))}}}'
+            text = f'{text[:-1]}, "tools": {_tools_text(body["tools"])}}}'
         return text.encode()
     except TypeError as error:
         raise ValueError(f"the request cannot be sent: {error}") from None
 
 
-@lru_cache(maxsize=256)
-def _tools_text(tools: IdentityKey[Json]) -> str:
+@kept_by_identity(most=256)
+def _tools_text(tools: Json) -> str:
     """The tools as JSON. They are most of a body, and requests share them."""
-    return _json_text(tools.value)
+    return _json_text(tools)
 
 
 def _json_text(value: Json) -> str:

@@ -6,7 +6,6 @@ import gc
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from os import urandom
@@ -165,12 +164,12 @@ class AppRuns:
         """
         with self._lock:
             if token not in self._groups:
-                return (self._active.get(token) or self._late(token)).run()
-            for named in case_tokens(headers):
-                if mark := self._active.get(named):
+                if mark := self._known(token):
                     return mark.run()
-                with suppress(KeyError):
-                    return self._late(named).run()
+                raise KeyError(token)
+            for named in case_tokens(headers):
+                if mark := self._known(named):
+                    return mark.run()
             here = token == self.in_process
             if _names_a_case(headers):
                 raise UnknownCase("this request belongs to a case of another run", in_process=here)
@@ -179,12 +178,10 @@ class AppRuns:
                 return candidates[0].run()
             raise UnknownCase(_why_unknown(len(self._active), here=here), in_process=here)
 
-    def _late(self, token: str) -> CaseMark:
-        """The mark of a run that is over. Raises KeyError where there is none, or nothing of it is at work any more."""
-        mark = self._over[token]()
-        if mark is None:
-            raise KeyError(token)
-        return mark
+    def _known(self, token: str) -> CaseMark | None:
+        """The mark of a run that is at work, or of which anything still is; None where there is none."""
+        over = self._over.get(token)
+        return self._active.get(token) or (over() if over else None)
 
     def _may_be_late(self) -> bool:
         """Whether anything that a run in this process has begun may still be at work, although the run is over."""

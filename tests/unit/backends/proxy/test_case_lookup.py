@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 import aiohttp
 import pytest
 
+from pytest_fcall.backends.proxy.app_run import AppRun
 from pytest_fcall.backends.proxy.case_lookup import (
     BASE_URL_HEADER,
     CASE_HEADER,
@@ -116,6 +117,19 @@ def test_of_thousands_of_cases_that_are_over_those_still_at_work_are_known_and_t
         runs.remove(runs.add(lambda: over, runs.in_process))
     assert number_held(runs) - held < 200
     assert runs.find(work.token, {}) is over
+
+
+def test_what_fails_in_making_a_late_run_is_not_taken_for_an_unknown_case() -> None:
+    def broken() -> AppRun:
+        raise KeyError("its origin")
+
+    runs = AppRuns()
+    token = runs.add(broken, runs.in_process)
+    work = runs.mark(token)
+    runs.remove(token)
+    for named, headers in ((work.token, {}), (runs.in_process, case_headers(token))):
+        with pytest.raises(KeyError, match="its origin"):
+            runs.find(named, headers)
 
 
 def number_held(runs: AppRuns) -> int:
