@@ -183,9 +183,9 @@ def _comparison_count(expected: Pattern) -> int:
         return _comparison_count(expected.operand)
     if isinstance(expected, Mapping):
         return sum(map(_comparison_count, expected.values()), 1)
-    if not is_list(expected):
-        return 1
-    return len(expected) * (len(expected) + 1) * max(map(_comparison_count, expected), default=1)
+    if is_list(expected) and expected:
+        return len(expected) * (len(expected) + 1) * max(map(_comparison_count, expected))
+    return 1
 
 
 def _without_equal_items(expected: Sequence[Pattern], got: Sequence[Json]) -> tuple[Sequence[Pattern], Sequence[Json]]:

@@ -154,6 +154,19 @@ def test_long_values_are_shortened() -> None:
     assert reason.got == "a" * 1_000_000
 
 
+def test_an_integer_of_more_than_400_bits_is_told_by_its_length() -> None:
+    for number, told in ((2**400 - 1, str(2**400 - 1)), (2**400, "an integer of about 120 digits")):
+        [reason] = judged([{"any": {"x": 1}}], [{"any": {"x": number}}]).reasons
+        assert reason.message == f"`x` is 1, expected {told}"
+
+
+def test_an_order_is_looked_for_where_few_items_may_have_changed_places_whatever_is_in_them() -> None:
+    few, many = 10, 100
+    for count, reasons in ((few, 1), (many, 2 * many)):
+        expected, got = [[], {"$not": []}] * count, [1, []] * count
+        assert len(judged([{"any": {"x": got}}], [{"any": {"x": expected}}]).reasons) == reasons
+
+
 def test_control_characters_are_shown_and_not_sent() -> None:
     (reason,) = judged([{"any": {"x": "\x1b[31m\u202e\x00"}}], [{"any": {"x": "b"}}]).reasons
     assert r"'\x1b[31m\u202e\x00'" in reason.message
