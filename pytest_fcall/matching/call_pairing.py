@@ -116,14 +116,11 @@ class _CallPairing:
         exact = _StagedPairing(self._stages(), demands, fits, required, len(self.call_indices)).pairs()
         if exact is not None:
             return exact
-        stages_in_order = self._stages_in_order() if len(set(self.stage_of)) > 1 else None
+        stages_in_order = self._stages_in_order()
         costs = [
             [
-                None
-                if found is None
-                else _mismatch_cost(found)
-                + (_OUT_OF_ORDER_COST if stages_in_order and stages_in_order[call] != stage else 0)
-                for call, found in enumerate(row)
+                None if found is None else _mismatch_cost(found) + (_OUT_OF_ORDER_COST if in_order != stage else 0)
+                for in_order, found in zip(stages_in_order, row, strict=True)
             ]
             for stage, row in zip(self.stage_of, self._mismatches, strict=True)
         ]
@@ -189,7 +186,7 @@ class _StagedPairing(NamedTuple):
                     if end not in following and (found := self._pair_run(stage, start, end)) is not None:
                         following[end] = {**so_far, **found}
             reached = following
-        return reached.get(self.call_count) if self.stages else (None if self.required else {})
+        return reached.get(self.call_count)
 
     def _ends(self, stage: Sequence[int], start: int) -> Iterator[int]:
         """The possible ends of a stage from `start` on, up to the first required call that cannot belong to it."""
