@@ -50,20 +50,26 @@ def wrong(
 
 
 @pytest.mark.parametrize(
-    ("name", "right", "other"),
+    ("name", "right", "other", "kind"),
     [
-        ("count", 2, 3),
-        ("count", Operator("le", 2), Operator("le", 1)),
-        ("tools", ["get_weather", "get_time"], ["get_weather"]),
-        ("models", ["small", "large"], ["large"]),
-        ("tokens", 60, Operator("lt", 60)),
-        ("cost", 0.5, Operator("lt", 0.1)),
+        ("count", 2, 3, "wrong_count"),
+        ("count", Operator("le", 2), Operator("le", 1), "wrong_count"),
+        ("tools", ["get_weather", "get_time"], ["get_weather"], "wrong_value"),
+        ("tools", ["get_weather", "get_time"], "get_weather", "wrong_value"),
+        ("models", ["small", "large"], ["large"], "wrong_value"),
+        ("models", ["small", "large"], "small", "wrong_value"),
+        ("tokens", 60, Operator("lt", 60), "wrong_value"),
+        ("tokens", 60, "60", "wrong_value"),
+        ("cost", 0.5, Operator("lt", 0.1), "wrong_value"),
+        ("cost", 0.5, "0.5", "wrong_value"),
     ],
 )
-def test_each_figure_is_judged(name: str, right: Pattern, other: Pattern) -> None:
+def test_each_figure_is_judged_and_even_another_type_is_a_wrong_figure(
+    name: str, right: Pattern, other: Pattern, kind: str
+) -> None:
     assert wrong(WireExpectation(**{name: right})) == []  # type: ignore[arg-type]  # a name of a pattern
     [reason] = wrong(WireExpectation(**{name: other}))  # type: ignore[arg-type]
-    assert f" wire.{name}" in reason
+    assert reason.startswith(f"{kind} wire.{name}")
 
 
 def test_calls_are_judged_by_the_tools_that_the_app_offered() -> None:

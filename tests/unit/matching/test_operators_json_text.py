@@ -92,6 +92,12 @@ def test_the_pieces_of_a_text_are_read_for_all_of_its_brackets_at_once(repeated:
     assert read.call_count <= 3 * len(text)  # outside of all quotes, and within those of each kind
 
 
+def test_a_value_in_pythons_notation_may_have_ten_thousand_characters() -> None:
+    for characters, found in ((10_000, 1), (10_001, 0)):
+        text = f"['{'a' * (characters - 4)}']"
+        assert len(json_values_in(f"Here it is: {text} That is all.")) == found
+
+
 def test_two_hundred_brackets_are_tried_and_no_more() -> None:
     assert json_values_in("{" * 199 + "[1]") == [[1]]
     assert json_values_in("{" * 200 + "[1]") == []

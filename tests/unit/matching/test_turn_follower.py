@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_fcall.core import Reply, Rules
+from pytest_fcall.core import CallResult, Reply, Rules
+from pytest_fcall.core.result_fault import ResultFault
 from pytest_fcall.matching.context import MatchContext
-from pytest_fcall.matching.turn_follower import TurnFollower
+from pytest_fcall.matching.turn_follower import RecoveryFollower, TurnFollower
 from tests.unit.matching.language import TOOLS, expectation, made
 
 PARIS: dict[str, Any] = {"get_weather": {"city": "Paris"}}
@@ -29,6 +30,16 @@ def test_a_turn_for_any_call_is_complete_with_the_first() -> None:
     turn = follower("any_call")
     assert not turn.is_complete
     turn.follow(Reply(), made([TABLES]))
+    assert turn.is_complete
+
+
+def test_an_expected_call_counts_although_its_tool_may_be_called_instead_of_one_that_failed() -> None:
+    fault = ResultFault("error", "error", ("get_weather",), other_tools=("list_tables",))
+    turn = RecoveryFollower(lambda: follower([PARIS, TABLES]), fault)
+    turn.follow(Reply(), made([PARIS]))
+    turn.record_results([CallResult(fault="error")])
+    assert [call.expected for call in turn.follow(Reply(), made([PARIS, TABLES]))] == [True, True]
+    turn.record_results([CallResult(), CallResult()])
     assert turn.is_complete
 
 
