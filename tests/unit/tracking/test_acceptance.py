@@ -25,7 +25,7 @@ from pytest_fcall.tracking.bookkeeping import measurement_path, read_measurement
 from pytest_fcall.tracking.history import History
 from pytest_fcall.tracking.measurement import Measurement
 from pytest_fcall.tracking.renaming import move_case
-from pytest_fcall.tracking.run_file import RunFile, run_id
+from pytest_fcall.tracking.run_file import RunFile, run_id, runs_folder, write_run
 from pytest_fcall.tracking.stanza import Stanza, StanzaRequest, stanza_to_json
 from tests.unit.tracking.stanzas import STANZAS
 
@@ -50,10 +50,11 @@ def test_other_cases_stay_as_they_are(path: Path) -> None:
 
 def test_what_is_accepted_again_leaves_the_file_byte_for_byte(path: Path) -> None:
     accept(path, [RIGHT, WRONG], FIRST)
-    before = path.read_bytes(), path.stat().st_mtime_ns
+    files = (path, measurement_path(path))
+    before = [(each.read_bytes(), each.stat().st_mtime_ns) for each in files]
 
     assert accept(path, [WRONG, RIGHT._replace(provenance={"engine": {"model": "m-2"}})], LATER) == []
-    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    assert [(each.read_bytes(), each.stat().st_mtime_ns) for each in files] == before
 
 
 def test_of_the_same_answer_that_was_right_more_often_there_is_nothing_to_review(path: Path) -> None:
@@ -134,6 +135,13 @@ def test_another_failure_is_known_since_now(path: Path) -> None:
     assert (read_stanzas(path)["rome"].since, read_stanzas(path)["rome"].because) == ("2026-11-21", None)
 
 
+def test_a_failure_without_a_reason_is_known_since_it_was_accepted(path: Path) -> None:
+    accept(path, [RIGHT], FIRST)
+    accept(path, [RIGHT._replace(valid=False)], LATER)
+
+    assert read_stanzas(path)["oslo"].since == "2026-11-21"
+
+
 def test_what_was_mended_is_no_longer_known_since_a_day(path: Path) -> None:
     accept(path, [WRONG], FIRST, because="no such city")
     accept(path, [Stanza("rome", True, calls=())], LATER)
@@ -205,12 +213,12 @@ def test_an_acceptance_knows_its_day(tmp_path: Path) -> None:
 class TestMeasurement:
     """The measurement beside a baseline, when verdicts are accepted."""
 
-    def run_of(self, *stanzas: Stanza, number: int = 1) -> RunFile:
+    def run_of(self, *stanzas: Stanza, number: int = 1, model: str = "local:m", commit: str = "") -> RunFile:
         results = tuple(
             Result(
                 f"a.fc.yaml::{stanza.case}",
                 stanza.case,
-                "local:m",
+                model,
                 "passed" if stanza.valid else "failed",
                 file="a.fc.yaml",
                 stanza=json.dumps(stanza_to_json(stanza)),
@@ -218,7 +226,8 @@ class TestMeasurement:
             )
             for stanza in stanzas
         )
-        return RunFile(run_id(float(number)), "", results_to_json(Results(results)))
+        provenance = {"commit": commit}
+        return RunFile(run_id(float(number)), "", results_to_json(Results(results)), provenance=provenance)
 
     @pytest.fixture
     def baseline(self, tmp_path: Path) -> Path:
@@ -238,6 +247,21 @@ class TestMeasurement:
 
         assert {case: each.rate for case, each in first.items()} == {"oslo": (1, 1), "rome": (0, 1)}
         assert {case: each.rate for case, each in then.items()} == {"oslo": (3, 4), "rome": (0, 1)}
+
+    @pytest.mark.parametrize(
+        ("model", "rate"), [("local:m", (1, 2)), ("python:shop:ask", (1, 1)), ("http:shop", (1, 1))]
+    )
+    def test_answers_of_an_app_count_only_where_its_code_was_the_same(
+        self, tmp_path: Path, model: str, rate: tuple[int, int]
+    ) -> None:
+        baseline = baseline_path(tmp_path / "a.fc.yaml", Model.by_id(model))
+        accept(baseline, [RIGHT], FIRST)
+        first = self.run_of(RIGHT._replace(valid=False), model=model, commit="0a1b")
+        write_run(runs_folder(tmp_path) / f"{first.id}.json", first)
+
+        then = self.add(tmp_path, baseline, self.run_of(RIGHT, number=2, model=model, commit="2c3d"), "oslo")
+
+        assert then["oslo"].rate == rate
 
     def test_the_same_run_leaves_the_file_byte_for_byte(self, tmp_path: Path, baseline: Path) -> None:
         run = self.run_of(RIGHT, WRONG)

@@ -205,6 +205,12 @@ def of(operator: Operator, path: str) -> Rules:
         ),
         (case_of(ExpectedCall("weather", None)), RIGHT, WRONG, []),
         (case_of(ExpectedCall("weather", {"city": "Oslo"}, open=True)), RIGHT, OTHERWISE, []),
+        (
+            case_of(ExpectedCall("weather", {"city": "Oslo"}, open=True), rules=Rules(strings="relaxed")),
+            RIGHT,
+            [call(city="OSLO", unit="celsius")],
+            ["calls[0].args.city: 'Oslo' → 'OSLO'"],
+        ),
         (case_of(expected(), expected("time")), [call(), call("time")], [call("time"), call()], []),
         (
             case_of(expected(), expected("time")),
@@ -324,6 +330,19 @@ def test_drift_is_told_of_each_turn_of_a_conversation() -> None:
     (now, verdict), (then, before) = held(OTHERWISE), held(RIGHT)
     found = compare(now, verdict, then, case, lambda _: before)
     assert (found.outcome, found.drift) == (Outcome.DRIFTED, ("calls[1].args.unit: 'celsius' is new",))
+
+
+def test_an_answer_that_was_accepted_before_its_case_became_a_conversation_does_not_drift() -> None:
+    case = replace(CASE, turns=CASE.turns * 2)
+    verdict, before = (Verdict(True, turns=(judged(CASE, RIGHT),) * 2) for _ in range(2))
+    now = Stanza("oslo", True, calls=(*RIGHT, *OTHERWISE), steps=((1,), (1,)))
+    found = compare(now, verdict, stanza_of(CASE, RIGHT), case, lambda _: before)
+    assert (found.outcome, found.drift) == (Outcome.OK, ())
+
+
+def test_an_answer_that_was_right_although_its_calls_could_not_be_read_does_not_drift() -> None:
+    found = compared(CASE, Stanza("oslo", valid=True), RIGHT)
+    assert (found.outcome, found.drift) == (Outcome.OK, ())
 
 
 def test_nothing_measured_and_nothing_accepted_of_a_case_that_was_never_right_is_a_new_failure() -> None:

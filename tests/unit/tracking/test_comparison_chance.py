@@ -116,6 +116,18 @@ def test_a_right_answer_among_wrong_ones_ends_the_doubt_unless_they_are_unlikely
     assert after(known(RIGHT, measured(20, 20)), 1, ROME, test=replace(LIVE, level=0.001)).is_open
 
 
+@pytest.mark.parametrize(("chance", "is_open"), [(0.01, True), (0.0101, False)])
+def test_a_right_answer_among_wrong_ones_leaves_a_doubt_up_to_a_chance_of_one_in_a_hundred(
+    chance: float, is_open: bool
+) -> None:
+    class Told(CaseRates):
+        def chance(self, before: Rate, now: Rate) -> float:
+            return chance if now.asked == 2 else 0.001
+
+    found = after(known(RIGHT, measured(1, 1)), 1, ROME, test=replace(LIVE, rates=Told([])))
+    assert (found.outcome, found.is_open) == (Outcome.FLAKY, is_open)
+
+
 def test_answers_of_the_runs_that_this_one_continues_count_with_those_of_now() -> None:
     before = known(RIGHT, measured(1, 1), since=Rate(0, 3))
     found = after(before, 0, ROME)

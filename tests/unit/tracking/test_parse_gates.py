@@ -98,6 +98,15 @@ def test_what_is_no_gate_is_pointed_at(text: str, column: int, message: str) -> 
     assert str(raised.value).splitlines()[1:] == [f"  {text}", f"  {' ' * column}^"]
 
 
+@pytest.mark.parametrize(
+    ("scores", "told"), [(["api_f1"], "p95, max, and the scores in the summary"), ([], "p95, max")]
+)
+def test_of_figures_the_scores_are_told_where_there_are_any(scores: list[str], told: str) -> None:
+    with pytest.raises(GateError) as raised:
+        parse_gates("beauty>=1", lambda: scores)
+    assert raised.value.message.endswith(told)
+
+
 @given(st.text() | st.text("acury[]<>=0.9$%sm and"))
 def test_any_text_is_read_or_told_to_be_wrong(text: str) -> None:
     column = 0

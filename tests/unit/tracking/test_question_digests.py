@@ -6,6 +6,10 @@ import pytest
 
 from pytest_fcall.core import Case, Json, Location, Message, Request, Rules, Tool, Turn
 from pytest_fcall.tracking.question_digests import (
+    PROMPT,
+    PROMPT_CHANGED,
+    SYSTEM,
+    SYSTEM_CHANGED,
     expectation_digest,
     prompt_text,
     provenance_changes,
@@ -36,6 +40,14 @@ ASKED = Request(({"role": "system", "content": "Be brief."}, {"role": "user", "c
 )
 def test_what_changed_in_the_question_is_named(now: Request, told: list[str]) -> None:
     assert question_changes(question_digests(ASKED), question_digests(now)) == told
+
+
+def test_changes_of_prompts_are_known_by_what_is_told_of_them() -> None:
+    others = dict.fromkeys((SYSTEM, PROMPT), "00000000")
+    assert question_changes(question_digests(ASKED), question_digests(ASKED) | others) == [
+        SYSTEM_CHANGED,
+        PROMPT_CHANGED,
+    ]
 
 
 def test_the_text_of_a_question_has_its_messages_in_lines_and_no_system_prompt() -> None:

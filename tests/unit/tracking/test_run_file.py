@@ -114,6 +114,15 @@ def test_a_file_that_is_not_there_is_told_too(tmp_path: Path) -> None:
         read_run(tmp_path / "none.json")
 
 
+def test_a_run_that_says_nothing_of_what_made_it_has_an_empty_provenance(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    write_run(path, RUN)
+    path.write_text(
+        json.dumps({name: value for name, value in json.loads(path.read_text()).items() if name != "provenance"})
+    )
+    assert read_run(path) == replace(RUN, provenance={})
+
+
 def test_fields_of_a_later_version_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "one.json"
     write_run(path, RUN)

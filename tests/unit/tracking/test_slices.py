@@ -30,6 +30,11 @@ def test_p_values_are_adjusted_for_the_number_of_slices() -> None:
     assert (two.worse, two.p_value) == ((), 2 / 32)
 
 
+def test_a_slice_whose_p_value_is_the_level_got_worse() -> None:
+    lost = Slice("lost", (LOST,) * 5)
+    assert [each for each, _ in SliceTests(1 / 32, (lost,)).worse] == [lost]
+
+
 def test_a_slice_that_lacks_replies_is_not_called_worse_and_hides_no_other() -> None:
     lost = (LOST,) * 9
     tests = SliceTests(0.05, (Slice("whole", lost), Slice("part", lost, missing=1)))

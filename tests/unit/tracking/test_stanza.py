@@ -85,6 +85,12 @@ def test_a_case_that_was_asked_once_has_a_rate_of_all_or_nothing() -> None:
     assert Stanza("a", valid=False, samples=(2, 5)).rate == (2, 5)
 
 
+def test_no_case_was_asked_more_often_than_numbers_are_read() -> None:
+    assert parse_stanza(json.dumps({"case": "oslo", "valid": True, "samples": [1, 10**12]})).rate == (1, 10**12)
+    with pytest.raises(ValueError, match=r"`samples` must be"):
+        parse_stanza(json.dumps({"case": "oslo", "valid": True, "samples": [1, 10**12 + 1]}))
+
+
 def test_a_forbidden_call_is_told_from_other_reasons() -> None:
     wrong = Stanza("a", valid=False, reasons=(("wrong_value", "calls[0].args.city"),))
     assert not wrong.has_forbidden_call

@@ -56,6 +56,12 @@ def test_a_name_that_is_no_revision_is_refused_and_nothing_is_written(
     assert not list(tmp_path.rglob("x"))
 
 
+def test_a_project_that_is_not_in_the_revision_is_told_by_its_name(project: Path, tmp_path: Path) -> None:
+    (project.parent / "newer").mkdir()
+    with pytest.raises(ValueError, match="the folder newer does not exist at 'HEAD'"):
+        write_revision("HEAD", project.parent / "newer", tmp_path / "tree")
+
+
 def test_without_git_that_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="unknown git revision"):
         write_revision("HEAD", tmp_path, tmp_path / "tree")
