@@ -75,7 +75,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A complete exam question: messages, tools, expectations and settings."""
+    """A case without faults: messages, tools, expectations and settings."""
 
     id: str
     location: Location

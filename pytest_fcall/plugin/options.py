@@ -73,7 +73,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def _add_setting_of_option(parser: pytest.Parser, name: str) -> None:
-    parser.addini(f"fc_{name}", f"what --fc-{name.replace('_', '-')} is where the command line does not say")
+    parser.addini(f"fc_{name}", f"the default of --fc-{name.replace('_', '-')}")
 
 
 def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
@@ -82,7 +82,7 @@ def _add_models(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         action="append",
         default=[],
         metavar="KIND:NAME",
-        help="the model that sits the exam, such as openai:gpt-5.2 or python:shop.agent:answer; repeat it to compare",
+        help="the model to test, such as openai:gpt-5.2 or python:shop.agent:answer; repeat it to compare",
     )
     group.addoption(
         "--fc-judge", metavar="KIND:NAME", help="the model that judges where a case says $judge, such as openai:gpt-5.2"
@@ -385,14 +385,14 @@ def _add_suites(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
         action="append",
         default=[],
         metavar="API=NAMES",
-        help="the arguments that distinguish APIs of APIBench, such as pipeline=model; goes before the configuration",
+        help="the arguments that distinguish APIs of APIBench, such as pipeline=model; overrides the configuration",
     )
     group.addoption(
         "--fc-toolbench-documents",
         action="append",
         default=[],
         metavar="TASK=APIS,EXAMPLES",
-        help="how many documents prompts of ToolBench have, such as home_search=10,3; goes before the configuration",
+        help="how many documents prompts of ToolBench have, such as home_search=10,3; overrides the configuration",
     )
     parser.addini(
         "fc_toolbench_documents",

@@ -1,4 +1,4 @@
-"""`--fc-model`: which model sits the exam."""
+"""`--fc-model`: the model to test."""
 
 from __future__ import annotations
 

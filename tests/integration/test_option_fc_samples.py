@@ -40,7 +40,7 @@ def test_all_answers_must_be_right_unless_a_rule_says_otherwise(mind: Mind) -> N
     result.stdout.fnmatch_lines(
         [
             "wrong_value: `city` is 'Rome', expected 'Oslo'",
-            "  4 of 5 answers are right (all)",
+            "  4 of 5 answers are right; all must be",
             "5 answers to 1 case: pass@1 80.0 %, pass@5 100.0 %, pass^5 0.0 %",
             "1 flaky:",
             "  cases/a.fc.yaml:?? one 4/5 80.0 % [[]38, 96]",
@@ -56,6 +56,20 @@ def test_a_rule_for_the_run_says_how_many_must_be_right(mind: Mind, option: str,
     mind.cases("one")
     mind.says_in_turn("one", WRONG, RIGHT, RIGHT, RIGHT, RIGHT)
     assert (mind.run(f"--fc-samples={option}").ret == 0) is passes
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("all", "1 of 3 answers is right; all must be"),
+        ("rate>=0.5", "1 of 3 answers is right (rate>=0.5)"),
+        ("any", "0 of 3 answers are right; one must be"),
+    ],
+)
+def test_a_failure_says_how_many_are_right_and_how_many_must_be(mind: Mind, rule: str, said: str) -> None:
+    mind.cases("one")
+    mind.says_in_turn("one", WRONG, WRONG, WRONG if rule == "any" else RIGHT)
+    mind.run(f"--fc-samples=3 {rule}").stdout.fnmatch_lines([f"  {said}"])
 
 
 def test_a_case_says_for_itself_how_often_and_by_what_rule(mind: Mind) -> None:

@@ -171,7 +171,7 @@ def _file() -> Schema:
                 "Regular expressions of what differs each time in requests; recordings are found without it.",
                 string(r"Such as `\d{4}-\d\d-\d\d`."),
             ),
-            "cases": array("The exam questions.", ref("case")),
+            "cases": array("The cases of the file.", ref("case")),
             "suite": one_or_many("A public benchmark, whose cases run here.", string("Such as `bfcl:live,multiple`.")),
             "path": string("The path of the suite's data, relative to this file."),
             "pick": by_type(
@@ -189,7 +189,7 @@ def _file() -> Schema:
 def _case() -> Schema:
     pick = one_or_many("Tool names, or globs.", string("A tool name, or a glob such as `get_*`."))
     case = obj(
-        "One exam question.",
+        "A case: a question, and the answer that is right.",
         {
             "id": string("The name of the case, unique in its file.", _ID),
             **_MESSAGES,

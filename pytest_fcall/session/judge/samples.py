@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_fcall.core.case import Case, Samples
 from pytest_fcall.core.reply import Calls, Reply, Usage, total_usage
@@ -100,6 +100,10 @@ class CaseAnswers:
         return sum([each.asked for each in self.answers])
 
 
+_WANTED: Final = {"all": "; all must be", "any": "; one must be"}
+"""Rules that a reader would not take for one."""
+
+
 class SampleResult(NamedTuple):
     """All answers to a case, and whether the case passes with them."""
 
@@ -119,7 +123,8 @@ class SampleResult(NamedTuple):
     def lines(self) -> list[str]:
         """A line beside the failure of one of several answers."""
         right, asked = self.rate
-        return [f"{right} of {asked} answers {'is' if right == 1 else 'are'} right ({self.rule})"] if asked > 1 else []
+        wanted = _WANTED.get(self.rule, f" ({self.rule})")
+        return [f"{right} of {asked} answers {'is' if right == 1 else 'are'} right{wanted}"] if asked > 1 else []
 
     @property
     def shown(self) -> JudgedAnswer:
