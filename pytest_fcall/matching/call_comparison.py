@@ -86,7 +86,7 @@ class CallComparison:
             if expected.arguments is not None:
                 context = self._contexts[index]
                 by_case = _compare_arguments(expected.arguments, call, context, free=expected.open)
-                found = [*by_schema, *_without_repetition(by_case, by_schema)] if by_schema else by_case
+                found = [*by_schema, *_without_repetition(by_case, by_schema)]
             self._by_case[key] = expected, found
         return self._by_case[key][1]
 

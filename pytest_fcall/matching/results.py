@@ -14,7 +14,7 @@ from pytest_fcall.core.values import Json, path_text
 from pytest_fcall.core.verdict import Reason
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.place import Mismatch, ValuePath
-from pytest_fcall.matching.values import compare_outside_calls, judge_value
+from pytest_fcall.matching.values import compare_attributes, judge_value
 from pytest_fcall.matching.wording import value_text
 
 _STATE = "state"
@@ -73,7 +73,7 @@ def judge_state(expected: Mapping[str, Pattern], state: CallResult, context: Mat
     """
     if state.error is not None:
         return (Reason("wrong_state", _STATE, f"The state cannot be read: {state.error[:500]}", expected),)
-    found = compare_outside_calls(expected, state.value, (_STATE,), context, open_keys=True)
+    found = compare_attributes(expected, state.value, (_STATE,), context)
     return tuple(
         Reason(
             "wrong_state",

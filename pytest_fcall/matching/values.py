@@ -41,21 +41,32 @@ def compare(expected: Pattern, got: Json, place: Place) -> list[Mismatch]:
     return compare_list(expected, got, place)
 
 
-def compare_outside_calls(
-    expected: Pattern, got: Json, path: ValuePath, context: MatchContext, *, open_keys: bool = False
-) -> list[Mismatch]:
-    """Compare a value outside of calls, such as an answer or a result. Never raises.
+def compare_outside_calls(expected: Pattern, got: Json, path: ValuePath, context: MatchContext) -> list[Mismatch]:
+    """Compare a value outside of calls, such as an answer or a result. Schemas and `match:` rules do not apply.
 
-    Schemas and `match:` rules do not apply. With `open_keys` the object itself may have keys that are not expected.
+    Never raises.
     """
-    rules = context.rules_outside_calls
-    place = Place(CallContext("", None, rules, context.comparators, compare), path, rules.strings)
+    place = _place_outside_calls(path, context)
     try:
-        if open_keys and isinstance(expected, Mapping) and isinstance(got, Mapping):
-            return compare_named(expected, got, place)
         return compare(expected, got, place)
     except RecursionError:
         return place.undecided(None, None, TOO_DEEP)
+
+
+def compare_attributes(
+    expected: Mapping[str, Pattern], got: Json, path: ValuePath, context: MatchContext
+) -> list[Mismatch]:
+    """Compare an object outside of calls, which may have more keys than are expected. Never raises."""
+    place = _place_outside_calls(path, context)
+    try:
+        return compare_named(expected, got, place) if isinstance(got, Mapping) else compare(expected, got, place)
+    except RecursionError:
+        return place.undecided(None, None, TOO_DEEP)
+
+
+def _place_outside_calls(path: ValuePath, context: MatchContext) -> Place:
+    rules = context.rules_outside_calls
+    return Place(CallContext("", None, rules, context.comparators, compare), path, rules.strings)
 
 
 def judge_value(
