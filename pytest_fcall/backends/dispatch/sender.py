@@ -131,7 +131,7 @@ class Sender:
         queue.outage.failed(error, now)
         if error.throttled:
             queue.concurrency.throttled(sent, now, queue.running)
-        retry_after = error.retry_after if error.retry_after and error.retry_after > 0 else 0.0  # not NaN
+        retry_after = max(0.0, error.retry_after or 0.0)  # NaN is not larger
         if retry_after > (limit := self._limits.retry_seconds):
             text = f"{error} (Retry-After is {retry_after:.0f} s, more than the limit of {limit:g} s)"
             queue.stop(lambda: ModelUnavailable(text))

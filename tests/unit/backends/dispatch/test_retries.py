@@ -204,6 +204,17 @@ def test_a_server_that_takes_few_at_a_time_is_sent_few_and_answers_all(start: St
     assert backend.complaints < 250
 
 
+@pytest.mark.parametrize(("error", "most"), [(broken(), 2), (busy(), 1)])
+def test_only_a_server_that_turns_requests_away_is_sent_fewer_at_a_time(
+    start: Start, error: Unanswered, most: int
+) -> None:
+    run = start(DispatchLimits(concurrency=2))
+    run.ask([job("x", scripted(run, error))])
+    backend = scripted(run)
+    run.ask(jobs(2, backend))
+    assert backend.most == most
+
+
 def test_being_turned_away_while_others_are_taken_uses_up_no_retries(start: Start) -> None:
     run = start(DispatchLimits(concurrency=2, retries=1))
 
@@ -290,6 +301,15 @@ def test_who_was_there_before_and_does_not_come_back_is_asked_no_more(start: Sta
     results = run.ask(jobs(1_000, backend))
     assert {type(error) for error in results} == {ModelUnavailable}
     assert len({*backend.asked}) <= 1 + 8 + 1
+
+
+def test_who_does_not_come_back_within_seconds_is_given_up_although_retries_are_left(start: Start) -> None:
+    run = start(DispatchLimits(concurrency=1, retries=9))
+    backend = scripted(run)
+    run.ask([job("good", backend)])
+    backend.script.extend([gone()] * 99)
+    [error] = run.ask([job("late", backend)])
+    assert (type(error), str(error)) == (ModelUnavailable, "nobody is there (6 attempts)")
 
 
 def test_a_server_that_says_anything_is_there(start: Start) -> None:
