@@ -39,7 +39,7 @@ def compare_named(expected: Mapping[str, Pattern], got: Mapping[str, Json], plac
             mismatches = child.compare(pattern, got[key])
         else:
             mismatches = [Mismatch("missing_argument", child.path, partial(_missing_text, child, pattern), pattern)]
-        if mismatches and not (_counts_as_omitted(key, got, place) and _may_be_omitted(key, pattern, place, child)):
+        if not (_counts_as_omitted(key, got, place) and _may_be_omitted(key, pattern, place, child)):
             found.extend(mismatches)
     return found
 
@@ -47,7 +47,7 @@ def compare_named(expected: Mapping[str, Pattern], got: Mapping[str, Json], plac
 def compare_unnamed(expected: Mapping[str, Pattern], got: Mapping[str, Json], place: Place) -> list[Mismatch]:
     """Report the given keys that the case does not name, unless they repeat a default of the schema."""
     found: list[Mismatch] = []
-    if len(got) == len(expected) and got.keys() == expected.keys():
+    if got.keys() == expected.keys():
         return found
     known = place.properties()
     for key, value in got.items():

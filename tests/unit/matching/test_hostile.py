@@ -118,7 +118,10 @@ def test_a_pattern_that_nests_deeply_is_judged() -> None:
     for _ in range(5_000):
         pattern = Operator("not", pattern)
     expected = Expectation(stages=((ExpectedCall("any", {"x": pattern}),),))
-    assert not judge(Reply(), Calls((Call("any", {"x": 1}),)), expected, MatchContext(TOOLS)).valid
+    verdict = judge(Reply(), Calls((Call("any", {"x": 1}),)), expected, MatchContext(TOOLS))
+    (reason,) = verdict.reasons
+    assert not verdict.valid
+    assert reason.message == "the arguments cannot be judged: the expected value is nested too deeply."
 
 
 def test_a_value_that_nests_deeply_is_judged() -> None:
