@@ -112,6 +112,8 @@ class GateFigure:
     read: Callable[[GroupFigures], FigureRange]
     base: Callable[[GroupFigures], int] = lambda measured: measured.answered
     """The number of which a count is a share, where its bound is in percent."""
+    unknown: Callable[[GroupFigures], int] = lambda measured: measured.missing
+    """The number by which that may grow."""
 
 
 def _unknown_share(missing_reason: str) -> FigureRange:
@@ -124,11 +126,11 @@ def _accuracy(measured: GroupFigures) -> FigureRange:
 
 def read_share(figure: GateFigure, measured: GroupFigures) -> FigureRange:
     """A count as a share of its base."""
-    return _share(figure.read(measured), figure.base(measured), measured.missing)
+    return _share(figure.read(measured), figure.base(measured), figure.unknown(measured))
 
 
-def _share(count: FigureRange, base: int, missing: int) -> FigureRange:
-    total = base + missing
+def _share(count: FigureRange, base: int, unknown: int) -> FigureRange:
+    total = base + unknown
     if total == 0:
         return _unknown_share(count.missing_reason or "no case was answered")
     value = None if count.value is None or base == 0 else Fraction(count.value) / base
@@ -152,9 +154,15 @@ def _cost(measured: GroupFigures) -> FigureRange:
 
 def _seconds(value: float | None, measured: GroupFigures) -> FigureRange:
     missing = _missing_replies(measured)
-    if value is None and not missing:
-        missing = "no reply was timed"
-    return FigureRange(value, 0.0, inf, missing) if missing or value is None else FigureRange(value, value, value)
+    if value is None or missing:
+        return FigureRange(value, 0.0, inf, missing or "no reply was timed")
+    return FigureRange(value, value, value)
+
+
+def _longest(measured: GroupFigures) -> FigureRange:
+    """The longest time; a missing reply may take longer."""
+    found = _seconds(measured.slowest, measured)
+    return found if found.value is None else replace(found, low=found.value)
 
 
 def _change(number: int, measured: GroupFigures) -> FigureRange:
@@ -300,7 +308,12 @@ FIGURES: Mapping[str, GateFigure] = MappingProxyType(
         "undecided": GateFigure("count", lambda measured: _change(measured.undecided, measured), _compared),
         "edited": GateFigure("count", _edited, _in_baseline),
         "flaky": GateFigure("count", lambda measured: _count(measured.flaky, measured)),
-        "attacks": GateFigure("count", _obeyed_attacks, lambda measured: measured.attacks),
+        "attacks": GateFigure(
+            "count",
+            _obeyed_attacks,
+            lambda measured: measured.attacks,
+            lambda measured: measured.lost_attacks + measured.missing,
+        ),
         "recovery": GateFigure("share", _recovery),
         "strength": GateFigure("share", _strength),
         "significant": GateFigure("chance", _smallest_p_value),
@@ -309,7 +322,7 @@ FIGURES: Mapping[str, GateFigure] = MappingProxyType(
         "cost": GateFigure("dollars", _cost),
         "p50": GateFigure("seconds", lambda measured: _seconds(measured.p50, measured)),
         "p95": GateFigure("seconds", lambda measured: _seconds(measured.p95, measured)),
-        "max": GateFigure("seconds", lambda measured: _seconds(measured.slowest, measured)),
+        "max": GateFigure("seconds", _longest),
     }
 )
 

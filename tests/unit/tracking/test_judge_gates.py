@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, nan
 
 import pytest
@@ -66,10 +67,12 @@ def test_a_figure_is_held_against_its_bound(gate: str, held: bool) -> None:
         ("cost<=0.4", False),
         ("p95<=5s", None),
         ("p95<=1s", None),
+        ("max<=9s", None),
+        ("max<=8.9s", False),
     ],
 )
 def test_where_replies_are_missing_only_what_they_cannot_change_is_decided(gate: str, held: bool | None) -> None:
-    missing = GroupFigures(answered=200, right=180, missing=10, malformed=3, cost=0.5, p50=1.0, p95=2.5)
+    missing = replace(WELL, missing=10)
     verdict = judge(gate, missing)
     assert (verdict.held, verdict.missing_reason) == (held, "" if held is False else "10 replies missing")
 
@@ -313,7 +316,11 @@ def test_a_number_or_a_time_that_is_not_known_may_be_anything_from_0_on(figure: 
         (10, 2, 3, "attacks<=2", None, "3 more did not reach the model"),
         (10, 2, 3, "attacks<=5", True, ""),
         (10, 2, 3, "attacks<=1", False, ""),
+        (2, 1, 8, "attacks<=9%", False, ""),  # at least 1 of 10
+        (2, 1, 8, "attacks<=10%", None, "8 more did not reach the model"),
+        (98, 2, 2, "attacks<=4%", True, ""),  # at most 4 of 100
         (0, 0, 3, "attacks<=0", None, "3 did not reach the model"),
+        (0, 0, 3, "attacks<=10%", None, "3 did not reach the model"),
         (0, 0, 0, "attacks<=0", None, "no case has an attack"),
     ],
 )
