@@ -46,26 +46,23 @@ class SliceTests:
 
     level: float
     slices: Sequence[Slice] = ()
-    p_values: Sequence[float] = field(init=False)
-    """The adjusted p-value of each slice."""
+    _p_values: Sequence[float] = field(init=False)
+    """The p-value of each slice, not adjusted."""
 
     def __post_init__(self) -> None:
-        raw = {str(place): p_value_worse(each.pairs) for place, each in enumerate(self.slices)}
-        object.__setattr__(self, "p_values", tuple(adjust_by_holm(raw).values()))
+        object.__setattr__(self, "_p_values", tuple(p_value_worse(each.pairs) for each in self.slices))
 
     @property
     def p_value(self) -> float | None:
         """The smallest adjusted p-value; None where nothing was tested."""
-        return min((p for p, each in zip(self.p_values, self.slices, strict=True) if each.pairs), default=None)
+        adjusted = _adjusted(self._p_values)
+        return min((p for p, each in zip(adjusted, self.slices, strict=True) if each.pairs), default=None)
 
     @cached_property
     def worse(self) -> tuple[tuple[Slice, float], ...]:
         """The slices that got worse whatever the missing replies are, with their p-values, smallest first."""
-        found = [
-            (each, p)
-            for each, p in zip(self.slices, self.p_values, strict=True)
-            if p <= self.level and each.pairs and not each.missing
-        ]
+        most = [1.0 if each.missing else p for each, p in zip(self.slices, self._p_values, strict=True)]
+        found = [(each, p) for each, p in zip(self.slices, _adjusted(most), strict=True) if p <= self.level]
         return tuple(sorted(found, key=lambda pair: pair[1]))
 
     @property
@@ -84,6 +81,10 @@ class SliceTests:
     def _level_of_one(self) -> float:
         """The largest p-value at which a slice fails though no other does."""
         return self.level / max(len(self.slices), 1)
+
+
+def _adjusted(p_values: Sequence[float]) -> Sequence[float]:
+    return [*adjust_by_holm(dict(enumerate(p_values))).values()]
 
 
 def visible_drop(pairs: Sequence[RatePair], level: float) -> float | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -39,6 +40,19 @@ def test_a_slice_that_lacks_replies_is_not_called_worse_and_hides_no_other() -> 
     lost = (LOST,) * 9
     tests = SliceTests(0.05, (Slice("whole", lost), Slice("part", lost, missing=1)))
     assert [each.name for each, _ in tests.worse] == ["whole"]
+
+
+def test_a_slice_is_called_worse_only_where_it_is_whatever_others_turn_out_to_be() -> None:
+    whole, part = (
+        Slice("whole", (LOST,) * 5),
+        Slice("part", (LOST,) * 9, missing=99),
+    )  # p = 1/32, and that of two is 1/16
+    assert SliceTests(0.05, (whole, part)).worse == ()
+    assert SliceTests(2 / 32, (whole, part)).worse == ((whole, 2 / 32),)
+    assert SliceTests(0.05, (whole, replace(part, missing=0))).worse == (
+        (replace(part, missing=0), 2**-8),
+        (whole, 1 / 32),
+    )
 
 
 def test_without_pairs_nothing_is_tested() -> None:
