@@ -128,7 +128,7 @@ def compare_verdict(
     if now.stanza.valid:
         return _compare_right_answer(now, known, before, case)
     evidence = known.evidence()
-    rate = evidence.before if evidence else _rate_before(baseline, before)
+    rate = evidence.before if evidence else _rate_before(baseline)
     if now.stanza.has_forbidden_call:
         return Comparison(Outcome.REGRESSED if before and before.valid else Outcome.NEW, baseline, before=rate)
     answers = now.stanza.rate
@@ -170,11 +170,9 @@ def _is_edited(now: Stanza, known: EarlierFacts, before: _JudgedAgain | None, ca
     return before.valid and not now.valid and _asks_for_more(now, baseline, case)
 
 
-def _rate_before(baseline: Stanza | None, before: _JudgedAgain | None) -> Rate:
-    """The rate of a case of which only the accepted answer is known."""
-    if baseline is None or before is None:
-        return Rate(0, 1)
-    return baseline.rate if baseline.valid is before.valid else Rate(int(before.valid), 1)
+def _rate_before(baseline: Stanza | None) -> Rate:
+    """The rate of a case of which at most the accepted answer is known."""
+    return baseline.rate if baseline else Rate(0, 1)
 
 
 def _compare_failures(
@@ -237,7 +235,7 @@ def _compare_right_answer(
     now: CaseJudgement, known: EarlierFacts, before: _JudgedAgain | None, case: Case
 ) -> Comparison:
     baseline, answers = known.baseline, now.stanza.rate
-    rate = known.measured.rate if known.measured else _rate_before(baseline, before)
+    rate = known.measured.rate if known.measured else _rate_before(baseline)
     if baseline is None or before is None:
         return Comparison(Outcome.NEW if rate.right else Outcome.FIXED, before=rate, now=answers)
     if not before.valid:

@@ -55,7 +55,7 @@ def weigh_by_steadiness(pair: RatePair) -> int:
 
 def p_value_worse(pairs: Iterable[RatePair], weight: Callable[[RatePair], int] = weigh_alike) -> float:
     """The probability that chance alone removes right answers of at least this weight; small if cases got worse."""
-    return _tails(pairs, weight)[0]
+    return min(1.0, _tails(pairs, weight)[0])
 
 
 def p_value_different(pairs: Iterable[RatePair]) -> float:
@@ -96,7 +96,7 @@ def _tails(pairs: Iterable[RatePair], weight: Callable[[RatePair], int]) -> tupl
         first += each * low
         observed += each * pair.now.right
     now = observed - first
-    return min(fsum(chances[: max(now + 1, 0)]), 1.0), min(fsum(chances[max(now, 0) :]), 1.0)
+    return fsum(chances[: max(now + 1, 0)]), fsum(chances[max(now, 0) :])
 
 
 @lru_cache(maxsize=4096)

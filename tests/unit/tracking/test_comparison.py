@@ -108,6 +108,14 @@ def test_another_text_is_another_answer() -> None:
     assert found.outcome is Outcome.REGRESSED
 
 
+def test_a_text_that_nothing_was_expected_of_when_a_failure_was_accepted_is_a_failure_of_its_own() -> None:
+    case = case_of(expected(city="Oslo"), answer="rain")
+    now = Stanza("oslo", False, (("wrong_answer", "answer"),), tuple(RIGHT), answer="sun")
+    found = compare(now, judged(case, RIGHT, "sun"), stanza_of(CASE, WRONG), case, lambda _: judged(CASE, WRONG))
+
+    assert found.outcome is Outcome.NEW
+
+
 def test_a_text_that_nothing_was_expected_of_when_it_was_accepted_is_no_regression() -> None:
     case = case_of(expected(city="Oslo"), answer="rain")
     now = Stanza("oslo", False, (("wrong_answer", "answer"),), tuple(RIGHT), answer="sun")
@@ -363,6 +371,12 @@ def test_a_tool_that_was_renamed_is_no_change_of_the_model() -> None:
         now = stanza_of(case, right)._replace(digests=digests)
         found = compare(now, judged(case, right), then, case, lambda each: judged(case, each.calls or ()))
         assert found.outcome is outcome
+
+
+def test_a_tool_that_was_renamed_changes_nothing_in_a_reply_that_could_not_be_read() -> None:
+    then = Stanza("oslo", valid=False, reasons=(("malformed", "reply"),), digests={"tool:weather": "1234"})
+    now = then._replace(digests={"tool:get_weather": "1234"})
+    assert compare(now, judged(CASE, WRONG), then, CASE, judged_again).outcome is Outcome.KNOWN_FAILURE
 
 
 def test_answers_are_of_their_own_run_and_asked_once_where_nothing_else_is_said() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -116,16 +116,46 @@ def test_a_right_answer_among_wrong_ones_ends_the_doubt_unless_they_are_unlikely
     assert after(known(RIGHT, measured(20, 20)), 1, ROME, test=replace(LIVE, level=0.001)).is_open
 
 
+class Told(CaseRates):
+    """Chances as they are told, by the number of answers of now."""
+
+    def __init__(self, chances: Mapping[int, float]) -> None:
+        super().__init__([])
+        self.told = chances
+
+    def chance(self, before: Rate, now: Rate) -> float:
+        return self.told[now.asked]
+
+
 @pytest.mark.parametrize(("chance", "is_open"), [(0.01, True), (0.0101, False)])
 def test_a_right_answer_among_wrong_ones_leaves_a_doubt_up_to_a_chance_of_one_in_a_hundred(
     chance: float, is_open: bool
 ) -> None:
-    class Told(CaseRates):
-        def chance(self, before: Rate, now: Rate) -> float:
-            return chance if now.asked == 2 else 0.001
-
-    found = after(known(RIGHT, measured(1, 1)), 1, ROME, test=replace(LIVE, rates=Told([])))
+    found = after(known(RIGHT, measured(1, 1)), 1, ROME, test=replace(LIVE, rates=Told({2: chance, 13: 0.001})))
     assert (found.outcome, found.is_open) == (Outcome.FLAKY, is_open)
+
+
+@pytest.mark.parametrize(
+    ("chances", "most", "outcome", "is_open"),
+    [
+        ({2: 0.005}, 13, Outcome.REGRESSED, False),
+        ({2: 0.006, 13: 0.005}, 13, Outcome.FLAKY, True),
+        ({2: 0.006, 13: 0.006}, 13, Outcome.FLAKY, False),
+        ({2: 0.006, 3: 0.005}, 3, Outcome.FLAKY, True),
+        ({2: 0.006}, 2, Outcome.FLAKY, False),
+    ],
+)
+def test_a_chance_that_is_the_level_shows_a_regression_and_more_are_asked_for_where_they_may_come_to_it(
+    chances: dict[int, float], most: int, outcome: Outcome, is_open: bool
+) -> None:
+    found = after(known(RIGHT, measured(1, 1)), 1, ROME, test=replace(LIVE, rates=Told(chances), most=most))
+    assert (found.outcome, found.is_open) == (outcome, is_open)
+
+
+@pytest.mark.parametrize(("most", "is_open"), [(3, True), (2, False)])
+def test_a_case_that_was_always_right_stays_in_doubt_as_long_as_one_more_may_be_asked(most: int, is_open: bool) -> None:
+    found = after(known(RIGHT, measured(1, 1)), 0, ROME, ROME, test=replace(LIVE, most=most))
+    assert (found.outcome, found.is_open) == (Outcome.UNDECIDED, is_open)
 
 
 def test_answers_of_the_runs_that_this_one_continues_count_with_those_of_now() -> None:
@@ -216,6 +246,11 @@ class TestWithoutAnAcceptedAnswer:
         found = after(known(None, measured(0, 1, ROME)), 0, DELETED)
         assert (found.outcome, found.is_open) == (Outcome.NEW, True)
 
+    @pytest.mark.parametrize(("most", "is_open"), [(2, True), (1, False)])
+    def test_no_more_are_asked_for_than_may_be(self, most: int, is_open: bool) -> None:
+        found = after(known(None, measured(0, 1, ROME)), 0, DELETED, test=replace(LIVE, most=most))
+        assert (found.outcome, found.is_open) == (Outcome.NEW, is_open)
+
     def test_after_ten_wrong_answers_no_more_are_asked_for(self) -> None:
         assert not after(known(None, measured(0, 9, ROME)), 0, DELETED).is_open
 
@@ -258,7 +293,7 @@ class TestAnotherQuestion:
 
 def test_a_forbidden_call_is_new_or_regressed_whatever_was_measured() -> None:
     forbidden = stanza_of(CASE, ROME)._replace(reasons=(("forbidden_call", "calls[0]"),))
-    for then, outcome in ((RIGHT, Outcome.REGRESSED), (ROME, Outcome.NEW)):
+    for then, outcome in ((RIGHT, Outcome.REGRESSED), (ROME, Outcome.NEW), (None, Outcome.NEW)):
         before = known(then, measured(3, 6, ROME))
         found = compare(
             forbidden, judged(CASE, ROME), before, CASE, lambda stanza: judged(CASE, stanza.calls or ()), LIVE

@@ -132,6 +132,10 @@ def test_what_did_not_change_says_nothing() -> None:
     assert p_value_worse(single(3, 0)) == p_value_worse(single(3, 0, 1000)) == 1 / 8
 
 
+def test_what_is_certain_has_the_probability_1_although_it_is_a_sum_of_many() -> None:
+    assert p_value_worse([RatePair(Rate(0, 3), Rate(3, 3))] * 5) == 1  # the sum of all chances is a little more
+
+
 def test_a_rate_that_breaks_down_is_seen_in_one_case() -> None:
     assert p_value_worse([RatePair(Rate(4, 5), Rate(0, 5))]) == pytest.approx(5 / comb(10, 4))
     assert p_value_worse([RatePair(Rate(4, 5), Rate(3, 5))]) == 0.5
