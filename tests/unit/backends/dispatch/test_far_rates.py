@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
+from unittest.mock import patch
 
 import pytest
 
 from pytest_fcall.backends.dispatch.job import DispatchLimits, SystemClock
 from pytest_fcall.backends.dispatch.queues import RequestQueues
-from pytest_fcall.backends.dispatch.rate_limits import RateLimits
+from pytest_fcall.backends.dispatch.rate_limits import Admission, RateLimits
 from tests.unit.backends.dispatch.far_ledger import FarLedger
 
 _PATIENCE = 20
@@ -127,6 +128,23 @@ def test_a_time_to_wait_holds_for_all_that_ask_after_it() -> None:
         line.rates.block("openai:exam", 500)
         (admission,) = await line.rates.take_all("openai:exam", [0, 0])
         assert 400 < admission.wait <= 500
+
+    play(scene)
+
+
+def test_who_is_told_to_wait_a_second_is_not_let_through_before() -> None:
+    async def soon(model: str, tokens: Sequence[int]) -> Sequence[Admission]:
+        return [Admission(1.0, 0.0)]
+
+    async def scene(line: Line) -> None:
+        with patch.object(line.rates, "take_all", soon):
+            (task,) = line.enter("openai:exam", 1)
+            await asyncio.sleep(0)
+            asked = line.queues.of("openai:exam").asked
+            assert asked is not None
+            await asked
+        assert not task.done()
+        assert line.queues.running == 0
 
     play(scene)
 
