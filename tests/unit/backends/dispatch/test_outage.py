@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fcall.backends.dispatch.queues import Outage
-from tests.unit.backends.dispatch.support import broken, gone
+from pytest_fcall.backends.dispatch.queues import MOST_LOST, Outage
+from tests.unit.backends.dispatch.support import broken, busy, gone
 
 
 @pytest.fixture
@@ -39,3 +39,7 @@ def test_a_server_that_fails_in_another_way_is_reached(outage: Outage) -> None:
     assert not outage.is_unreachable
     outage.failed(gone(), 9)
     assert not outage.lasts(18)
+
+
+def test_a_request_that_was_turned_away_for_good_is_no_reason_to_send_no_other(outage: Outage) -> None:
+    assert [outage.lost(busy()) for _ in range(2 * MOST_LOST)] == [""] * 2 * MOST_LOST
