@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
+from xdist.workermanage import WorkerController
 
 from tests.servers.server import LOOPBACK_CERTIFICATE
 from tests.suite_tools import WITHOUT_TOOLS, keep_files_in_memory, stand_ins
@@ -26,6 +27,24 @@ settings.load_profile("patient")
 keep_files_in_memory()
 
 TESTS_RUN = pytest.StashKey[int]()
+CAN_FORK = sys.platform != "win32"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: WorkerController) -> None:
+    """Begin the server that workers have processes forked from, while they collect tests."""
+    if CAN_FORK:
+        from tests.fork_server import ForkServer
+
+        node.workerinput["fork_server"] = tuple(ForkServer.begun())
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have a worker ask the server of the run."""
+    if shared := getattr(config, "workerinput", {}).get("fork_server"):
+        from tests.fork_server import ForkServer
+
+        ForkServer(*shared).join()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -76,7 +95,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def forked() -> ModuleType | None:
     """The module that forks processes, where they can be forked. It is imported here, so that no run forgets it."""
-    return None if sys.platform == "win32" else import_module("tests.forked")
+    return import_module("tests.forked") if CAN_FORK else None
 
 
 @pytest.fixture

@@ -33,9 +33,8 @@ from execnet.gateway_base import ExecModel, Popen2IO
 import tests.integration.exam
 import tests.integration.kept  # noqa: F401
 from pytest_fcall.cli import main as fcall
+from tests.fork_server import FORKING
 
-_FORKING = multiprocessing.get_context("forkserver")
-_FORKING.set_forkserver_preload([__name__, "tests.preloaded"])
 _THIS_MODULE = sys.modules[__name__]
 _RUN = subprocess.run
 _PROGRAMS: dict[str, Callable[[list[str]], int]] = {"fcall": fcall, "pytest": pytest.main}
@@ -150,8 +149,8 @@ class Worker(Popen2IO):
     """A worker of pytest-xdist: stands in for `Popen2IOMaster`, the process that execnet starts."""
 
     def __init__(self, args: Sequence[str], execmodel: ExecModel) -> None:
-        stdin, to_worker = _FORKING.Pipe(duplex=False)
-        from_worker, stdout = _FORKING.Pipe(duplex=False)
+        stdin, to_worker = FORKING.Pipe(duplex=False)
+        from_worker, stdout = FORKING.Pipe(duplex=False)
         ends = (stdin, stdout, Connection(os.dup(2), readable=False))
         self._process = started_with(ends, _work, Path.cwd(), dict(os.environ))
         super().__init__(_file(to_worker, "wb"), _file(from_worker, "rb"), execmodel=execmodel)
@@ -188,7 +187,7 @@ def _process(target: Callable[..., None], *given: object) -> BaseProcess:
     """A process that is forked by the server, and that may ask it for another one: Python 3.14 wants a key for that."""
     forkserver._forkserver.ensure_running()
     key = getattr(forkserver._forkserver, "_forkserver_authkey", None)
-    return _FORKING.Process(target=_with_key, args=(key, target, *given))
+    return FORKING.Process(target=_with_key, args=(key, target, *given))
 
 
 def _with_key(key: bytes | None, target: Callable[..., None], *given: object) -> None:
