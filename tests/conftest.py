@@ -8,11 +8,11 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
-from xdist.workermanage import WorkerController
 
 from tests.servers.server import LOOPBACK_CERTIFICATE
 from tests.suite_tools import WITHOUT_TOOLS, keep_files_in_memory, stand_ins
@@ -31,7 +31,7 @@ CAN_FORK = sys.platform != "win32"
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: WorkerController) -> None:
+def pytest_configure_node(node: Any) -> None:
     """Begin the server that workers have processes forked from, while they collect tests."""
     if CAN_FORK:
         from tests.fork_server import ForkServer
