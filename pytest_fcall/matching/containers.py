@@ -72,7 +72,7 @@ def compare_list(expected: Sequence[Pattern], got: Json, place: Place) -> list[M
         for mismatch in place.child(index).compare_by_rule(pattern, item)
     ]
     if (
-        len(found) > 1
+        found
         and _comparison_count(expected) <= _MAX_COMPARED
         and not compare_in_any_order(expected, expected, got, place)
     ):

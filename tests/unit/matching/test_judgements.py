@@ -801,6 +801,13 @@ VALUES = [
 ]
 
 RULES = [
+    one(
+        "a match rule frees its place in a list, and no other place that is left when equal items are gone",
+        ["a", "c"],
+        {"$unordered": ["a", "b"]},
+        X,
+        rules=Rules(match=(MatchRule("any.x[0]", operator=Operator("ignore", True)),)),
+    ),
     Row(
         "a rule by parameter relaxes strings",
         [{"get_weather": {"city": "paris"}}],

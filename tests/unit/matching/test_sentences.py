@@ -167,6 +167,36 @@ def test_an_order_is_looked_for_where_few_items_may_have_changed_places_whatever
         assert len(judged([{"any": {"x": got}}], [{"any": {"x": expected}}]).reasons) == reasons
 
 
+@pytest.mark.parametrize(
+    ("expected", "got", "is_tried"),
+    [
+        ([*range(99)], [*range(98, -1, -1)], True),
+        ([*range(100)], [*range(99, -1, -1)], False),
+        ([0, [*range(50)]], [[*range(50)], 0], False),
+        ([0, 1, 2, {str(key): key for key in range(499)}], [{str(key): key for key in range(499)}, 2, 1, 0], True),
+        ([0, {str(key): key for key in range(1665)}], [{str(key): key for key in range(1665)}, 0], True),
+        ([0, {str(key): key for key in range(1666)}], [{str(key): key for key in range(1666)}, 0], False),
+        ([0, {"$subset": {str(key): key for key in range(2000)}}], [{str(key): key for key in range(2000)}, 0], False),
+        ([{"$any": [1, 2]}, 1], [1, 2], True),
+    ],
+    ids=[
+        "99 items",
+        "100 items",
+        "a list",
+        "499 keys",
+        "1,665 keys",
+        "1,666 keys",
+        "an operator",
+        "one item that is wrong",
+    ],
+)
+def test_another_order_is_looked_for_where_that_takes_ten_thousand_comparisons_at_most(
+    expected: Any, got: Any, is_tried: bool
+) -> None:
+    reasons = judged([{"any": {"x": got}}], [{"any": {"x": expected}}]).reasons
+    assert any(reason.message.endswith(OTHER_ORDER) for reason in reasons) is is_tried
+
+
 def test_control_characters_are_shown_and_not_sent() -> None:
     (reason,) = judged([{"any": {"x": "\x1b[31m\u202e\x00"}}], [{"any": {"x": "b"}}]).reasons
     assert r"'\x1b[31m\u202e\x00'" in reason.message

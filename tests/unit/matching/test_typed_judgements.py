@@ -106,6 +106,7 @@ TYPES: list[tuple[Any, ...]] = [
     ("$each excuses no wrong type", {"type": "array", "items": {"type": "string"}}, [1], {"$each": 1}, f"{TYPE}[0]"),
     ("$json looks into a string, which must still be one", {"type": "string"}, {"a": 1}, {"$json": {"a": 1}}, TYPE),
     ("an optional argument may be left out under $optional", {"type": "integer"}, NOT_GIVEN, {"$optional": 3}),
+    ("a list that may be empty must be given", {"type": "array"}, NOT_GIVEN, {"$unordered": []}, MISSING),
     ("an expected default may be left out", {"type": "integer", "default": 3}, NOT_GIVEN, 3),
     ("an expected value that is no default may not", {"type": "integer", "default": 4}, NOT_GIVEN, 3, MISSING),
     ("a nested default may be spelled out", {"properties": {"a": {"default": 1}}}, {"a": 1}, {}),
@@ -209,3 +210,16 @@ def test_null_says_nothing_where_a_schema_can_say_optional_in_no_other_way(schem
     assert wrongs(tool, None, {"$optional": 1}) == []
     assert wrongs(tool, NOT_GIVEN, NOT_GIVEN) == [MISSING]
     assert wrongs(tool, "Oslo" if "type" in dict(schema) else 3, NOT_GIVEN) == [UNEXPECTED]  # type: ignore[arg-type]  # a mapping
+
+
+def test_null_for_a_required_argument_of_any_type_is_given() -> None:
+    tool = Tool("f", parameters={"type": "object", "properties": {"x": {}}, "required": ["x"]})
+    assert wrongs(tool, None, NOT_GIVEN) == [UNEXPECTED]
+
+
+def test_a_default_of_a_required_argument_is_not_meant_by_leaving_it_out() -> None:
+    schema: dict[str, Json] = {"type": "object", "properties": {"x": {"default": 1}}}
+    forbidden = {"calls": ["f"], "never": [{"f": {"x": 1}}]}
+    for required, told in (([], ["forbidden_call calls[0]"]), (["x"], ["missing_argument calls[0].args.x"])):
+        tool = Tool("f", parameters={**schema, "required": required})
+        assert findings(judged([{"f": {}}], forbidden, tools=[tool])) == told
