@@ -229,17 +229,14 @@ def _smallest_p_value(measured: GroupFigures) -> FigureRange:
 
     Where wrong answers could not have made it small enough, it says nothing.
     """
-    tests = measured.tests
+    tests, missing = measured.tests, _missing_replies(measured)
     p_value = tests.p_value
     if p_value is None:
-        return _unknown_share(_missing_replies(measured) or _no_pairs(measured))
-    if tests.worse:
+        return _unknown_share(missing or _no_pairs(measured))
+    unclear = missing or ("" if tests.could_fail else _blindness(tests))
+    if tests.worse or not unclear:
         return FigureRange(p_value, p_value, p_value)
-    if measured.missing:
-        return FigureRange(p_value, 0.0, 1.0, _missing_replies(measured))
-    if not tests.could_fail:
-        return FigureRange(p_value, 0.0, 1.0, _blindness(tests))
-    return FigureRange(p_value, p_value, p_value)
+    return FigureRange(p_value, 0.0, 1.0, unclear)
 
 
 def _blindness(tests: SliceTests) -> str:

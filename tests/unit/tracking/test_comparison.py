@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_fcall.core import Call, Case, Expectation, ExpectedCall, Outcome, Reason, Rules, Verdict, WireExpectation
+from pytest_fcall.core.app import SpansExpectation
 from pytest_fcall.core.expectation import CallPattern, MatchRule
 from pytest_fcall.core.operators import Operator
 from pytest_fcall.core.verdict import Rate, ReasonKind
@@ -154,6 +155,17 @@ def test_the_wire_counts_although_the_app_comes_to_the_same() -> None:
 
 def test_a_wire_that_was_not_kept_when_it_was_accepted_is_no_regression() -> None:
     assert outcome_of(COUNT, (), kept=None) is Outcome.EDITED
+
+
+@pytest.mark.parametrize(("expectation", "outcome"), [("1", Outcome.REGRESSED), ("2", Outcome.EDITED)])
+def test_spans_that_are_wrong_are_a_regression_unless_the_case_expects_others_since(
+    expectation: str, outcome: Outcome
+) -> None:
+    case = replace(CASE, spans=SpansExpectation(models=["gpt"]))
+    then = stanza_of(CASE, RIGHT)._replace(digests={"expectation": "1"})
+    now = then._replace(valid=False, reasons=(("wrong_value", "spans.models"),), digests={"expectation": expectation})
+
+    assert compare(now, judged(CASE, RIGHT), then, case, lambda _: judged(CASE, RIGHT)).outcome is outcome
 
 
 @pytest.mark.parametrize("kind", ["wrong_value", "wrong_answer"])

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from math import inf, nan
 
 import pytest
@@ -291,6 +291,24 @@ def test_replies_that_are_missing_may_make_a_model_more_fragile_but_not_less() -
     assert judge("fragility<=40%", part).missing_reason == "2 replies missing"
     assert judge("fragility<=20%", part).held is False
     assert judge("fragility<=40%", GroupFigures(missing=1)).missing_reason == "1 reply missing"
+
+
+@pytest.mark.parametrize(
+    ("gate", "measured"),
+    [
+        ("accuracy>1", GroupFigures(answered=5, right=5, missing=2)),
+        ("recovery>1", GroupFigures(answered=5, faulty=2, recovered=2, unjudged_faults=1)),
+        ("fragility>1", GroupFigures(answered=5, missing=2, flips=(FRAGILE,))),
+        ("overall>1", GroupFigures(answered=5, scores={"overall": GroupScore(0.9, missing=1)})),
+    ],
+)
+def test_no_share_is_more_than_all_whatever_is_missing(gate: str, measured: GroupFigures) -> None:
+    assert parse_gates(gate, lambda: ["overall"])[0].judge(measured).held is False
+
+
+def test_nothing_is_counted_of_no_cases() -> None:
+    counts = [each for each in astuple(GroupFigures()) if isinstance(each, int)]
+    assert not any(counts)
 
 
 @pytest.mark.parametrize("figure", ["accuracy", "strength", "significant", "fragility", "recovery", "overall"])
