@@ -222,6 +222,16 @@ def test_while_nobody_can_be_reached_one_request_alone_is_to_be_sent_and_else_as
     asyncio.run(scene())
 
 
+def test_the_clock_of_this_machine_calls_back_in_the_running_loop() -> None:
+    async def scene() -> None:
+        called = asyncio.Event()
+        SystemClock().call_later(0, called.set)
+        async with asyncio.timeout(10):
+            await called.wait()
+
+    asyncio.run(scene())
+
+
 @given(st.integers(1, 100), st.lists(st.one_of(st.none(), st.integers(1, 100))))
 def test_at_least_one_and_at_most_all_may_be_on_their_way(most: int, events: list[int | None]) -> None:
     concurrency = AdaptiveConcurrency(most)
