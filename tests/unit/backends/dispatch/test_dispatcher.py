@@ -4,6 +4,7 @@ import asyncio
 import gc
 import inspect
 import threading
+import weakref
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import closing
@@ -295,7 +296,8 @@ def test_closing_lets_requests_and_back_ends_end_in_a_moment_and_lets_go_of_the_
                 await asyncio.Event().wait()
                 raise AssertionError
             finally:
-                await asyncio.sleep(0)
+                for _ in range(9):
+                    await asyncio.sleep(0)
                 ended.append("request")
 
         async def close(self) -> None:
@@ -341,6 +343,29 @@ def test_threads_of_the_loop_are_known_by_their_name(run: Run) -> None:
         return await asyncio.to_thread(lambda: threading.current_thread().name)
 
     assert run.dispatcher.run(work()).result(10).startswith("fcall-dispatch")
+
+
+def test_of_a_job_that_is_answered_no_task_is_kept(run: Run) -> None:
+    tasks: list[weakref.ref[asyncio.Task[object]]] = []
+
+    class Watched(Scripted):
+        async def answer(self, request: Request) -> Reply:
+            if task := asyncio.current_task():
+                tasks.append(weakref.ref(task))
+            return await super().answer(request)
+
+    run.ask([job("x", Watched())])
+    thread_of(run.dispatcher)  # its loop has gone on since
+    gc.collect()
+    assert [task() for task in tasks] == [None]
+
+
+def test_after_closing_there_is_nothing_to_give_up(run: Run) -> None:
+    run.ask([job("x", Scripted())])
+    thread = thread_of(run.dispatcher)
+    run.dispatcher.close()
+    thread.join(10)
+    run.dispatcher.cancel_all()
 
 
 def test_closing_waits_for_nobody_who_refuses_to_end() -> None:
