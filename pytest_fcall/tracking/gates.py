@@ -70,7 +70,7 @@ class GateVerdict:
     gate: Gate
     figure: FigureNumber | None
     held: bool | None
-    missing_reason: str = ""
+    missing_reason: str
     measured: GroupFigures = field(default_factory=GroupFigures, compare=False)
     """The figures of its cases."""
 

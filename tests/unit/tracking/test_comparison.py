@@ -165,7 +165,9 @@ def test_spans_that_are_wrong_are_a_regression_unless_the_case_expects_others_si
     then = stanza_of(CASE, RIGHT)._replace(digests={"expectation": "1"})
     now = then._replace(valid=False, reasons=(("wrong_value", "spans.models"),), digests={"expectation": expectation})
 
-    assert compare(now, judged(CASE, RIGHT), then, case, lambda _: judged(CASE, RIGHT)).outcome is outcome
+    verdict = Verdict(False, (Reason("wrong_value", "spans.models", ""),))
+
+    assert compare(now, verdict, then, case, lambda _: judged(CASE, RIGHT)).outcome is outcome
 
 
 @pytest.mark.parametrize("kind", ["wrong_value", "wrong_answer"])

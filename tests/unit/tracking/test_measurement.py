@@ -222,5 +222,14 @@ class TestWays:
         one, other = ("wrong_value", "a"), ("wrong_type", "b")
         assert way(reasons=(one, other)) == way(reasons=(other, one))
 
+    def test_calls_that_could_not_be_read_or_cannot_be_said_are_failures_of_their_own(self) -> None:
+        unread = failure_way(Stanza("oslo", valid=False, reasons=(("wrong_value", "calls[0]"),)))
+        unsayable = way(Call("send_money", {"to": float("nan")}))
+        assert len({"", unread, unsayable, way(), way(Call("send_money", {"to": "Ana"}))}) == 5
+
+    def test_measurements_of_earlier_versions_are_those_of_the_same_questions_and_failures(self) -> None:
+        assert Key.of({"prompt": "1", "expectation": "2"}) == Key("72e59229", "1", "2")
+        assert way(Call("send_money", {"to": "Ana"})) == "8a25245a"
+
     def test_a_right_answer_fails_in_no_way(self) -> None:
         assert failure_way(Stanza("oslo", valid=True, calls=())) == ""

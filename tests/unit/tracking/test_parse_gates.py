@@ -94,7 +94,7 @@ def test_and_joins_gates_that_must_all_hold() -> None:
 def test_what_is_no_gate_is_pointed_at(text: str, column: int, message: str) -> None:
     with pytest.raises(GateError) as raised:
         parse_gates(text)
-    assert (raised.value.column, message in raised.value.message) == (column, True)
+    assert (raised.value.text, raised.value.column, message in raised.value.message) == (text, column, True)
     assert str(raised.value).splitlines()[1:] == [f"  {text}", f"  {' ' * column}^"]
 
 

@@ -9,7 +9,7 @@ from pytest_fcall.tracking.gates import Gate, GateVerdict
 
 
 def gates(*held: bool | None) -> list[GateVerdict]:
-    return [GateVerdict(Gate("cases>=1", "cases", ">=", Fraction(1)), None, each) for each in held]
+    return [GateVerdict(Gate("cases>=1", "cases", ">=", Fraction(1)), None, each, "") for each in held]
 
 
 VERDICTS, OTHERWISE, UNANSWERED = RunFailures(verdicts=True), RunFailures(otherwise=True), RunFailures(unanswered=True)

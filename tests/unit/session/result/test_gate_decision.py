@@ -15,7 +15,7 @@ TO_COUNT = "--fc-fail=both makes failed cases count, too"
 
 
 def gates(*held: bool | None) -> list[GateVerdict]:
-    return [GateVerdict(Gate("cases>=3", "cases", ">=", Fraction(3)), Fraction(2), each) for each in held]
+    return [GateVerdict(Gate("cases>=3", "cases", ">=", Fraction(3)), Fraction(2), each, "") for each in held]
 
 
 @pytest.mark.parametrize(
