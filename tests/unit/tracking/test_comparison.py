@@ -225,6 +225,18 @@ def of(operator: Operator, path: str) -> Rules:
             [call(city="OSLO")],
             ["calls[0].args.city: 'Oslo' → 'OSLO'"],
         ),
+        (
+            case_of(expected(of=Operator("literal", {"a": "x"}), legs=Operator("literal", ["a"]))),
+            [call(of={"a": "x"}, legs=["a"])],
+            [call(of={"a": "x"}, legs=["a"], unit="celsius")],
+            ["calls[0].args.unit: 'celsius' is new"],
+        ),
+        (
+            case_of(expected(city="Oslo"), rules=Rules(strings="relaxed", match=(MatchRule("*.city"),))),
+            RIGHT,
+            [call(city="OSLO")],
+            ["calls[0].args.city: 'Oslo' → 'OSLO'"],
+        ),
         (case_of(ExpectedCall("weather", None)), RIGHT, WRONG, []),
         (case_of(ExpectedCall("weather", {"city": "Oslo"}, open=True)), RIGHT, OTHERWISE, []),
         (
