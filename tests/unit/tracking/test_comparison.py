@@ -237,6 +237,12 @@ def of(operator: Operator, path: str) -> Rules:
             [call(city="OSLO")],
             ["calls[0].args.city: 'Oslo' → 'OSLO'"],
         ),
+        (
+            case_of(expected(), ExpectedCall("time", times=(0, 1))),
+            [call(), call("time")],
+            [call()],
+            ["calls[1] time() is gone"],
+        ),
         (case_of(ExpectedCall("weather", None)), RIGHT, WRONG, []),
         (case_of(ExpectedCall("weather", {"city": "Oslo"}, open=True)), RIGHT, OTHERWISE, []),
         (
