@@ -35,10 +35,8 @@ def cheapest_assignment(costs: Sequence[Sequence[int]]) -> list[int]:
     found = _HungarianMethod(costs)
     for row in range(len(costs)):
         found.add(row)
-    chosen = [0] * len(costs)
-    for column, row in found.row_of.items():
-        chosen[row] = column
-    return chosen
+    column_of = {row: column for column, row in found.row_of.items()}
+    return [column_of[row] for row in range(len(costs))]
 
 
 class _HungarianMethod:
@@ -46,7 +44,7 @@ class _HungarianMethod:
 
     def __init__(self, costs: Sequence[Sequence[int]]) -> None:
         self.costs = costs
-        self.width = len(costs[0]) if costs else 0
+        self.width = max(map(len, costs), default=0)
         self.row_of: dict[int, int] = {}
         self.row_potential = [0] * len(costs)
         self.column_potential = [0] * self.width
