@@ -124,7 +124,7 @@ def wire_differences(old: Sequence[StanzaRequest], new: Sequence[StanzaRequest])
     sides = _Unpaired(old, new)
     pairs = [
         _RequestPair(old[was], new[now], now + 1)
-        for name in (_request_key, _reply_key, lambda request: request.model, type)
+        for name in (_request_key, _reply_key, lambda request: request.model, lambda _: None)
         for was, now in sides.pair_by(name)
     ]
     pairs.sort(key=lambda pair: pair.number)
