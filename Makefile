@@ -57,6 +57,9 @@ STORE := .venv-store
 # Packages of Debian, for one target after the other: apt-get gives up where another one is at work. Servers are not started.
 INSTALL := flock $(abspath Makefile) sh -c 'apt-get update -qq -o Acquire::Retries=5 && RUNLEVEL=1 apt-get install -qq -y -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 "$$@" >/dev/null' --
 
+# In a network of its own, where the system allows that. A browser gives up all requests when a network comes or goes.
+ALONE := sh -c 'unshare --net ip link set lo up 2>/dev/null && exec unshare --net sh -c "ip link set lo up && exec \"\$$@\"" -- "$$@"; exec "$$@"' --
+
 # Tests of the store without its server are a part of `make test`.
 HOSTS_TESTS := tests/hosts tests/unit/backends/store -k 'hosts or postgres'
 
@@ -130,7 +133,7 @@ test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own 
 test-hosts: $(READY) $(STORE)/.ready ## run on several hosts over SSH, and keep replies on a PostgreSQL server; as root, who may make hosts
 	[ -x /usr/sbin/sshd ] || [ "$$(id -u)" != 0 ] || $(INSTALL) openssh-server openssh-client iproute2
 	[ -n "$$(command -v postgres || ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || $(INSTALL) postgresql
-	PYTHONPATH=$(abspath $(STORE)) $(BIN)/python -m pytest $(HOSTS_TESTS) --timeout=300
+	PYTHONPATH=$(abspath $(STORE)) $(ALONE) $(BIN)/python -m pytest $(HOSTS_TESTS) --timeout=300
 
 test-ray: $(RAY)/.ready ## answer and judge on a cluster of three nodes of Ray
 	$(RAY)/bin/python -m pytest tests/ray --timeout=300
