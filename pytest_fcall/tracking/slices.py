@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from math import log, prod, sqrt
 from statistics import NormalDist
@@ -46,11 +46,6 @@ class SliceTests:
 
     level: float
     slices: Sequence[Slice] = ()
-    _p_values: Sequence[float] = field(init=False)
-    """The p-value of each slice, not adjusted."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_p_values", tuple(p_value_worse(each.pairs) for each in self.slices))
 
     @property
     def p_value(self) -> float | None:
@@ -76,6 +71,11 @@ class SliceTests:
         """The slices with the smallest drop that would make each fail alone, largest first; None where none does."""
         found = [(each, visible_drop(each.pairs, self._level_of_one)) for each in self.slices if each.pairs]
         return tuple(sorted(found, key=lambda pair: -2.0 if pair[1] is None else -pair[1]))
+
+    @cached_property
+    def _p_values(self) -> Sequence[float]:
+        """The p-value of each slice, not adjusted."""
+        return [p_value_worse(each.pairs) for each in self.slices]
 
     @property
     def _level_of_one(self) -> float:
