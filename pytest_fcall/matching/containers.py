@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -71,11 +71,7 @@ def compare_list(expected: Sequence[Pattern], got: Json, place: Place) -> list[M
         for index, (pattern, item) in enumerate(zip(expected, got, strict=True))
         for mismatch in place.child(index).compare_by_rule(pattern, item)
     ]
-    if (
-        found
-        and _comparison_count(expected) <= _MAX_COMPARED
-        and not compare_in_any_order(expected, expected, got, place)
-    ):
+    if found and _comparison_count(expected) <= _MAX_COMPARED and _has_in_any_order(expected, got, place):
         return place.mismatch(expected, got, "the same items in another order: `$unordered` would accept it")
     return found
 
@@ -84,20 +80,50 @@ def compare_in_any_order(
     whole: Pattern, expected: Sequence[Pattern], got: Sequence[Json], place: Place
 ) -> list[Mismatch]:
     """Find an item of its own for every expected item; the list may have more. `whole` is what a mismatch shows."""
-    from pytest_fcall.matching.assignment import covering_assignment
+    fits: list[list[int]] = []
+    unmatched: list[Pattern] = []
+    undecided: list[Mismatch] = []
+    for pattern, tried in _tries(expected, got, place):
+        fits.append(_fitting(tried))
+        if not fits[-1]:
+            unmatched.append(pattern)
+        undecided += [each for found in tried for each in found if each.undecided]
+    if _has_assignment(fits):
+        return []
+    return undecided or place.mismatch(whole, got, partial(_no_item_hint, unmatched))
 
+
+def _has_in_any_order(expected: Sequence[Pattern], got: Sequence[Json], place: Place) -> bool:
+    """Whether there is an item of its own for every expected item.
+
+    The first that fits none decides: in lists of lists, further ones would multiply with those of each level below.
+    """
+    fits: list[list[int]] = []
+    for _, tried in _tries(expected, got, place):
+        fits.append(_fitting(tried))
+        if not fits[-1]:
+            return False
+    return _has_assignment(fits)
+
+
+def _tries(
+    expected: Sequence[Pattern], got: Sequence[Json], place: Place
+) -> Iterator[tuple[Pattern, list[list[Mismatch]]]]:
+    """Compare expected items, one by one, with every item."""
     wanted, items = (expected, got) if place.context.rules.match else _without_equal_items(expected, got)
     children = [place.child(index) for index in range(len(items))]
-    fits: list[list[int]] = []
-    undecided: list[Mismatch] = []
     for pattern in wanted:
-        tried = [child.compare_by_rule(pattern, item) for item, child in zip(items, children, strict=True)]
-        fits.append([index for index, found in enumerate(tried) if not found])
-        undecided += [each for found in tried for each in found if each.undecided]
-    if covering_assignment([(1, 1)] * len(fits), fits, ()) is not None:
-        return []
-    unmatched = [pattern for pattern, indices in zip(wanted, fits, strict=True) if not indices]
-    return undecided or place.mismatch(whole, got, partial(_no_item_hint, unmatched))
+        yield pattern, [child.compare_by_rule(pattern, item) for item, child in zip(items, children, strict=True)]
+
+
+def _fitting(tried: Sequence[list[Mismatch]]) -> list[int]:
+    return [index for index, found in enumerate(tried) if not found]
+
+
+def _has_assignment(fits: Sequence[Sequence[int]]) -> bool:
+    from pytest_fcall.matching.assignment import covering_assignment
+
+    return covering_assignment([(1, 1)] * len(fits), fits, ()) is not None
 
 
 def _is_plainly_right(expected: Pattern, got: Json) -> bool:
