@@ -129,8 +129,8 @@ class _AugmentingPaths:
                 if demand in offered:
                     continue
                 offered[demand] = item
-                held = [other for other, owner in self.owner.items() if owner == demand]
                 most = self.demands[demand][1]
+                held = [] if most is None else [other for other, owner in self.owner.items() if owner == demand]
                 if most is None or len(held) < most:
                     self._reassign(start, demand, offered)
                     return True

@@ -223,7 +223,8 @@ def best_pairs(
             wrong_tool = call_cost.wrong_tool if empty else FORBIDDEN_COST
             row.append(scale * ((wrong_tool if cost is None else cost) - call_cost.unpaired) + abs(near - call))
         table.append(row + [scale * empty] * len(slots))
-    chosen = cheapest_assignment(table) if len(slots) ** 2 * (count + len(slots)) <= _MAX_STEPS else _greedy(table)
+    steps = len(slots) ** 2 * (count + len(slots))
+    chosen = cheapest_assignment(table) if steps <= _MAX_STEPS else _greedy(table, count)
     return {call: slots[rank][0] for rank, call in enumerate(chosen) if call < count}
 
 
@@ -240,16 +241,25 @@ def _call_slots(expected: int, demand: Demand, row: Sequence[int | None]) -> lis
     return needed + [(expected, 0)] * free
 
 
-def _greedy(costs: Sequence[Sequence[int]]) -> list[int]:
-    """Give each row the column that saves it most, the largest saving first; the last column leaves a row unpaired."""
+def _greedy(costs: Sequence[Sequence[int]], count: int) -> list[int]:
+    """Give each row the column that saves it most, the largest saving first.
+
+    Each of the first `count` columns is given once, all others leave a row unpaired, and what costs more than these
+    is not given.
+    """
     chosen: dict[int, int] = {}
     taken: set[int] = set()
-    cells = ((cost - line[-1], row, column) for row, line in enumerate(costs) for column, cost in enumerate(line))
+    cells = (
+        (cost - line[-1], row, column)
+        for row, line in enumerate(costs)
+        for column, cost in enumerate(line[:count])
+        if cost <= line[-1]
+    )
     for _, row, column in sorted(cells):
         if row not in chosen and column not in taken:
             chosen[row] = column
             taken.add(column)
-    return [chosen[row] for row in range(len(costs))]
+    return [chosen.get(row, count) for row in range(len(costs))]
 
 
 def _call_reasons(pairing: _CallPairing, index: int, place: int | None) -> Iterator[Reason]:
