@@ -58,16 +58,25 @@ def log_factor(before_right: int, before_asked: int, right: int, asked: int, odd
     It is the ratio of two probabilities of the answers now, given how many are right in all: Fisher's noncentral
     hypergeometric distribution with these odds, and the hypergeometric one.
     """
-    all_right, everything = before_right + right, before_asked + asked
-    low, high = max(0, asked - (everything - all_right)), min(asked, all_right)
-    base = log_ways(everything, asked)
+    low, chances = _log_chances(before_right + right, before_asked + asked, asked)
     step = log(odds)
-    terms = [
-        log_ways(all_right, each) + log_ways(everything - all_right, asked - each) - base + each * step
-        for each in range(low, high + 1)
-    ]
+    terms = [chance + each * step for each, chance in enumerate(chances, start=low)]
     top = max(terms)
     return min(right * step - top - log(fsum(exp(each - top) for each in terms)), _LARGEST)
+
+
+@lru_cache(maxsize=1 << 12)
+def _log_chances(all_right: int, everything: int, asked: int) -> tuple[int, tuple[float, ...]]:
+    """The fewest right answers that can be among those now, and the logarithms of their probability and the next ones.
+
+    All odds that are bet on share them.
+    """
+    low, high = max(0, asked - (everything - all_right)), min(asked, all_right)
+    base = log_ways(everything, asked)
+    return low, tuple(
+        log_ways(all_right, each) + log_ways(everything - all_right, asked - each) - base
+        for each in range(low, high + 1)
+    )
 
 
 def most_changed(pairs: Sequence[tuple[str, RatePair]], *, falls: bool) -> list[tuple[str, RatePair]]:
