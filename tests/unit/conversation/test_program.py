@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from string import ascii_lowercase
 
 import pytest
 from hypothesis import given
@@ -163,7 +164,9 @@ VALUES = st.recursive(
 )
 
 
-@given(st.lists(VALUES, max_size=3), st.dictionaries(st.from_regex(r"[a-z]{6}", fullmatch=True), VALUES, max_size=3))
+@given(
+    st.lists(VALUES, max_size=3), st.dictionaries(st.text(ascii_lowercase, min_size=6, max_size=6), VALUES, max_size=3)
+)
 def test_literals_are_what_they_say(positional: Sequence[object], named: dict[str, object]) -> None:
     given_ = [*map(repr, positional), *(f"{name}x={value!r}" for name, value in named.items())]
     _, calls = made(f"API.go({', '.join(given_)})")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import keyword
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import add
+from string import ascii_letters, digits
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ from tests.unit.decoding import encoders
 
 Encoder = Callable[[Sequence[Call]], str]
 
-NAMES = st.from_regex(r"[a-zA-Z_][a-zA-Z0-9_]{0,8}", fullmatch=True).filter(
+NAMES = st.builds(add, st.sampled_from(f"{ascii_letters}_"), st.text(f"{ascii_letters}{digits}_", max_size=8)).filter(
     lambda name: not keyword.iskeyword(name) and name not in {"true", "false", "null"}
 )
 TOOLS = st.lists(NAMES, min_size=1, max_size=3).map(".".join)
@@ -26,7 +28,8 @@ VALUES: st.SearchStrategy[Json] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-WORDS = st.from_regex(r"[\w' .:+-]{0,12}", fullmatch=True).map(str.strip).filter(lambda text: text[:1] != "'")
+WORD_CHARACTERS = st.characters(categories=["L", "N"], include_characters="_' .:+-")
+WORDS = st.text(WORD_CHARACTERS, max_size=12).map(str.strip).filter(lambda text: text[:1] != "'")
 QUOTED = st.text(st.characters(codec=None, exclude_characters="\n"), max_size=12).filter(
     lambda text: "[SEP]" not in text
 )

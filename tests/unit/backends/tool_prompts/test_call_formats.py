@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from string import ascii_lowercase
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ IN_XML = tuple(style for style in STYLES if "xml" in style)
 OTHERS = tuple(style for style in STYLES if style not in (*BARE, *IN_XML, "bfcl_java", "bfcl_javascript"))
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=20)
-WORDS = st.from_regex(r"[a-z]{1,4}_[a-z]{1,4}", fullmatch=True)
+WORDS = st.tuples(*[st.text(ascii_lowercase, min_size=1, max_size=4)] * 2).map("_".join)
 PLAIN: st.SearchStrategy[Json] = (
     st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.floats(allow_nan=False, allow_infinity=False)
 )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from string import ascii_lowercase
 
 import pytest
 from hypothesis import given
@@ -36,7 +37,7 @@ def test_all_else_holds_none(text: str) -> None:
 
 
 FLAT = st.dictionaries(
-    st.from_regex(r"[a-z_]{1,8}", fullmatch=True),
+    st.text(f"{ascii_lowercase}_", min_size=1, max_size=8),
     st.integers() | st.booleans() | st.none() | st.from_regex(r"[A-Za-z]+( [A-Za-z]+)*", fullmatch=True),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from copy import deepcopy
+from string import ascii_lowercase
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,9 +62,9 @@ def _unwrapped(result: CallResult) -> Any:
     return result.value["result"] if isinstance(result.value, dict) else result.value
 
 
-names = st.sampled_from(["final_answer", "final_result", "call", "result", "invocation"]) | st.from_regex(
-    r"[a-z][a-z_]{0,12}[a-z]", fullmatch=True
-).filter(lambda name: name != "finish")  # DSPy's own
+names = st.sampled_from(["final_answer", "final_result", "call", "result", "invocation"]) | st.text(
+    f"{ascii_lowercase}_", min_size=2, max_size=14
+).filter(lambda name: name.strip("_") == name != "finish")  # DSPy's own
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.text("aAö \n:{", max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", max_size=4), inner, max_size=3),
