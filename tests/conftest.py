@@ -107,16 +107,18 @@ def forked_programs(forked: ModuleType | None) -> Iterator[Path]:
         yield folder
 
 
-@pytest.fixture
-def stood_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has what never changes looked up once, not in every run."""
-    for name, other in stand_ins().items():
-        monkeypatch.setattr(name, other, raising=False)
+@pytest.fixture(scope="session", autouse=True)
+def stood_in() -> Iterator[None]:
+    """Has what never changes looked up once, not in every run inside a test, nor in those that commands begin."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, other in stand_ins().items():
+            patch.setattr(name, other, raising=False)
+        yield
 
 
 @pytest.fixture
 def pytester(
-    forked: ModuleType | None, stood_in: None, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+    forked: ModuleType | None, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> pytest.Pytester:
     """A project on a person's machine, whose runs load of all plugins only pytest-fcall and what comes with it.
 
