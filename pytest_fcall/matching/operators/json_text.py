@@ -22,6 +22,9 @@ _PIECE = re.compile(
 """A quote between letters is an apostrophe. A text is broken that is not closed, or begins where no value may."""
 _WORDS: Mapping[str, str] = MappingProxyType({"None": "null", "True": "true", "False": "false"})
 _QUOTE = re.compile(r'\\.|"')
+_JSON_PIECE = re.compile(
+    r"""(?P<open>[\[{])|(?P<close>[\]}])|(?P<constant>NaN|Infinity)|"(?>(?:\\.|[^"\\])*)(?:"|\Z)""", re.DOTALL
+)
 _MAX_TRIED: Final = 200
 """At most so many opening brackets are tried."""
 _MAX_LITERAL: Final = 10_000
@@ -33,21 +36,38 @@ def json_values_in(text: str) -> list[Json]:
     decoder = json.JSONDecoder(parse_constant=refuse_constant)
     literals = _PythonLiterals(text)
     found: list[Json] = []
+    broken: set[int] = set()
     at = 0
     for _ in range(_MAX_TRIED):
         opened = _OPENING.search(text, at)
         if opened is None:
             break
-        at = opened.start() + 1
-        try:
-            value, at = decoder.raw_decode(text, opened.start())
+        start = opened.start()
+        at, read = start + 1, None
+        if start not in broken:
+            try:
+                read = decoder.raw_decode(text, start)
+            except ValueError as error:  # where a constant stands that is refused, it does not say
+                broken |= _open_brackets(text, start, getattr(error, "pos", len(text)))
+            except RecursionError:
+                pass
+        if read := read or literals.read(start):
+            value, at = read
             found.append(value)
-        except (ValueError, RecursionError):
-            literal = literals.read(opened.start())
-            if literal is not None:
-                value, at = literal
-                found.append(value)
     return found
+
+
+def _open_brackets(text: str, start: int, end: int) -> set[int]:
+    """The brackets of a value that are open at `end`, where it is no JSON any more: none of them encloses JSON."""
+    brackets: list[int] = []
+    for piece in _JSON_PIECE.finditer(text, start, end):
+        if piece["open"]:
+            brackets.append(piece.start())
+        elif piece["close"]:
+            del brackets[-1:]  # a number too long to be read breaks off before `end`
+        elif piece["constant"]:
+            break
+    return set(brackets)
 
 
 class _PythonLiterals:

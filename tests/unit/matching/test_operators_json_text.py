@@ -42,6 +42,9 @@ def test_the_values_of_a_text_are_its_objects_and_lists(text: str, values: list[
     assert json_values_in(text) == values
 
 
+RAW_DECODE = json.JSONDecoder.raw_decode
+PIECES = [*"{}[]'\"\\,:1- \n", '"a"', '"a":', "NaN", "None", "[1]", '{"a": 1}', "1" * 4_400]
+
 PLAIN = st.recursive(
     st.none()
     | st.booleans()
@@ -90,6 +93,39 @@ def test_the_pieces_of_a_text_are_read_for_all_of_its_brackets_at_once(repeated:
     with patch.object(json_text, "_piece_as_json", wraps=json_text._piece_as_json) as read:
         json_values_in(text)
     assert read.call_count <= 3 * len(text)  # outside of all quotes, and within those of each kind
+
+
+@given(st.text(st.sampled_from('{}[]",:\\ab1 \n'), min_size=1, max_size=12))
+@example("[")
+@example('"a",')
+@example('["')
+@example('["a\\"')
+@example("1,NaN,")
+@example(f"[{'1' * 5_000}],")
+def test_json_that_breaks_off_is_read_once_for_all_of_its_brackets(repeated: str) -> None:
+    text = f"{'[' * 30}{repeated * (20_000 // len(repeated))}"
+    read = 0
+
+    def raw_decode(decoder: json.JSONDecoder, text: str, idx: int) -> tuple[Any, int]:
+        nonlocal read
+        try:
+            value, end = RAW_DECODE(decoder, text, idx)
+        except ValueError as error:
+            read += getattr(error, "pos", len(text)) - idx
+            raise
+        read += end - idx
+        return value, end
+
+    with patch.object(json.JSONDecoder, "raw_decode", raw_decode):
+        json_values_in(text)
+    assert read <= 4 * len(text)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
+def test_to_try_no_bracket_again_changes_no_value(text: str) -> None:
+    with patch.object(json_text, "_open_brackets", return_value=set()):
+        values = json_values_in(text)
+    assert json_values_in(text) == values
 
 
 def test_a_value_in_pythons_notation_may_have_ten_thousand_characters() -> None:
