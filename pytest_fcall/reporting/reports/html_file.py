@@ -6,6 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterator, Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -54,7 +55,9 @@ def _joined(paths: Sequence[Path]) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
+@cache
 def _environment(folder: Path) -> Environment:
+    """The templates of a folder, each of which it compiles once."""
     return Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,

@@ -48,9 +48,30 @@ texts = st.one_of(st.text(max_size=30), st.just(HOSTILE), st.text("|`<>&*_[]#@:/
 
 
 @st.composite
+def _a_result(draw: st.DrawFn) -> Result:
+    return result(
+        draw(texts),
+        draw(st.sampled_from(get_args(Status))),
+        draw(st.sampled_from([None, *Outcome])),
+        model=draw(st.sampled_from(["m", "n", HOSTILE])),
+        category=draw(texts),
+        file=draw(texts),
+        since=tuple(draw(st.lists(texts, max_size=2))),
+        causes=tuple(draw(st.lists(texts, max_size=2))),
+        reasons=tuple(draw(st.lists(st.tuples(texts, st.sampled_from(["", "calls[0].args.x"])), max_size=2))),
+        called=tuple(draw(st.lists(st.tuples(texts, texts), max_size=2))),
+        before=draw(st.sampled_from([None, (1, 1), (2, 3)])),
+        seconds=draw(st.sampled_from([None, 0.5])),
+    )
+
+
+RESULTS = st.lists(_a_result(), max_size=40)
+
+
+@st.composite
 def reports(draw: st.DrawFn) -> Report:
     """Reports that hold anything anywhere."""
-    results = draw(st.lists(_results(), max_size=40))
+    results = draw(RESULTS)
     gates = [
         JudgedGate(draw(texts), "share", draw(st.floats(0, 1)), 0.5, draw(st.sampled_from([True, False, None])))
         for _ in range(draw(st.integers(0, 6)))
@@ -65,22 +86,4 @@ def reports(draw: st.DrawFn) -> Report:
         conclusions=draw(st.lists(texts, max_size=4)),
         accounts={each.nodeid: account(each.nodeid, draw(texts)) for each in results[:5]},
         provenance={"commit": draw(texts), "pytest_fcall": draw(texts)},
-    )
-
-
-@st.composite
-def _results(draw: st.DrawFn) -> Result:
-    return result(
-        draw(texts),
-        draw(st.sampled_from(get_args(Status))),
-        draw(st.sampled_from([None, *Outcome])),
-        model=draw(st.sampled_from(["m", "n", HOSTILE])),
-        category=draw(texts),
-        file=draw(texts),
-        since=tuple(draw(st.lists(texts, max_size=2))),
-        causes=tuple(draw(st.lists(texts, max_size=2))),
-        reasons=tuple(draw(st.lists(st.tuples(texts, st.sampled_from(["", "calls[0].args.x"])), max_size=2))),
-        called=tuple(draw(st.lists(st.tuples(texts, texts), max_size=2))),
-        before=draw(st.sampled_from([None, (1, 1), (2, 3)])),
-        seconds=draw(st.sampled_from([None, 0.5])),
     )

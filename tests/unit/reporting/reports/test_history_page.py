@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pytest_fcall.reporting.history import HistoryChange, KeptRun, RunHistory
 from pytest_fcall.reporting.reports.history.page import data_of, write
 from pytest_fcall.reporting.results import Result
-from tests.unit.reporting.reports.examples import HOSTILE, reports, result, texts
+from tests.unit.reporting.reports.examples import HOSTILE, RESULTS, result, texts
 from tests.unit.reporting.reports.test_page import Elements
 
 
@@ -36,7 +36,7 @@ def histories(draw: st.DrawFn) -> RunHistory:
         KeptRun(
             draw(texts),
             draw(texts),
-            draw(reports()).results.results,
+            draw(RESULTS),
             draw(texts),
             asked=draw(st.booleans()),
             changes=[HistoryChange(draw(sides), draw(texts), 3) for _ in range(draw(st.integers(0, 3)))],

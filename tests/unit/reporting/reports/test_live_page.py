@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_fcall.reporting.number_text import duration_text
 from pytest_fcall.reporting.reports.live.page import LiveWriter, Requests, RunProgress
-from tests.unit.reporting.reports.examples import HOSTILE, reports, result, texts
+from tests.unit.reporting.reports.examples import HOSTILE, RESULTS, result, texts
 from tests.unit.reporting.reports.test_page import Elements
 
 NOON = 1_800_014_400.0  # 2027-01-15, 12:00 UTC
@@ -75,9 +75,9 @@ def test_nothing_is_projected_from_nothing(fields: dict[str, object]) -> None:
 
 
 @settings(max_examples=20)
-@given(reports(), st.dictionaries(texts, st.integers(1, 9), max_size=3), st.lists(st.tuples(texts, st.floats(0, 9))))
-def test_a_page_has_its_own_elements_and_no_others(made: object, errors: object, running: object) -> None:
-    written = page(state(results=made.results.results, errors=errors, running=running))  # type: ignore[attr-defined]
+@given(RESULTS, st.dictionaries(texts, st.integers(1, 9), max_size=3), st.lists(st.tuples(texts, st.floats(0, 9))))
+def test_a_page_has_its_own_elements_and_no_others(results: object, errors: object, running: object) -> None:
+    written = page(state(results=results, errors=errors, running=running))
     assert written.encode("utf-8", "strict")
     found = Elements(written)
     assert found.names.count("script") == 1
