@@ -107,6 +107,12 @@ def forked_programs(forked: ModuleType | None) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture
+def python(request: pytest.FixtureRequest) -> str:
+    """A Python for scripts that import what the package does: forked, where processes can be."""
+    return str(request.getfixturevalue("forked_programs") / "python") if CAN_FORK else sys.executable
+
+
 @pytest.fixture(scope="session", autouse=True)
 def stood_in() -> Iterator[None]:
     """Has what never changes looked up once, not in every run inside a test, nor in those that commands begin."""

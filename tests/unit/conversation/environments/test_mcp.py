@@ -55,8 +55,10 @@ def called(
 
 
 @pytest.mark.parametrize("arguments", [[], ["--sdk"]])
-def test_a_tool_is_called_on_the_server_that_offered_it(tmp_path: Path, offered: Path, arguments: list[str]) -> None:
-    shop: Spec = {"command": [sys.executable, SERVER, str(offered), *arguments]}
+def test_a_tool_is_called_on_the_server_that_offered_it(
+    tmp_path: Path, offered: Path, python: str, arguments: list[str]
+) -> None:
+    shop: Spec = {"command": [python, SERVER, str(offered), *arguments]}
     tools = [tool(shop, "add"), tool(shop, "count"), tool(shop, "fail"), tool(shop, "picture", "shop__picture")]
     calls: list[tuple[str, dict[str, Json]]] = [("add", {"a": 1, "b": 2}), ("count", {}), ("fail", {})]
     assert called(tmp_path, tools, *calls, ("shop__picture", {})) == [
@@ -67,8 +69,8 @@ def test_a_tool_is_called_on_the_server_that_offered_it(tmp_path: Path, offered:
     ]
 
 
-def test_a_server_that_is_called_over_http_answers_alike(tmp_path: Path, offered: Path) -> None:
-    with served(offered) as url:
+def test_a_server_that_is_called_over_http_answers_alike(tmp_path: Path, offered: Path, python: str) -> None:
+    with served(python, offered) as url:
         assert called(tmp_path, [tool({"url": url}, "add")], ("add", {"a": 1, "b": 2})) == [CallResult({"sum": 3})]
 
 

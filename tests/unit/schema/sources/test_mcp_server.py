@@ -47,8 +47,8 @@ def stdio(*arguments: str | Path, **more: Json) -> dict[str, Json]:
 
 
 @contextmanager
-def served(*arguments: str | Path) -> Iterator[str]:
-    command = [sys.executable, SERVER, *map(str, arguments), "--http"]
+def served(python: str, *arguments: str | Path) -> Iterator[str]:
+    command = [python, SERVER, *map(str, arguments), "--http"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
@@ -62,8 +62,8 @@ def test_a_server_is_started_asked_and_stopped(tools: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--sdk"]])
-def test_all_pages_are_read(tools: Path, arguments: list[str]) -> None:
-    assert ask(stdio(tools, "--page", "2", *arguments), tools.parent) == TOOLS
+def test_all_pages_are_read(tools: Path, python: str, arguments: list[str]) -> None:
+    assert ask({"command": [python, SERVER, str(tools), "--page", "2", *arguments]}, tools.parent) == TOOLS
 
 
 def test_the_command_runs_in_the_folder_of_the_case_file_or_where_it_says(tools: Path) -> None:
@@ -153,14 +153,14 @@ def test_a_program_that_never_answers_is_given_up_and_stopped(tmp_path: Path) ->
     assert (tmp_path / "ended").exists()
 
 
-def test_a_server_is_asked_over_http(tools: Path) -> None:
-    with served(tools, "--page", "2") as url:
+def test_a_server_is_asked_over_http(tools: Path, python: str) -> None:
+    with served(python, tools, "--page", "2") as url:
         assert ask({"url": url}, tools.parent) == TOOLS
 
 
-def test_headers_are_sent_and_come_from_the_environment(tools: Path) -> None:
+def test_headers_are_sent_and_come_from_the_environment(tools: Path, python: str) -> None:
     headers: dict[str, Json] = {"Authorization": "Bearer ${KEY}"}
-    with served(tools, "--token", "s3cret") as url:
+    with served(python, tools, "--token", "s3cret") as url:
         server: dict[str, Json] = {"url": url.replace("127.0.0.1", "${HOST}"), "headers": headers}
         assert ask(server, tools.parent, KEY="s3cret", HOST="127.0.0.1") == TOOLS
         refused = refusal(server, tools.parent, KEY="wrong", HOST="127.0.0.1")
@@ -169,8 +169,8 @@ def test_headers_are_sent_and_come_from_the_environment(tools: Path) -> None:
     assert "wrong" not in refused
 
 
-def test_a_wrong_path_is_told_from_a_dead_server(tools: Path) -> None:
-    with served(tools) as url:
+def test_a_wrong_path_is_told_from_a_dead_server(tools: Path, python: str) -> None:
+    with served(python, tools) as url:
         assert "answered 404 Not Found: not an MCP server\nthe path of many servers is /mcp" in refusal(
             {"url": url.removesuffix("/mcp")}, tools.parent
         )
