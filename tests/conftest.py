@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import shutil
 import sys
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -105,6 +107,12 @@ def forked_programs(forked: ModuleType | None) -> Iterator[Path]:
 
     with forked_programs() as folder:
         yield folder
+
+
+@pytest.fixture
+def processes(forked: ModuleType | None) -> BaseContext:
+    """The context of further processes, which are forked where they can be."""
+    return multiprocessing.get_context("spawn") if forked is None else forked.FORKING
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Json, Request, Tool, canonical, catalogue_digest, digest, request_digest
+from tests.unit.core.example_request import REQUEST
 
 JSON = st.recursive(
     st.none()
@@ -22,11 +23,6 @@ JSON = st.recursive(
     max_leaves=20,
 )
 
-REQUEST = Request(
-    messages=({"role": "user", "content": "Wetter in München? 🌦"},),
-    tools=(Tool("get_weather", "Weather", {"type": "object", "properties": {"city": {"type": "string"}}}),),
-    settings={"temperature": 0.1, "seed": 7},
-)
 KNOWN = "81d67b2732f15b03332ded442ee7c4fa0873f70a9bac28c7e9944d9d37ec3526"
 
 
@@ -63,7 +59,9 @@ def test_values_of_different_types_have_different_digests(one: Json, other: Json
 
 def test_a_digest_is_the_same_in_every_process_whatever_the_hash_seed() -> None:
     code = (
-        "from tests.unit.core.test_digests import REQUEST, request_digest; print(request_digest('local:tiny', REQUEST))"
+        "from pytest_fcall.core.digests import request_digest\n"
+        "from tests.unit.core.example_request import REQUEST\n"
+        "print(request_digest('local:tiny', REQUEST))"
     )
     seen = {
         subprocess.run(

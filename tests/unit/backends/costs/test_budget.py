@@ -3,8 +3,9 @@ from __future__ import annotations
 import math
 import os
 import sqlite3
-import subprocess
-import sys
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing, suppress
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import pytest
@@ -122,29 +123,21 @@ def test_what_is_spent_never_passes_the_limit(requests: list[tuple[float, float 
     budget.close()
 
 
-SPENDER = """
-import sys
-from pathlib import Path
-from pytest_fcall.backends.budget import Budget, OverBudget
-from pytest_fcall.backends.processes.ledger import FileLedger
-budget, paid = Budget(1, FileLedger(Path(sys.argv[1]))), 0
-try:
-    while True:
-        number = budget.hold(0.01, "one more")
-        if number is not None:
-            budget.settle(number, 0.005)
-            paid += 1
-except OverBudget:
-    print(paid)
-budget.close()
-"""
+def paid_of_an_account(path: Path) -> int:
+    """Pay until nothing is left; return how often that was."""
+    budget, paid = Budget(1, FileLedger(path)), 0
+    with closing(budget), suppress(OverBudget):
+        while True:
+            number = budget.hold(0.01, "one more")
+            if number is not None:
+                budget.settle(number, 0.005)
+                paid += 1
+    return paid
 
 
-def test_processes_share_an_account(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", SPENDER, str(tmp_path / "account.db")]
-    spenders = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(4)]
-    paid = [int(spender.communicate(timeout=60)[0]) for spender in spenders]
-    assert [spender.returncode for spender in spenders] == [0] * 4
+def test_processes_share_an_account(tmp_path: Path, processes: BaseContext) -> None:
+    with ProcessPoolExecutor(4, mp_context=processes) as pool:
+        paid = list(pool.map(paid_of_an_account, [tmp_path / "account.db"] * 4))
     budget = Budget(1, FileLedger(tmp_path / "account.db"))
     assert sum(paid) == 199
     assert budget.spent == pytest.approx(0.995)

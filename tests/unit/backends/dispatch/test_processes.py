@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import closing
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
@@ -24,10 +24,9 @@ def ask_many(path: Path, rpm: int, count: int) -> int:
     return sum(future.done() and not future.cancelled() for future in futures)
 
 
-def test_dispatchers_in_several_processes_keep_to_one_rate(tmp_path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(3, mp_context=spawn) as processes:
-        answered = list(processes.map(ask_many, [tmp_path / "limits.db"] * 3, [70] * 3, [30] * 3))
+def test_dispatchers_in_several_processes_keep_to_one_rate(tmp_path: Path, processes: BaseContext) -> None:
+    with ProcessPoolExecutor(3, mp_context=processes) as pool:
+        answered = list(pool.map(ask_many, [tmp_path / "limits.db"] * 3, [70] * 3, [30] * 3))
     assert sum(answered) == 70
 
 
@@ -38,11 +37,10 @@ def turned_away(path: Path) -> str:
         return str(dispatcher.submit(job("x", backend)).exception(10))
 
 
-def test_what_one_process_is_told_to_wait_holds_for_another(tmp_path: Path) -> None:
+def test_what_one_process_is_told_to_wait_holds_for_another(tmp_path: Path, processes: BaseContext) -> None:
     path = tmp_path / "limits.db"
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=spawn) as processes:
-        assert processes.submit(turned_away, path).result() == "too many requests"
+    with ProcessPoolExecutor(1, mp_context=processes) as pool:
+        assert pool.submit(turned_away, path).result() == "too many requests"
     backend = Scripted()
     with closing(Dispatcher(DispatchLimits(shared=FileLedger(path)), nowhere)) as dispatcher:
         waiting = dispatcher.submit(job("x", backend))

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing.context import BaseContext
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import pytest
@@ -35,33 +32,30 @@ def test_threads_share_one_rate(tmp_path: Path) -> None:
     assert sum(taken) == 50
 
 
-def test_processes_share_one_rate(tmp_path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(3, mp_context=spawn) as processes:
-        taken = list(processes.map(take_many, [tmp_path / "limits.db"] * 6, [100] * 6, [60] * 6))
+def test_processes_share_one_rate(tmp_path: Path, processes: BaseContext) -> None:
+    with ProcessPoolExecutor(3, mp_context=processes) as pool:
+        taken = list(pool.map(take_many, [tmp_path / "limits.db"] * 6, [100] * 6, [60] * 6))
     assert sum(taken) == 100
 
 
-HAMMER = """
-import sys
-from pathlib import Path
-from tests.unit.backends.dispatch.test_rate_limits import take_many
-print("here", flush=True)
-while True:
-    take_many(Path(sys.argv[1]), 1_000_000, 50)
-"""
+def hammer(path: Path, began: Event) -> None:
+    began.set()
+    while True:
+        take_many(path, 1_000_000, 50)
 
 
-def test_a_process_that_is_killed_at_any_moment_leaves_the_file_whole(tmp_path: Path) -> None:
+def test_a_process_that_is_killed_at_any_moment_leaves_the_file_whole(tmp_path: Path, processes: BaseContext) -> None:
     path = tmp_path / "limits.db"
     for pause in (0.0, 0.003, 0.007):
-        with subprocess.Popen([sys.executable, "-c", HAMMER, str(path)], stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            deadline = time.monotonic() + pause
-            while time.monotonic() < deadline:
-                take_many(path, 1_000_000, 1)
-            os.kill(process.pid, signal.SIGKILL)
+        began = processes.Event()
+        process = processes.Process(target=hammer, args=(path, began))  # type: ignore[attr-defined]
+        process.start()
+        began.wait()
+        deadline = time.monotonic() + pause
+        while time.monotonic() < deadline:
+            take_many(path, 1_000_000, 1)
+        process.kill()
+        process.join()
         assert take_many(path, 1_000_000, 10) == 10
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

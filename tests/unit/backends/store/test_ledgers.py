@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from multiprocessing.context import BaseContext
 
 import pytest
 
@@ -36,11 +36,10 @@ def test_a_text_that_nobody_has_written_is_empty(place: StorePlace) -> None:
         assert ledger.read("count")[0] == "1"
 
 
-def test_no_change_of_another_process_or_thread_is_lost(place: StorePlace) -> None:
+def test_no_change_of_another_process_or_thread_is_lost(place: StorePlace, processes: BaseContext) -> None:
     count_up(argument_of(place), 1)
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(2, mp_context=spawn) as processes, ThreadPoolExecutor(2) as threads:
-        counting = [pool.submit(count_up, argument_of(place), 30) for pool in (processes, threads) for _ in range(2)]
+    with ProcessPoolExecutor(2, mp_context=processes) as others, ThreadPoolExecutor(2) as threads:
+        counting = [pool.submit(count_up, argument_of(place), 30) for pool in (others, threads) for _ in range(2)]
         assert [each.result() for each in counting] == [None] * 4
     with closing(ReplyStore(place)) as store, closing(store.ledger("run")) as ledger:
         assert ledger.read("count")[0] == "121"
