@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.store import ReplyStore, StoreError
@@ -163,7 +163,6 @@ def test_who_has_the_request_needs_no_tools_from_the_disk(path: Path) -> None:
         assert not store.faults
 
 
-@settings(max_examples=40)
 @given(
     cut_short=st.booleans(),
     file=st.sampled_from(["replies.db", "replies.db", "replies.db-wal"]),

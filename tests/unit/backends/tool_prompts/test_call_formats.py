@@ -3,7 +3,7 @@ from __future__ import annotations
 from string import ascii_lowercase
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.backends.tool_prompts import STYLES
@@ -41,20 +41,17 @@ def read(style: str, made: list[Call]) -> list[Call]:
 
 @pytest.mark.parametrize("style", OTHERS)
 @given(made=calls(nested(TEXT)))
-@settings(max_examples=40)
 def test_what_is_written_is_read_as_the_same_calls(style: str, made: list[Call]) -> None:
     assert read(style, made) == made
 
 
 @pytest.mark.parametrize("style", IN_XML)
 @given(made=calls(nested(TEXT.map(str.strip))))
-@settings(max_examples=40)
 def test_xml_tells_all_but_white_space_around_a_text(style: str, made: list[Call]) -> None:
     assert read(style, made) == made
 
 
 @pytest.mark.parametrize("style", BARE)
 @given(made=calls(PLAIN | TEXT.filter(lambda text: not set("[]{}") & set(text))))
-@settings(max_examples=40)
 def test_the_leaderboard_s_json_tells_values_without_brackets(style: str, made: list[Call]) -> None:
     assert read(style, made) == made
