@@ -10,6 +10,7 @@ when the answers in a trial are enough, so that the whole search seldom names a 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias, TypeVar
@@ -176,7 +177,8 @@ class RateTest:
         chances = likelihoods(now)
         old, new = rates.given(before), [each / sum(chances) for each in chances]
         means = [sum(rate * weight for rate, weight in zip(RATES, side, strict=True)) for side in (old, new)]
-        self._split = sum(means) / 2
+        self._below = bisect_left(RATES, sum(means) / 2)
+        """The number of rates that are nearer to that of now."""
         share = (1 - _BETWEEN) / 2
         self._weights = [
             share * one + share * other + _BETWEEN / len(RATES) for one, other in zip(old, new, strict=True)
@@ -185,8 +187,7 @@ class RateTest:
     def fails(self, found: Rate, level: float) -> bool | None:
         """Whether the rate is nearer to that of now; None as long as that is not sure enough."""
         joint = [weight * each for weight, each in zip(self._weights, likelihoods(found), strict=True)]
-        low = sum(each for rate, each in zip(RATES, joint, strict=True) if rate < self._split)
-        share = low / sum(joint)
+        share = sum(joint[: self._below]) / sum(joint)
         if share >= 1 - level:
             return True
         return False if share <= level else None

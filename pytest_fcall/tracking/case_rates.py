@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from math import exp, log, log1p
 from typing import Final
 
@@ -20,6 +21,8 @@ RATES: Final = (0.0001, 0.001, 0.02, *(step / 20 for step in range(1, 20)), 0.98
 
 The smallest bounds what can be decided: that a case which is never right was right once, by chance, must be rarer than
 the level at which one of thousand cases regressed, or no number of wrong answers would do."""
+_LOGARITHMS: Final = tuple((log(rate), log1p(-rate)) for rate in RATES)
+"""Of the probabilities of a right and of a wrong answer, at each rate."""
 _USUAL_WEIGHT: Final = 40
 """Number of answered cases that weigh as much as what is usual."""
 _ROUNDS: Final = 60
@@ -78,24 +81,25 @@ class CaseRates:
 
     def _chance(self, before: Rate, now: Rate) -> float:
         weights = self._weights(before)
-        tails = (_chance_of_at_most(now, rate) for rate in RATES)
+        tails = _chances_of_at_most(now)
         joint = sum(weight * tail for weight, tail in zip(weights, tails, strict=True))
         return min(joint / sum(weights), 1.0)
 
 
-def likelihoods(found: Rate) -> list[float]:
+@lru_cache(maxsize=1 << 12)
+def likelihoods(found: Rate) -> tuple[float, ...]:
     """The probability of these answers at each rate, as shares of the largest: of many answers all are tiny."""
     right, wrong = found.right, found.asked - found.right
-    logs = [right * log(rate) + wrong * log1p(-rate) for rate in RATES]
+    logs = [right * for_right + wrong * for_wrong for for_right, for_wrong in _LOGARITHMS]
     largest = max(logs)
-    return [exp(each - largest) for each in logs]
+    return tuple([exp(each - largest) for each in logs])
 
 
-def _chance_of_at_most(found: Rate, rate: float) -> float:
-    """The probability of at most as many right answers, of a case with this rate."""
+def _chances_of_at_most(found: Rate) -> list[float]:
+    """The probability of at most as many right answers, of a case with each of the rates."""
     asked = found.asked
-    for_right, for_wrong = log(rate), log1p(-rate)
-    return sum(
-        exp(log_ways(asked, right) + right * for_right + (asked - right) * for_wrong)
-        for right in range(found.right + 1)
-    )
+    ways = [log_ways(asked, right) for right in range(found.right + 1)]
+    return [
+        sum([exp(each + right * for_right + (asked - right) * for_wrong) for right, each in enumerate(ways)])
+        for for_right, for_wrong in _LOGARITHMS
+    ]

@@ -108,7 +108,7 @@ STATISTICS: Mapping[str, Callable[..., object]] = {
     "slices": slices_of,
     "given": lambda of, before: rates_of(of).given(Rate(*before)),
     "chance": lambda of, before, now: rates_of(of).chance(Rate(*before), Rate(*now)),
-    "likelihoods": lambda of: case_rates.likelihoods(Rate(*of)),
+    "likelihoods": lambda of: [*case_rates.likelihoods(Rate(*of))],
     "stake": night_watch.stake_of,
     "noise": lambda of: flips.noise_of([Rate(*each) for each in of]),
     "flips": lambda varied: [[getattr(each, of.name) for of in fields(each)] for each in varied_flips(varied)],
