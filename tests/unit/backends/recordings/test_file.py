@@ -92,7 +92,7 @@ def test_a_reply_is_never_read_by_halves(data: Json, words: str) -> None:
 
 entries_of_a_file = st.lists(
     st.builds(recorded, st.text(), st.text(), replies, st.integers(min_value=0, max_value=9)),
-    max_size=5,
+    max_size=3,
     unique_by=lambda entry: (entry.case, entry.digest),
 )
 

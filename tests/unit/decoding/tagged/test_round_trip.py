@@ -38,7 +38,9 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="<>|[]")) | st.s
     ]
 )
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3))
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=8
+)
 OF_TYPE: dict[str, st.SearchStrategy[Json]] = {
     "string": TEXTS,
     "integer": st.integers(),
