@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,13 @@ COUNTS = {"torchhub": 186, "tensorflowhub": 685, "huggingface": 904}
 pytestmark = pytest.mark.skipif(not NATIVE.is_dir(), reason="FCALL_CORPUS names no folder with the files of APIBench")
 
 
+@cache
 def cases(part: str) -> list[Case]:
+    return [case for case in ApiBenchSuite().cases(part, NATIVE) if isinstance(case, Case)]
+
+
+@cache
+def plain_cases(part: str) -> list[Case]:
     return [case for case in ApiBenchSuite().plain(part, NATIVE) if isinstance(case, Case)]
 
 
@@ -40,14 +47,14 @@ def answers() -> Iterator[dict[str, Any]]:
 
 @pytest.mark.timeout(60)
 def test_all_questions_are_read() -> None:
-    found = [case for case in ApiBenchSuite().cases("", NATIVE) if isinstance(case, Case)]
+    found = cases("")
     assert len({case.id for case in found}) == len(found) == sum(COUNTS.values())
 
 
 @pytest.mark.parametrize("setting", ["", "_bm25", "_oracle"])
 @pytest.mark.parametrize("hub", COUNTS)
 def test_no_question_of_a_hub_is_left_out(hub: str, setting: str) -> None:
-    assert len(cases(f"{hub}{setting}")) == COUNTS[hub]
+    assert len(plain_cases(f"{hub}{setting}")) == COUNTS[hub]
 
 
 @pytest.mark.parametrize(("hub", "least"), [("torchhub", 180), ("tensorflowhub", 685), ("huggingface", 800)])
@@ -64,8 +71,9 @@ def test_bm25_finds_the_document_of_the_published_prompt(hub: str, least: int) -
 
 @pytest.mark.parametrize("hub", COUNTS)
 def test_what_is_right_is_right(hub: str) -> None:
-    for case in ApiBenchSuite().cases(hub, NATIVE):
-        assert isinstance(case, Case)
+    found = cases(hub)
+    assert len(found) == COUNTS[hub]
+    for case in found:
         assert case.judge is not None
         answer = case.turns[0].answer
         assert isinstance(answer, Operator)
@@ -76,8 +84,8 @@ def test_what_is_right_is_right(hub: str) -> None:
 
 
 def test_an_imported_question_is_judged_as_the_suite_judges_it() -> None:
-    judged = {case.id: case for hub in COUNTS for case in ApiBenchSuite().cases(hub, NATIVE) if isinstance(case, Case)}
-    plain = {case.id: case.turns[0].answer for hub in COUNTS for case in cases(hub)}
+    judged = {case.id: case for hub in COUNTS for case in cases(hub)}
+    plain = {case.id: case.turns[0].answer for hub in COUNTS for case in plain_cases(hub)}
     different = []
     for row in islice(answers(), 0, None, 7):
         case = judged[f"{row['hub']}_{row['question_id']}"]

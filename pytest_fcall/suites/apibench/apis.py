@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,8 @@ from pytest_fcall.suites.json_files import BrokenRow, read_rows, text_field
 _MOST_CALLS = 100
 _MOST_CHARACTERS = 20_000
 """The searched part of a text. Each unclosed call is followed to its end; answers have a few thousand characters."""
+_MOST_KEPT = 2_048
+"""The calls of entries that are kept as read. The published hubs have 1,069, and every judging needs some of them."""
 _CALL = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?=\()")
 _QUOTED = re.compile(r"'([^'\n]*+)'|\"([^\"\n]*+)\"")
 _OWN_KEYS: Final = ("was", "now")
@@ -59,6 +62,7 @@ def calls_in(text: str) -> list[WrittenCall]:
     return found
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def entry_call(call: str) -> WrittenCall | None:
     """Return the call of an entry; None if it cannot be read.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -50,7 +51,6 @@ def refuse_unknown_arguments(apis: Sequence[ApiEntry], checked: CheckedArguments
 class _KnownApi:
     """An API of the data base."""
 
-    api: ApiEntry
     call: WrittenCall
     checked: Sequence[str] | None
     """The relevant named arguments; None for all."""
@@ -84,10 +84,14 @@ class StrictRule:
     def __init__(self, apis: Sequence[ApiEntry], checked: CheckedArguments = MappingProxyType({})) -> None:
         self._checked = checked
         self._by_call = {api.call: api for api in apis}
-        self._known: dict[str, list[_KnownApi]] = {}
-        for api in apis:
+        self._apis = apis
+        self._named: dict[str, dict[object, tuple[_KnownApi, list[int]]]] = {}
+        """What is called by a name, each with its places in the data base, which has several documents of some."""
+        for place, api in enumerate(apis):
             if known := self._read(api):
-                self._known.setdefault(_last_name(known.call.name), []).append(known)
+                named = self._named.setdefault(known.call.name, {})
+                _, places = named.setdefault((api.call, api.checked), (known, []))
+                places.append(place)
 
     def __call__(self, answer: str, domain: str, right: str) -> GradedAnswer:
         """Grade an answer; `domain` is that of the right API, and `right` its call."""
@@ -96,7 +100,7 @@ class StrictRule:
             return GradedAnswer("unparsable")
         gold = self._read(self._by_call.get(right) or ApiEntry(domain, right, {}))
         for call in calls:
-            called = [known.api for known in self._known.get(_last_name(call.name), ()) if _fits(call, known)]
+            called = self._called(call)
             exact = gold is not None and _fits(call, gold)
             if called or exact:
                 is_right = exact or any(api.domain == domain for api in called)
@@ -116,7 +120,7 @@ class StrictRule:
                 return GradedAnswer("correct", exact=True, call=call.source)
             if by_former:
                 return GradedAnswer("outdated", call=call.source)
-            if any(_fits(call, known) for known in self._known.get(_last_name(call.name), ())):
+            if self._called(call):
                 return GradedAnswer("wrong", call=call.source)
         return GradedAnswer("hallucination", call=calls[0].source)
 
@@ -148,12 +152,19 @@ class StrictRule:
         known = entry_call(api.call)
         return None if known is None else _checked_arguments(known.name, self._checked)
 
+    def _called(self, call: WrittenCall) -> list[ApiEntry]:
+        """The APIs that a call means, in the order of the data base."""
+        parts = call.name.split(".")
+        named = (self._named.get(".".join(parts[start:]), {}) for start in range(len(parts)))
+        found = (places for each in named for known, places in each.values() if _fits(call, known))
+        return [self._apis[place] for place in sorted(chain.from_iterable(found))]
+
     def _read(self, api: ApiEntry) -> _KnownApi | None:
         call = entry_call(api.call)
         if call is None:
             return None
         names = [api.checked, *(_checked_arguments(call.name, each) for each in (self._checked, PAPER_ARGUMENTS))]
-        return _KnownApi(api, call, next((each for each in names if each is not None), None))
+        return _KnownApi(call, next((each for each in names if each is not None), None))
 
 
 def _checked_arguments(api: str, checked: CheckedArguments) -> Sequence[str] | None:
@@ -200,10 +211,6 @@ def _without_branch(repository: object) -> object:
 
 def _item_at(values: Sequence[object], index: int) -> object:
     return values[index] if index < len(values) else _MISSING
-
-
-def _last_name(name: str) -> str:
-    return name.rpartition(".")[2]
 
 
 def _unescaped(answer: str) -> str:

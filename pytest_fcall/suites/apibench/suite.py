@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pytest_fcall.core.case import Case, FaultyCase, Turn
 from pytest_fcall.core.extension import About, Part
-from pytest_fcall.core.operators import Operator
+from pytest_fcall.core.operators import Operator, Pattern
 from pytest_fcall.core.values import Message
 from pytest_fcall.suites.apibench.constraints import Constraints, read_constraints
 from pytest_fcall.suites.apibench.files import (
@@ -132,7 +132,7 @@ def _changed_cases(part: str, folder: Path, checked: CheckedArguments) -> Iterat
             asked = True
             text = with_document(question.text, change.new)
             answer, _ = rules.change_operands(change)
-            case = _question_case(id_, question, ask(text), Operator("api_call", answer))
+            case = _question_case(id_, question, ask(text), answer, _constraints_of(question))
             yield replace(case, category=f"{part}/{change.former.domain}", judge=ChangeJudge(rules, change))
     if not asked:
         raise ValueError(f"{files.changes_path} changes no API that a question of {files.hub.name} asks for")
@@ -146,17 +146,19 @@ def _case(
         return broken_case(id_, question.location, question.fault)
     right = question.api
     text = with_document(question.text, document(question.text, right))
-    case = _question_case(id_, question, ask(text), Operator("api_call", right.call))
-    judge = ApiJudge(rules, right, _constraints_of(question))
-    return replace(case, category=f"{part}/{right.domain}", judge=judge)
+    constraints = _constraints_of(question)
+    case = _question_case(id_, question, ask(text), right.call, constraints)
+    return replace(case, category=f"{part}/{right.domain}", judge=ApiJudge(rules, right, constraints))
 
 
-def _question_case(id_: str, question: ApiBenchQuestion, messages: tuple[Message, ...], answer: Operator) -> Case:
+def _question_case(
+    id_: str, question: ApiBenchQuestion, messages: tuple[Message, ...], right: Pattern, constraints: Constraints
+) -> Case:
     return Case(
         id=id_,
         location=question.location,
-        turns=(Turn(messages, answer=answer),),
-        tags=_constraints_of(question).tags,
+        turns=(Turn(messages, answer=Operator("api_call", right)),),
+        tags=constraints.tags,
         proposed_settings={"temperature": 0},
     )
 
