@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pytest_fcall.core import Location
+from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.json_files import open_lines, parse_record, read_lines
 from tests.bfcl_data import write_rows
 
@@ -56,6 +58,12 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a file of the corpus."""
     with open_lines(path) as stream:
         yield from (dict(parse_record(line)) for line in read_lines(stream))
+
+
+def read_cases(every: int, others: Container[str] = ()) -> list[BfclCase]:
+    """One of so many cases of the leaderboard, and those of these ids."""
+    chosen = (row for number, row in enumerate(rows(CASES)) if number % every == 0 or row["id"] in others)
+    return [case_of(row, Location(CASES.name)) for row in chosen]
 
 
 def write_part(path: Path, folder: Path, every: int) -> Path:

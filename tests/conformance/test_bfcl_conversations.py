@@ -40,6 +40,12 @@ def conversations() -> Sequence[Conversation]:
 
 
 @pytest.fixture(scope="module")
+def judged(conversations: Sequence[Conversation], every: int) -> Sequence[Conversation]:
+    """One in five by day, of each category."""
+    return conversations[:: min(every, 5)]
+
+
+@pytest.fixture(scope="module")
 def bench() -> Iterator[CheckerProcess]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
@@ -66,27 +72,27 @@ def test_there_are_800_conversations(conversations: Sequence[Conversation]) -> N
 
 
 def test_every_ground_truth_passes_as_it_stands_and_as_native_calls(
-    conversations: Sequence[Conversation], bench: CheckerProcess
+    judged: Sequence[Conversation], bench: CheckerProcess
 ) -> None:
-    for conversation in conversations:
+    for conversation in judged:
         assert ours(conversation, [[[*turn]] for turn in conversation.truth], "calls", bench).valid
         assert ours(conversation, as_said(conversation.right(), "fc"), "fc", bench).valid
 
 
 def test_every_ground_truth_fails_without_the_calls_of_a_turn(
-    conversations: Sequence[Conversation], bench: CheckerProcess
+    judged: Sequence[Conversation], bench: CheckerProcess
 ) -> None:
-    for number, conversation in enumerate(conversations):
+    for number, conversation in enumerate(judged):
         said = as_said(without_a_turn(conversation, seeded(number)), "fc")
         verdict = ours(conversation, said, "fc", bench)
         assert verdict.error_type == "multi_turn:empty_turn_model_response"
 
 
 def test_every_ground_truth_fails_without_one_of_its_calls_and_for_the_same_reason(
-    conversations: Sequence[Conversation], official: OfficialJudge, bench: CheckerProcess
+    judged: Sequence[Conversation], official: OfficialJudge, bench: CheckerProcess
 ) -> None:
     """One call whose loss is seen: some right calls change nothing that anybody looks at."""
-    for conversation in conversations:
+    for conversation in judged:
         found = next(_failing(conversation, bench))
         said, verdict = found
         answer = official_answer(conversation, said, "fc", official)
