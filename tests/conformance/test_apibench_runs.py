@@ -12,7 +12,7 @@ import pytest
 
 from tests.bfcl_data import write_rows
 from tests.conformance.corpus import CORPUS, rows
-from tests.integration.command import fcall, python
+from tests.integration.command import fcall, run_pytest
 
 NATIVE = CORPUS / "native" / "apibench"
 HUB, SETTING = "torchhub", "RT_bm25"
@@ -45,9 +45,9 @@ def test_a_run_tells_what_fcall_score_tells(tmp_path: Path, profile: str, by: st
     (tmp_path / "conftest.py").write_text(APP, encoding="utf-8")
     options = ("--format", "apibench", "--api-db", str(NATIVE / "api"), "--totals")
     totals = fcall(tmp_path, "score", *options, "answers.jsonl").stderr
-    done = python(
+    done = run_pytest(
         tmp_path,
-        *("-m", "pytest", "--tb=no", f"--fc-suite=apibench:{HUB}_bm25", f"--fc-suite-path={NATIVE}"),
+        *("--tb=no", f"--fc-suite=apibench:{HUB}_bm25", f"--fc-suite-path={NATIVE}"),
         *("--fc-model=python:conftest:answer", f"--fc-suite-profile={profile}"),
         "--fc-pick=" + ",".join(f"{HUB}_bm25_{row['question_id']}" for row in own),
     )

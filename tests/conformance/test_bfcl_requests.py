@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from any_llm.providers.anthropic.utils import _convert_params as for_anthropic
-from any_llm.types.completion import CompletionParams
 
 from pytest_fcall.backends.any.backend import OPTIONS as ANY_OPTIONS
 from pytest_fcall.backends.any.backend import AnyBackend
@@ -146,13 +144,21 @@ def our_parts(interface: str, request: Request) -> Parts:
         model = Model("any", PROVIDERS[interface])
         body = json.loads(AnyBackend(model, read_entry(model, Path(), ANY_OPTIONS)).prompt(request))
         if interface == "anthropic":
-            body["model_id"], extra = body.pop("model"), body.pop("extra_body", {})
-            converted = for_anthropic(CompletionParams(**body), provider_name="anthropic")
-            return anthropic_parts({**converted, **extra})  # as Anthropic's library merges them
+            return anthropic_parts(body_for_anthropic(body))
         return google_parts_of_chat(body) if interface == "google" else chat_parts(body)
     settings = {"api": "responses"} if interface == "responses" else {"handler": interface}
     body = json.loads(prepare_request("model", settings, request, official=True).body)
     return responses_parts(body) if interface == "responses" else chat_parts(body)
+
+
+def body_for_anthropic(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What any-llm makes of a request. It is imported here: that takes longer than most tests."""
+    from any_llm.providers.anthropic.utils import _convert_params
+    from any_llm.types.completion import CompletionParams
+
+    params = {key: value for key, value in body.items() if key not in ("model", "extra_body")}
+    converted = _convert_params(CompletionParams(model_id=body["model"], **params), provider_name="anthropic")
+    return {**converted, **body.get("extra_body", {})}  # as Anthropic's library merges them
 
 
 def chat_parts(body: Mapping[str, Any]) -> Parts:
