@@ -16,12 +16,14 @@ from tests.fuzz.mutations import mutations
 from tests.fuzz.targets import judging, reading
 from tests.fuzz.texts import texts
 
+READING = reading()
 
-@pytest.mark.parametrize("name", list(reading()))
+
+@pytest.mark.parametrize("name", READING)
 @settings(max_examples=30)
 @given(text=texts)
 def test_no_text_breaks_a_reader(name: str, text: str) -> None:
-    reading()[name](text)
+    READING[name](text)
 
 
 @pytest.mark.parametrize("run", list(judging().values()), ids=list(judging()))
@@ -47,7 +49,7 @@ ALONE = {"'[' over and over", "a sum in a call", "many arguments", "many calls i
 )
 def test_no_shape_of_text_breaks_a_reader(shape: Shape) -> None:
     text = shape.text(3_000)
-    for run in reading().values():
+    for run in READING.values():
         run(text)
 
 
