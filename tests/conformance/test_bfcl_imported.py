@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,20 +31,7 @@ DECODER = {"python": "bfcl", "java": "bfcl_java", "javascript": "bfcl_javascript
 pytestmark = pytest.mark.skipif(not CASES.is_file(), reason="FCALL_CORPUS names no folder with the corpus of answers")
 
 
-@pytest.fixture(scope="module")
-def every(every: int) -> int:
-    """One in five by day: among fewer, answers with some kinds of values would be missing."""
-    return min(every, 5)
-
-
-@pytest.fixture(scope="module")
-def chosen(every: int) -> set[str]:
-    return {row["id"] for row in islice(rows(CASES), 0, None, every)} | LEFT_OUT | NAMELESS
-
-
-@pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory, chosen: Collection[str]) -> dict[str, Case]:
-    folder = tmp_path_factory.mktemp("imported")
+def import_cases(folder: Path, chosen: Collection[str]) -> dict[str, Case]:
     write_cases(folder / "data", chosen)
     done = fcall(folder, "import", "bfcl", "--path", "data", "--out", "cases")
     assert {line.split(": ")[1] for line in done.stderr.splitlines()[:-1]} == LEFT_OUT
@@ -53,11 +41,13 @@ def imported(tmp_path_factory: pytest.TempPathFactory, chosen: Collection[str]) 
     return {case.id: case for file in files for case in file.entries if isinstance(case, Case)}
 
 
-def test_all_cases_that_can_be_said_are_there(imported: Mapping[str, Case], chosen: Collection[str]) -> None:
-    assert imported.keys() == set(chosen) - LEFT_OUT
-
-
-def test_imported_cases_judge_as_the_official_checker_does(imported: Mapping[str, Case], every: int) -> None:
+def test_all_cases_that_can_be_said_are_there_and_judge_as_the_official_checker_does(
+    tmp_path: Path, every: int
+) -> None:
+    every = min(every, 5)  # among fewer, answers with some kinds of values would be missing
+    chosen = {row["id"] for row in islice(rows(CASES), 0, None, every)} | LEFT_OUT | NAMELESS
+    imported = import_cases(tmp_path, chosen)
+    assert imported.keys() == chosen - LEFT_OUT
     told = [row for row in rows(VERDICTS) if row["id"] in imported and is_plain(row)]
     wrong = {(row["model"], row["id"]) for row in told if valid(imported[row["id"]], row) is not row["valid"]}
     assert len(told) > 30_000 / every

@@ -5,28 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from pytest_fcall.strength.mistakes.kinds import SEEN
 from tests.conformance.corpus import CASES, VERDICTS, rows
-from tests.conformance.mistakes_of_models import Difference, differences
+from tests.conformance.mistakes_of_models import differences
 from tests.conformance.test_bfcl_corpus import pytestmark  # noqa: F401  skips without the corpus
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/strength.md"
 
 
-@pytest.fixture(scope="module")
-def found() -> list[Difference]:
+def test_the_weights_are_the_counts_of_wrong_answers_and_the_page_says_what_share_the_mistakes_imitate() -> None:
     cases = {(row["category"], row["id"]): row for row in rows(CASES)}
-    return list(differences(rows(VERDICTS), cases))
-
-
-def test_the_weights_are_the_counts_of_wrong_answers(found: list[Difference]) -> None:
+    found = list(differences(rows(VERDICTS), cases))
     counts = Counter(mistake for each in found for mistake in each.mistakes)
     assert dict(counts.most_common()) == dict(SEEN)
-
-
-def test_the_page_says_what_share_of_wrong_answers_the_mistakes_imitate(found: list[Difference]) -> None:
     kinds = Counter(each.kind for each in found)
     readable = len(found) - kinds["unreadable"]
     vague = sum(each.kind == "one" and "text replaced" in each.mistakes for each in found)
