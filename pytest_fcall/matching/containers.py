@@ -66,9 +66,11 @@ def compare_list(expected: Sequence[Pattern], got: Json, place: Place) -> list[M
     """Compare a list whose items and order are expected."""
     if not isinstance(got, list | tuple) or len(got) != len(expected):
         return place.mismatch(expected, got, length_hint(expected, got))
+    has_rules = bool(place.context.rules.match)
     found = [
         mismatch
         for index, (pattern, item) in enumerate(zip(expected, got, strict=True))
+        if has_rules or not _are_same_scalars(pattern, item)
         for mismatch in place.child(index).compare_by_rule(pattern, item)
     ]
     if found and _comparison_count(expected) <= _MAX_COMPARED and _has_in_any_order(expected, got, place):
@@ -131,10 +133,14 @@ def _is_plainly_right(expected: Pattern, got: Json) -> bool:
     if isinstance(expected, list):
         return type(got) is list and len(got) == len(expected) and all(map(_is_plainly_right, expected, got))
     if not isinstance(expected, Operator):
-        return type(expected) is type(got) and type(expected) in _SCALARS and expected == got
+        return _are_same_scalars(expected, got)
     if expected.name == "any" and isinstance(expected.operand, list | tuple):
         return any(_is_plainly_right(alternative, got) for alternative in expected.operand)
     return expected.name == "optional" and _is_plainly_right(expected.operand, got)
+
+
+def _are_same_scalars(expected: Pattern, got: Json) -> bool:
+    return type(expected) is type(got) and type(expected) in _SCALARS and expected == got
 
 
 def _allows_omission(pattern: Pattern) -> bool:
