@@ -40,7 +40,8 @@ pytestmark = pytest.mark.skipif(not NATIVE.is_dir(), reason="FCALL_CORPUS names 
 
 @pytest.mark.parametrize(("profile", "by"), [("strict", " by strict"), ("original", "")])
 def test_a_run_tells_what_fcall_score_tells(tmp_path: Path, profile: str, by: str) -> None:
-    own = [row for row in rows(CORPUS / "apibench_verdicts.jsonl.gz") if (row["hub"], row["setting"]) == (HUB, SETTING)]
+    given = rows(CORPUS / "apibench_verdicts.jsonl.gz", HUB)
+    own = [row for row in given if (row["hub"], row["setting"]) == (HUB, SETTING)]
     write_rows(tmp_path / "answers.jsonl", own)
     (tmp_path / "conftest.py").write_text(APP, encoding="utf-8")
     options = ("--format", "apibench", "--api-db", str(NATIVE / "api"), "--totals")

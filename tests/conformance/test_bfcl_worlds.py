@@ -19,9 +19,8 @@ from pytest_fcall.conversation.execution.limits import CallLimits
 from pytest_fcall.core import CallResult, ConversationSettings, Json, Tool
 from pytest_fcall.suites.bfcl.function_docs import DOCUMENT_FILES
 from tests.conformance.official.client import PYTHON, ROOT
+from tests.conformance.official.conversations import CATEGORIES, DATA, PACKAGES
 
-PACKAGES = next((ROOT / ".venv-official").glob("lib/python3*/site-packages"), Path())
-DATA = PACKAGES / "bfcl_eval" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="`make conformance` makes the official environment")
 GROUND = EnvironmentContext(ROOT, ROOT, CallLimits(result=1 << 24))
 
@@ -31,12 +30,23 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, opened)
 
 
-def entries(category: str) -> list[tuple[dict[str, Any], list[str]]]:
-    """Every twentieth entry of a category, with all its right calls."""
-    asked = lines(DATA / f"BFCL_v4_{category}.json")
-    right = lines(DATA / "possible_answer" / f"BFCL_v4_{category}.json")
-    both = [*zip(asked, right, strict=True)][::20]
-    return [(entry, [call for turn in truth["ground_truth"] for call in turn]) for entry, truth in both]
+def worlds() -> list[dict[str, Any]]:
+    """Worlds of every twentieth entry of each category, with all its right calls. Categories have most in common."""
+    found: list[dict[str, Any]] = []
+    for category in CATEGORIES:
+        asked = lines(DATA / f"BFCL_v4_{category}.json")
+        right = lines(DATA / "possible_answer" / f"BFCL_v4_{category}.json")
+        both = [*zip(asked, right, strict=True)][::20]
+        assert len(both) >= 10
+        for entry, truth in both:
+            world = {
+                "classes": entry["involved_classes"],
+                "config": entry["initial_config"],
+                "long_context": "long_context" in category,
+                "calls": [call for turn in truth["ground_truth"] for call in turn],
+            }
+            found += [world] * (world not in found)
+    return found
 
 
 def arguments_of(call: str, order: dict[str, list[str]]) -> tuple[str, dict[str, Json]]:
@@ -75,24 +85,9 @@ def same(official: str, result: CallResult) -> bool:
     return official == str(result.value)
 
 
-@pytest.mark.parametrize(
-    "category",
-    ["multi_turn_base", "multi_turn_long_context", "multi_turn_miss_func", "multi_turn_miss_param"],
-)
-def test_calls_come_to_the_same_and_leave_the_same_state(category: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_come_to_the_same_and_leave_the_same_state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path, str(PACKAGES)])
-    found = entries(category)
-    assert len(found) >= 10
-    long_context = "long_context" in category
-    questions = [
-        {
-            "classes": entry["involved_classes"],
-            "config": entry["initial_config"],
-            "long_context": long_context,
-            "calls": calls,
-        }
-        for entry, calls in found
-    ]
+    questions = worlds()
     told = subprocess.run(
         [PYTHON, "-m", "tests.conformance.official.worlds"],
         cwd=ROOT,

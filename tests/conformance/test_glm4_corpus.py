@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not VERDICTS.is_file(), reason="FCALL_CORPUS nam
 
 def test_every_answer_is_decoded_alike(held: Held) -> None:
     counts = {True: 0, False: 0}
-    for row in rows(VERDICTS):
+    for row in rows(VERDICTS, "GLMHandler"):
         if "GLMHandler" in str(row.get("decoder")):
             found = DECODERS["glm4"](row["raw"], ())
             calls = None if found.malformed else [{call.name: dict(call.arguments)} for call in found.calls]
