@@ -11,7 +11,7 @@ import pytest
 
 from tests.bfcl_data import write_leaderboard
 from tests.conformance.official.client import PYTHON, ROOT
-from tests.integration.command import python
+from tests.integration.command import run_pytest
 
 APP = """
 def answer(request):
@@ -25,7 +25,7 @@ def test_the_official_command_shows_our_scores(tmp_path: Path) -> None:
     write_leaderboard(tmp_path / "data")
     (tmp_path / "app.py").write_text(APP, encoding="utf-8")
     parts = ("--fc-suite=bfcl:simple_python,irrelevance", "--fc-suite-path=data", "--fc-report=bfcl:out")
-    python(tmp_path, "-m", "pytest", "-q", "-p", "no:randomly", "--fc-model=python:app:answer", *parts)
+    run_pytest(tmp_path, "-q", "--fc-model=python:app:answer", *parts)
     shown = subprocess.run(
         [PYTHON, "-m", "tests.conformance.official.leaderboard"],
         cwd=ROOT,
