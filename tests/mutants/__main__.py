@@ -37,6 +37,8 @@ def main() -> int:
     parser.add_argument("--room", choices=ROOMS, action="append")
     asked = parser.parse_args()
     names = asked.room or [*ROOMS]
+    if asked.sample < len(names):
+        parser.error(f"--sample must be at least {len(names)}, one from each room")
     reasons = reasons_for(EQUIVALENTS.read_text("utf-8"))
     mutants = {name: [*ROOMS[name].mutants(PROJECT)] for name in ROOMS}
     stale = reasons.keys() - {change_of(each) for room in mutants.values() for each in room}

@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from pytest_fcall.tracking import comparison
-from tests.mutants.__main__ import change_of, described, reasons_for, sampled
+from tests.mutants.__main__ import change_of, described, main, reasons_for, sampled
 from tests.mutants.operators import mutants_of
 
 
@@ -151,3 +151,12 @@ def test_a_mistake_is_seen_where_a_test_fails_or_does_not_end(
 
     assert result.outlines == ["pass | True", "paid -= prices.pop() | True", "return 2 | False"]
     assert "paid += prices.pop()" in pytester.path.joinpath("copy/shop/till.py").read_text("utf-8")
+
+
+def test_a_sample_without_a_mutant_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["mutants", "--sample", "0"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "--sample must be at least 3" in capsys.readouterr().err
