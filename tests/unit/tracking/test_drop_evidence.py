@@ -54,6 +54,12 @@ def test_lost_cases_are_evidence_and_steady_ones_none() -> None:
     assert evidence_of([lost], RISES) < 1
 
 
+@pytest.mark.parametrize("change", FALLS)
+def test_no_bet_on_a_fall_wins_by_a_rise(change: OddsChange) -> None:
+    risen = RatePair(Rate(0, 2), Rate(2, 2))
+    assert evidence_of([risen] * 20, [change]) < 1 < evidence_of([RatePair(Rate(2, 2), Rate(0, 2))] * 20, [change])
+
+
 def test_a_rise_is_a_fall_of_wrong_answers() -> None:
     pairs = [RatePair(Rate(8, 10), Rate(1, 3)), RatePair(Rate(2, 10), Rate(2, 2))]
     wrong = [

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from random import Random
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core.verdict import Rate
+from pytest_fcall.tracking import slices
 from pytest_fcall.tracking.significance import RatePair, p_value_worse
 from pytest_fcall.tracking.slices import Slice, SliceTests, visible_drop
 
@@ -144,6 +147,27 @@ def test_the_drop_is_the_smallest_that_fails(pairs: list[RatePair]) -> None:
     assert (drop is None) is (p_value_worse(lost) > 0.05)
     if p_value_worse(pairs) <= 0.05:
         assert drop == pytest.approx(-sum(pair.difference for pair in pairs) / len(pairs))
+
+
+@pytest.mark.parametrize(("cases", "answers"), [(30, 1), (300, 4), (2_000, 1)])
+@pytest.mark.parametrize("level", [0.05, 0.001])
+def test_the_drop_is_looked_for_where_it_is(cases: int, answers: int, level: float) -> None:
+    chance = Random(cases)  # noqa: S311
+
+    def answered(rate: float) -> Rate:
+        return Rate(sum(chance.random() < rate for _ in range(answers)), answers)
+
+    rates = [chance.choice([1, 1, 1, 1, 0.9, 0.5, 0.2, 0]) for _ in range(cases)]
+    pairs = [RatePair(answered(rate), answered(rate)) for rate in rates]
+    with patch.object(slices, "p_value_worse", wraps=p_value_worse) as tested:
+        visible_drop(pairs, level)
+    assert sum(len(call.args[0]) == cases for call in tested.call_args_list) <= 4
+
+
+def test_at_the_level_itself_a_slice_could_fail() -> None:
+    tests = SliceTests(0.5, (Slice("a", (STAYED,)),))
+    assert tests.could_fail
+    assert not replace(tests, level=0.499).could_fail
 
 
 def test_slices_with_the_largest_invisible_drop_come_first() -> None:
