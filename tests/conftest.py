@@ -121,13 +121,11 @@ def python(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue("forked_programs") / "python") if CAN_FORK else sys.executable
 
 
-@pytest.fixture(scope="session", autouse=True)
-def stood_in() -> Iterator[None]:
-    """Has what never changes looked up once, not in every run inside a test, nor in those that commands begin."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, other in stand_ins().items():
-            patch.setattr(name, other, raising=False)
-        yield
+@pytest.fixture
+def stood_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has what never changes looked up once, not in every run inside a test."""
+    for name, other in stand_ins().items():
+        monkeypatch.setattr(name, other, raising=False)
 
 
 @pytest.fixture

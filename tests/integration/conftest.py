@@ -85,6 +85,11 @@ class Shop:
         return self.run("--fc-model=python:echo:answer", *args)
 
 
+@pytest.fixture(autouse=True)
+def quick_runs(stood_in: None) -> None:
+    """Commands run pytest inside tests, too."""
+
+
 @pytest.fixture
 def shop(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     # What was compiled counts as new for a file of the same length that was changed within the same second.
