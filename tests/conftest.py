@@ -129,7 +129,9 @@ def stood_in(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def pytester(forked: ModuleType | None, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+def pytester(
+    forked: ModuleType | None, stood_in: None, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> pytest.Pytester:
     """A project on a person's machine, whose runs load of all plugins only pytest-fcall and what comes with it.
 
     Processes of its runs, workers included, are forked: to start a new one takes ten times as long.
