@@ -113,9 +113,10 @@ def test_attempts_are_many() -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_ordinary_functions_and_programs_work_inside(machine: str, user: str) -> None:
     errors = done_inside(user, machine, "ordinary")
+    assert errors | {WITH_PROGRAMS: None} == dict.fromkeys(ORDINARY)
     if shutil.which("find") is None:
-        errors[WITH_PROGRAMS] = None
-    assert errors == dict.fromkeys(ORDINARY)
+        pytest.skip("find is not installed; all that runs no program was right")
+    assert errors[WITH_PROGRAMS] is None
 
 
 @contextmanager

@@ -45,7 +45,8 @@ def worlds() -> list[dict[str, Any]]:
                 "long_context": "long_context" in category,
                 "calls": [call for turn in truth["ground_truth"] for call in turn],
             }
-            found += [world] * (world not in found)
+            if world not in found:
+                found.append(world)
     return found
 
 

@@ -88,8 +88,9 @@ def _differences(ask: Ask, name: str, questions: list[Any]) -> Iterator[tuple[An
             yield question, there, here
 
 
-def test_the_same_arguments_have_the_same_findings_by_both_validators(ask: Ask) -> None:
-    questions = list(schema_questions(60))
+@pytest.mark.parametrize("count", [60, pytest.param(150, marks=pytest.mark.nightly)])
+def test_the_same_arguments_have_the_same_findings_by_both_validators(ask: Ask, count: int) -> None:
+    questions = list(schema_questions(count))
     assert next(_differences(ask, "schema", questions), None) is None
     verdicts = [value[0] for question in questions for value in _compiled_answer("schema", question) if len(value) == 3]
     assert 50 < sum(verdicts) < len(verdicts) - 50  # both kinds are among them

@@ -49,10 +49,10 @@ def scripts(draw: st.DrawFn) -> Script:
     earlier: list[tuple[str, Json]] = []
     turns: list[Turn] = []
     played: Played = []
-    for index in range(draw(st.integers(1, 2))):
+    for index in range(draw(st.integers(1, 3))):
         stages: list[tuple[ExpectedCall, ...]] = []
         replies: list[Reply] = []
-        for _ in range(draw(st.integers(1, 2))):
+        for _ in range(draw(st.integers(1, 3))):
             stage: list[ExpectedCall] = []
             reply: Reply = []
             named: list[tuple[str, Json]] = []

@@ -21,8 +21,8 @@ def test_where_nothing_changed_false_alarms_are_as_rare_as_promised(exam: Exam, 
 
 
 def test_of_two_hundred_cases_a_drop_of_ten_points_is_seen() -> None:
-    assert alarms(Exam(drop=0.1), 150) > 0.9
-    assert alarms(Exam(drop=0.05), 150) > alarms(Exam(drop=0.02), 150)
+    assert alarms(Exam(drop=0.1), 300) > 0.9
+    assert alarms(Exam(drop=0.05), 300) > alarms(Exam(drop=0.02), 300)
 
 
 def test_of_five_hundred_cases_five_that_are_lost_are_seen_after_one_accepted_run() -> None:

@@ -152,7 +152,7 @@ def test_the_drop_is_the_smallest_that_fails(pairs: list[RatePair]) -> None:
 @pytest.mark.parametrize(("cases", "answers"), [(30, 1), (300, 4), (2_000, 1)])
 @pytest.mark.parametrize("level", [0.05, 0.001])
 def test_the_drop_is_looked_for_where_it_is(cases: int, answers: int, level: float) -> None:
-    chance = Random(cases)  # noqa: S311
+    chance = Random(cases)  # noqa: S311  a failure must come again
 
     def answered(rate: float) -> Rate:
         return Rate(sum(chance.random() < rate for _ in range(answers)), answers)

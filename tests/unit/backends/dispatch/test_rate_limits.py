@@ -48,7 +48,7 @@ def test_a_process_that_is_killed_at_any_moment_leaves_the_file_whole(tmp_path: 
     path = tmp_path / "limits.db"
     for pause in (0.0, 0.003, 0.007):
         began = processes.Event()
-        process = processes.Process(target=hammer, args=(path, began))  # type: ignore[attr-defined]
+        process = processes.Process(target=hammer, args=(path, began))  # type: ignore[attr-defined]  # all kinds have it
         process.start()
         began.wait()
         deadline = time.monotonic() + pause
