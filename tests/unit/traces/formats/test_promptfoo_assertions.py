@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.cases.case_file import read_case_text
-from pytest_fcall.core import Case, Json, RawCall, Reply
+from pytest_fcall.core import Case, FaultyCase, Json, RawCall, Reply
 from pytest_fcall.decoding.decoders import decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
@@ -372,17 +372,25 @@ def test_nothing_passes_that_promptfoo_would_fail(
     records, skipped = records_and_skipped(folder, {"assert": assertions})
     if skipped:
         return
-    case = case_of(records[0])
+    case = entry_of(records[0])
+    if isinstance(case, FaultyCase):  # nothing passes it
+        assert {fault.code for fault in case.faults} == {"unknown-argument"}, case
+        return
     for calls in answers:
         if is_right(case, calls):
             assert all(holds(each, calls) for each in assertions), (records[0].expectation, calls)
 
 
 def case_of(record: Record) -> Case:
+    entry = entry_of(record)
+    assert isinstance(entry, Case), entry
+    return entry
+
+
+def entry_of(record: Record) -> Case | FaultyCase:
     text = case_file_text([NamedDraft("a", draft_of(record))], "")
     tools = json.dumps([each["function"] for each in TOOLS if isinstance(each, dict)])
     (entry,) = read_case_text(f"tools: {tools}\n{text}", Path("a.fc.yaml"), root=Path()).entries
-    assert isinstance(entry, Case), entry
     return entry
 
 
