@@ -361,7 +361,7 @@ def test_several_answers_are_judged_each(court: Court) -> None:
     court.cases(POLITE)
     court.exam.server.default = lambda asked: chat("yes") if is_judge(asked) else chat(f"Hi {court.exam.times(asked)}")
     court.run("--fc-samples=3").assert_outcomes(passed=1)
-    assert [each["value"] for each in court.questions()] == ["Hi 1", "Hi 2", "Hi 3"]
+    assert sorted(each["value"] for each in court.questions()) == ["Hi 1", "Hi 2", "Hi 3"]
 
 
 def test_calls_without_end_do_not_cost_without_end(court: Court) -> None:
@@ -389,11 +389,11 @@ def test_a_conversation_is_judged_when_it_is_over(court: Court) -> None:
         """
     )
     court.run().assert_outcomes(passed=1)
-    assert [(each["statement"], each["value"]) for each in court.questions()] == [
-        ("is in Norway", "Oslo"),
-        ("is in Italy", "Rome"),
-        ("tells the weather", "You said: sunny"),
-    ]
+    assert {each["statement"]: each["value"] for each in court.questions()} == {
+        "is in Norway": "Oslo",
+        "is in Italy": "Rome",
+        "tells the weather": "You said: sunny",
+    }
     court.says = {"is in Italy": no("it is in Georgia")}
     result = court.run("--fc-record=all")
     result.assert_outcomes(failed=1)

@@ -6,7 +6,8 @@ import asyncio
 import heapq
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 
 from pytest_fcall.backends.dispatch.dispatcher import Dispatcher
@@ -23,14 +24,11 @@ class JumpingClock:
 
     def __init__(self) -> None:
         self.now = NOON
-        self.ready = threading.Event()
-        self.ready.set()
         self.waits: list[float] = []
         self._alarms: list[tuple[float, int, Callable[[], object]]] = []
         self._numbers = count()
 
     def wall(self) -> float:
-        self.ready.wait(10)
         return self.now
 
     def monotonic(self) -> float:
@@ -147,8 +145,23 @@ class Run:
         self.replied += [said(job.request) for job, _ in arrivals]
 
     def ask(self, jobs: Iterable[Job]) -> list[str | BaseException | None]:
-        """Submit all before the first is sent, wait, and return their texts or errors."""
-        self.clock.ready.clear()
-        futures = [self.dispatcher.submit(each) for each in jobs]
-        self.clock.ready.set()
+        """Submit all before the first is begun, wait, and return their texts or errors."""
+        with self.at_rest():
+            futures = [self.dispatcher.submit(each) for each in jobs]
         return [future.exception(10) or future.result().text for future in futures]
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Have the dispatcher's event loop begin nothing meanwhile."""
+        rests, goes_on = threading.Event(), threading.Event()
+
+        async def rest() -> None:
+            rests.set()
+            goes_on.wait(10)
+
+        self.dispatcher.run(rest())
+        assert rests.wait(10)
+        try:
+            yield
+        finally:
+            goes_on.set()

@@ -233,11 +233,10 @@ def test_requests_on_their_way_are_given_up_too() -> None:
 
 
 def test_what_its_owner_no_longer_waits_for_is_kept_and_can_be_submitted_again(run: Run) -> None:
-    run.clock.ready.clear()
-    unwanted = run.dispatcher.submit(job("x", Scripted()))
-    assert unwanted.cancel()
-    wanted = run.dispatcher.submit(job("x", Scripted()))
-    run.clock.ready.set()
+    with run.at_rest():
+        unwanted = run.dispatcher.submit(job("x", Scripted()))
+        assert unwanted.cancel()
+        wanted = run.dispatcher.submit(job("x", Scripted()))
     assert wanted.result(10).text == "x"
     assert run.replied == ["x", "x"]
 
@@ -251,10 +250,9 @@ def test_a_reply_outlasts_a_later_failure_of_the_same_request(run: Run) -> None:
                 await asyncio.sleep(0)
             raise CaseRefused("no")
 
-    run.clock.ready.clear()
-    assert run.dispatcher.submit(job("x", Scripted())).cancel()
-    failed = run.dispatcher.submit(job("x", Late()))
-    run.clock.ready.set()
+    with run.at_rest():
+        assert run.dispatcher.submit(job("x", Scripted())).cancel()
+        failed = run.dispatcher.submit(job("x", Late()))
     assert isinstance(failed.exception(10), CaseRefused)
     assert run.dispatcher.submit(job("x", Late())).result(10).text == "x"
 
@@ -318,10 +316,9 @@ def test_closing_lets_requests_and_back_ends_end_in_a_moment_and_lets_go_of_the_
 def test_what_becomes_of_a_request_that_its_owner_has_given_up_is_no_error(
     run: Run, refused: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run.clock.ready.clear()
-    # An error that outlived the request would keep its task, which tells of what it raised when it is collected.
-    assert run.dispatcher.submit(job("x", Scripted(*(CaseRefused("too long") for _ in range(refused))))).cancel()
-    run.clock.ready.set()
+    with run.at_rest():
+        # An error that outlived the request would keep its task, which tells of what it raised when it is collected.
+        assert run.dispatcher.submit(job("x", Scripted(*(CaseRefused("too long") for _ in range(refused))))).cancel()
     assert run.ask([job("after", Scripted())]) == ["after"]
     run.dispatcher.close()
     gc.collect()
