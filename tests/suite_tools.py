@@ -147,19 +147,18 @@ def names_of_hooks() -> Callable[[object], list[str]]:
     """
     known: WeakKeyDictionary[object, list[str]] = WeakKeyDictionary()
 
-    def may_be(owner: object, name: str) -> bool:
+    def may_be(name: str, found: object) -> bool:
         if name.startswith("pytest_"):
             return True
-        found = inspect.getattr_static(owner, name, None)
         return isinstance(found, (FunctionType, classmethod, staticmethod)) and hasattr(found, "pytest_spec")
 
     def names(plugin: object) -> list[str]:
         owner = plugin if isinstance(plugin, (ModuleType, type)) else type(plugin)
         if owner not in known:
-            known[owner] = [name for name in dir(owner) if may_be(owner, name)]
+            known[owner] = [name for name in dir(owner) if may_be(name, inspect.getattr_static(owner, name, None))]
         if owner is plugin:
             return known[owner]
-        own = {name for name in getattr(plugin, "__dict__", ()) if may_be(plugin, name)}
+        own = {name for name, found in getattr(plugin, "__dict__", {}).items() if may_be(name, found)}
         return sorted(own.union(known[owner])) if own else known[owner]
 
     return names

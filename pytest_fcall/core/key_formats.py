@@ -96,7 +96,11 @@ KEY_FORMATS: Final = (
     ),
 )  # fmt: skip
 
-_KEY: Final = re.compile("|".join(each.form for each in KEY_FORMATS))
+_WORD_START: Final = r"\b"
+_AT_WORDS: Final = [each.form.removeprefix(_WORD_START) for each in KEY_FORMATS if each.form.startswith(_WORD_START)]
+_ELSEWHERE: Final = [each.form for each in KEY_FORMATS if not each.form.startswith(_WORD_START)]
+_KEY: Final = re.compile(rf"{_WORD_START}(?:{'|'.join(_AT_WORDS)})|{'|'.join(_ELSEWHERE)}")
+"""Forms that begin with a word stand together: inside of words none of them is tried, which is most of the time."""
 _TOKEN: Final = re.compile(r"[\w~+/=.:%-]{13,}")
 """Only in these a key is looked for: to try all formats at every place of a text takes milliseconds."""
 _LONGEST_TOKEN: Final = 2000
