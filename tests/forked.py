@@ -92,7 +92,7 @@ class Run:
 
 
 def completed(
-    program: str, folder: Path, arguments: Sequence[str], environment: Mapping[str, str], patience: float = 120
+    program: str, folder: Path, arguments: Sequence[str], environment: Mapping[str, str], patience: float = 280
 ) -> subprocess.CompletedProcess[str]:
     """Run `fcall` or `pytest` as if by `python -m` in the folder, to its end.
 

@@ -1,16 +1,14 @@
-"""The results of a run, gathered where reports arrive, and the summary at its end."""
+"""The end of a run, where reports arrive: its exit status, what is kept of it, and the summary."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fcall.core.reply import Usage
 from pytest_fcall.core.verdict import Outcome
 from pytest_fcall.plugin import not_collected
 from pytest_fcall.plugin.acceptance import BaselineWriter, keep_texts
@@ -25,16 +23,17 @@ from pytest_fcall.plugin.report_text import (
     shorten_skips,
     test_name,
 )
+from pytest_fcall.plugin.reported_results import ReportedResults, WorkerFindings
 from pytest_fcall.plugin.session import gates_of, session_of
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.plugin.terminal import terminal_encoding, verbosity
 from pytest_fcall.reporting.answer_lines import missing_lines
-from pytest_fcall.reporting.results import MissingReply, Result, Results
+from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.reporting.run_table import file_table, models_of
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.reporting.summary import one_line_summary, summary_lines
 from pytest_fcall.reporting.terminal import NO_END
-from pytest_fcall.session.ask.costs import forget_ledger, total_cost
+from pytest_fcall.session.ask.costs import forget_ledger
 from pytest_fcall.session.result.exit_status import INCONCLUSIVE, RunFailures
 from pytest_fcall.session.result.run_store import account_writer, store_run
 from pytest_fcall.session.session import Session
@@ -62,28 +61,12 @@ class Summary:
         """The findings of the search for guilty edits, where there was one."""
         self._reports: list[str] = []
         """The reports that go to the terminal, and where the others are, line by line."""
-        self._results: dict[str, Result] = {}
+        self._reported = ReportedResults(config)
+        self._workers = WorkerFindings()
         self._causes = PrintedCauses()
         self._silent = SilentReports(config)
         self._accounts = account_writer(settings_of(config), self._started)
-        self._missing: dict[str, MissingReply] = {}
-        self._unanswered: set[str] = set()
-        self._reused: dict[str, Sequence[float]] = {}
-        """The times of the oldest and the newest recording that a case used."""
-        self._changes: Counter[str] = Counter()
-        """Changes of requests on their way out, with the number of cases."""
         self._baselines = BaselineWriter(config)
-        self._remarks: dict[str, str] = {}
-        """Remarks on plain tests, by their node ids."""
-        self._texts: dict[str, list[str]] = {}
-        """Texts that models wrote for variants, by the file of the case."""
-        self._files_without_cases = 0
-        self._worker_runs: set[str] = set()
-        self._worker_notes: dict[str, None] = {}
-        self._worker_strays: Counter[tuple[str, bool]] = Counter()
-        self._worker_span_strays: Counter[tuple[str, str]] = Counter()
-        self._throughputs: dict[str, tuple[int, str]] = {}
-        """Speed of each model on this machine, as far as workers know."""
 
     @property
     def _session(self) -> Session:
@@ -104,7 +87,7 @@ class Summary:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the result; where a test was run again, the last one counts."""
         if report.when == "setup":
-            self._silent.drop(self._results)
+            self._silent.drop(self._reported.by_test)
         attached = case_report(report)
         if attached and isinstance(report.longrepr, str):
             self._lay_out(report, report.longrepr, attached.result)
@@ -117,25 +100,7 @@ class Summary:
             attach(report, attached := attached._replace(account=""))
         if attached is None or report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of pytest-rerunfailures
             return
-        self._keep(report.nodeid, attached)
-
-    def _keep(self, nodeid: str, attached: CaseReport) -> None:
-        if attached.unanswered:
-            self._unanswered.add(nodeid)
-        self._missing.pop(nodeid, None)
-        if attached.missing:
-            self._missing[nodeid] = attached.missing
-        if attached.result is None:  # of a plain test
-            self._remarks[nodeid] = attached.remark
-            return
-        self._results[nodeid] = self._priced(attached.result)
-        if attached.reused:
-            self._reused[nodeid] = attached.reused
-        else:
-            self._reused.pop(nodeid, None)
-        self._changes.update(attached.changes)
-        if attached.texts:
-            self._texts.setdefault(attached.result.file, []).extend(attached.texts)
+        self._reported.keep(report.nodeid, attached)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Count failures outside the cases."""
@@ -144,31 +109,25 @@ class Summary:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take what a worker noticed. Each of them collects everything, so the numbers are the same."""
-        self._worker_runs.add(node.workerinput["testrunuid"])
+        """Take what a worker noticed."""
         output = getattr(node, "workeroutput", {})
         self._baselines.add_stale(output)
-        self._files_without_cases = max(self._files_without_cases, output.get("fcall_files_without_cases", 0))
-        self._take_throughputs(output.get("fcall_figures", {}))
-        self._worker_notes.update(dict.fromkeys(output.get("fcall_notes", ())))
-        for case, answered, count in output.get("fcall_strays", ()):
-            self._worker_strays[case, answered] += count
-        for case, service, count in output.get("fcall_span_strays", ()):
-            self._worker_span_strays[case, service] += count
+        self._workers.add(node.workerinput["testrunuid"], output)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Judge the gates, and set the exit status where the run was not broken off."""
-        for run in self._worker_runs:
+        for run in self._workers.runs:
             forget_ledger(self._config.rootpath, run)
         settings = self._session.settings
         shard, gates = settings.shard, self._gates
         measured = self._measured(gates)
-        self._baselines.finish(session, tuple(self._results.values()), self._started)
-        if self._texts:
-            self._baselines.lines += keep_texts(self._texts, self._config.rootpath)
-        self._results = measured
-        self._failures.unrecorded = bool(self._missing) and self._session.settings.missing != "skip"
+        reported = self._reported
+        self._baselines.finish(session, tuple(reported.by_test.values()), self._started)
+        if reported.texts:
+            self._baselines.lines += keep_texts(reported.texts, self._config.rootpath)
+        reported.by_test = measured
+        self._failures.unrecorded = reported.lacks_replies and settings.missing != "skip"
         self._failures.otherwise |= self._baselines.failed
         self._failures.otherwise |= session.testsfailed > self._failed_reports  # such as too little coverage
         if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and shard:
@@ -189,7 +148,7 @@ class Summary:
         if settings.bisect and not broken_off:
             from pytest_fcall.plugin.suspects import bisect_regressions
 
-            self._results, self._bisected = bisect_regressions(session, self._results, settings.bisect)
+            reported.by_test, self._bisected = bisect_regressions(session, reported.by_test, settings.bisect)
         self._store_run(broken_off=broken_off)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -210,22 +169,8 @@ class Summary:
     def results(self) -> Results:
         """All results, in the order of the cases, in whatever order they came."""
         here = collection_findings(self._config).files_without_cases
-        moments = {moment for reused in self._reused.values() for moment in reused}
-        known, started = moments - {0.0}, self._session.settings.started
-        return Results(
-            tuple(sorted(self._results.values(), key=lambda result: result.place)),
-            missing=Counter(self._missing.values()),
-            missing_excused=self._session.settings.missing == "skip",
-            files_without_cases=max(here, self._files_without_cases),
-            unanswered=len(self._unanswered),
-            not_asked=sum(
-                result.status == "skipped" for nodeid, result in self._results.items() if nodeid in self._unanswered
-            ),
-            oldest_reply=max(started - min(known), 0) if known else None,
-            newest_reply=max(started - max(known), 0) if known else None,
-            undated_replies=moments > known,
-            stale=self._baselines.stale,
-        )
+        files_without_cases = max(here, self._workers.files_without_cases)
+        return self._reported.together(files_without_cases=files_without_cases, stale=self._baselines.stale)
 
     def _lay_out(self, report: pytest.TestReport, text: str, result: Result | None) -> None:
         """Have pytest print the text in colour, by its first line in the short summary, and each cause once."""
@@ -238,25 +183,9 @@ class Summary:
         if report.failed and (report.when == "setup" or (result is None and report.when == "call")):
             self._causes.add(report.nodeid, result.case if result else test_name(report), shown)
 
-    def _priced(self, result: Result) -> Result:
-        costs = self._session.costs
-        if result.unpriced and costs.of(result.model, Usage(1, 1)) == 0:
-            result = result._replace(unpriced=0)
-        if result.variants:
-            varied = replace(result.variants, cost=costs.of(result.model, result.variants.usage))
-            result = result._replace(variants=varied)
-        judging, inside = result.judging, result.inside
-        if judging is None and not inside:
-            return result if result.usage is None else result._replace(cost=costs.of(result.model, result.usage))
-        if judging:
-            judging = replace(judging, cost=costs.of(judging.model, judging.usage))
-        inside = tuple(replace(each, cost=costs.of(each.model, each.usage)) for each in inside)
-        cost = total_cost([each.cost for each in inside]) if inside else costs.of(result.model, result.usage)
-        return result._replace(cost=cost, judging=judging, inside=inside)
-
     def _price(self, report: pytest.TestReport) -> None:
         """Put the cost, which only this process knows, into the properties: JUnit takes them from the last report."""
-        result = self._results.get(report.nodeid)
+        result = self._reported.by_test.get(report.nodeid)
         if result and result.cost is not None:
             report.user_properties.append(("fcall_cost", f"{result.cost:.6f}"))
 
@@ -288,14 +217,14 @@ class Summary:
         width = self._config.get_terminal_writer().fullwidth
         if verbosity(self._config) > 0:
             yield from self._verbose_lines(results, width)
-        self._take_throughputs(self._session.replies.throughputs())
-        yield from (safe_line(f"{model}: {text}") for model, (_, text) in self._throughputs.items())
         session = self._session
+        self._workers.add_throughputs(session.replies.throughputs())
+        yield from map(safe_line, self._workers.throughput_lines())
         ours = (*session.replies.notes(), *session.baselines.notes(), *session.doubt.notes)
         here = [*ours, session.costs.fault, self._run_note]
-        yield from (safe_line(note) for note in (*self._worker_notes, *here) if note)
+        yield from (safe_line(note) for note in (*self._workers.notes, *here) if note)
         yield from self._stray_lines()
-        yield from (safe_line(f"{nodeid}: {remark}") for nodeid, remark in self._remarks.items() if remark)
+        yield from (safe_line(f"{nodeid}: {remark}") for nodeid, remark in self._reported.remarks.items() if remark)
         if _has_scores(results):
             from pytest_fcall.session.result.suite_scores import score_lines
 
@@ -325,12 +254,12 @@ class Summary:
         return width if getattr(reporter, "isatty", False) else NO_END
 
     def _stray_lines(self) -> Iterator[str]:
-        strays = self._worker_strays + Counter(self._session.replies.strays())
+        strays = self._workers.strays + Counter(self._session.replies.strays())
         if strays:
             from pytest_fcall.reporting.app_lines import stray_lines
 
             yield from stray_lines(strays)
-        spans = self._worker_span_strays + Counter(self._session.replies.span_strays())
+        spans = self._workers.span_strays + Counter(self._session.replies.span_strays())
         if spans:
             from pytest_fcall.reporting.app_lines import span_stray_lines
 
@@ -348,7 +277,9 @@ class Summary:
         from pytest_fcall.reporting.app_lines import volatile_lines
         from pytest_fcall.reporting.tool_confusion import confusion_lines
 
-        yield from (f"sent in another form, {count:,} times: {change}" for change, count in self._changes.items())
+        yield from (
+            f"sent in another form, {count:,} times: {change}" for change, count in self._reported.changes.items()
+        )
         if len({result.file for result in results.results}) > 1:
             yield from file_table(results, width)
         yield from confusion_lines(results.results, width)
@@ -367,23 +298,18 @@ class Summary:
         lines = gate_verdict_lines([verdict for verdict in self._verdicts if not (quiet and verdict.held)])
         without_costs = any(verdict.held is None and verdict.gate.figure == "cost" for verdict in self._verdicts)
         missing = [self._session.costs.fault] if quiet and without_costs and self._session.costs.fault else []
-        return [*lines, *missing, *gates.notes(self._failures, self._verdicts, self._results.values())]
-
-    def _take_throughputs(self, throughputs: Mapping[str, tuple[int, str]]) -> None:
-        """Keep, of each model, the speed that was measured on the most requests: it is the latest."""
-        for model, (count, text) in throughputs.items():
-            if count > self._throughputs.get(model, (0, ""))[0]:
-                self._throughputs[model] = count, text
+        return [*lines, *missing, *gates.notes(self._failures, self._verdicts, self._reported.by_test.values())]
 
     def _measured(self, gates: Gates | None) -> dict[str, Result]:
         """The results beside everything that was measured of their cases before this run."""
-        if not any(result.before for result in self._results.values()):
-            return self._results
+        results = self._reported.by_test
+        if not any(result.before for result in results.values()):
+            return results
         from pytest_fcall.session.result.model_change import with_history
 
         session, tested = self._session, gates is not None and gates.test_changes
-        found = with_history(tuple(self._results.values()), session.doubt, session.settings, tested=tested)
-        return dict(zip(self._results, found, strict=True))
+        found = with_history(tuple(results.values()), session.doubt, session.settings, tested=tested)
+        return dict(zip(results, found, strict=True))
 
     def _store_run(self, *, broken_off: bool) -> None:
         settings = self._session.settings
@@ -399,7 +325,7 @@ class Summary:
         else:
             if path and not self._run_note and (settings.shard or verbosity(self._config) > 0):
                 self._run_note = f"kept as {path.relative_to(self._config.rootpath).as_posix()}"
-            if path and self._results and settings.writes_reports:
+            if path and self._reported.by_test and settings.writes_reports:
                 from pytest_fcall.plugin.run_reports import write_reports
 
                 self._reports = write_reports(self._config, path, self._session.registry.suites)

@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 _WHOLE_NODES = frozenset(
     {"string_literal", "character_literal", "identifier", "class_literal", "type_identifier", "method_invocation"}
 )
-# The parser of the official decoder is older. It reads these words as names where no statement can be, and some of them
-# and a few others as the name of an element (`<null/>`).
+# The parser of the official decoder is older. It reads these words as names where no statement can be, most also behind
+# what ends the text, and some of them and a few others as the name of an element (`<null/>`). It does not know `using`.
 _RESERVED_WORDS = rb"""break|case|catch|const|continue|debugger|default|do|else|extends|finally|for|if|in|instanceof
-    |return|switch|throw|try|using|var|while|with"""
+    |return|switch|throw|try|var|while|with"""
 _RESERVED = re.compile(
-    rb"""(?:[=(,\[?!+-]|(?:^|[;{}])(?=\s*+(?:in|instanceof)\b)
-    |(?:^|[;{}\n])(?=\s*+(?:case|catch|default|else|extends|finally|using)\b))\s*+
+    rb"""\b(using)\b
+    |(?:[=(,\[?!+-]|(?:^|[;{}])(?=\s*+(?:in|instanceof)\b)
+    |(?:^|[;{}\n])(?=\s*+(?:case|catch|default|else|extends|finally)\b))\s*+
     \b(%(words)b)\b (?=[^\S\n]*+(?:\s*+[][=,.;:(){}]|\n|/[/*]|\Z))
+    |(?<=[\w\])"'])[^\S\n]++
+    (break|case|catch|continue|debugger|default|do|else|extends|finally|return)\b (?=\s*+;?\s*+\Z)
     | <\s*+(%(words)b|export|false|null|super|this|true)\b"""
     % {b"words": _RESERVED_WORDS},
     re.VERBOSE,
