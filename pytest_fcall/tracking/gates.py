@@ -78,7 +78,10 @@ class GateVerdict:
 _BOUND_PATTERN = re.compile(r"(?P<dollar>\$?)(?P<number>\d{1,12}(?:\.\d{1,12})?)(?: ?(?P<unit>%|(?!and\b)[a-z]+))?")
 _NAME_PATTERN = re.compile(r"\w+(?:\([a-z]+\))?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0}
-_SYNONYMS = {"regressed": "regressions", "latency": "p95", "time": "p95", "price": "cost", "slowest": "max"}
+_SYNONYMS = {"latency": "p95", "time": "p95", "price": "cost", "slowest": "max"} | dict.fromkeys(
+    ("passed", "right", "failed", "wrong", "success"), "accuracy"
+)
+"""Other words for figures, which are spelled unlike them."""
 
 
 class GateError(ValueError):

@@ -127,6 +127,18 @@ def test_scores_are_bounded_like_shares_under_whatever_names_they_have() -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("word", "figure"),
+    [
+        *(("regressed", "regressions"), ("Latency", "p95"), ("time", "p95"), ("price", "cost"), ("slowest", "max")),
+        *((word, "accuracy") for word in ("passed", "right", "failed", "wrong", "success")),
+    ],
+)
+def test_another_word_for_a_figure_is_pointed_at_it(word: str, figure: str) -> None:
+    with pytest.raises(GateError, match=f"unknown figure '{word}'; did you mean `{figure}`"):
+        parse_gates(f"{word}<=2")
+
+
 def test_a_misspelt_score_is_pointed_at_and_figures_ask_nobody() -> None:
     with pytest.raises(GateError, match=r"unknown figure 'overal'; did you mean `overall`"):
         parse_gates("overal>=0.8", lambda: ["overall"])
