@@ -22,6 +22,8 @@ CheckedArguments: TypeAlias = Mapping[str, Sequence[str]]
 
 PAPER_ARGUMENTS: CheckedArguments = MappingProxyType({"torch.hub.load": ("repo_or_dir", "model")})
 """The arguments that the paper checks. Others, such as whether weights are loaded, do not distinguish models."""
+_ApiKey: TypeAlias = tuple[str, tuple[str, ...] | None]
+"""The call of an API and its relevant arguments: entries that share both differ in nothing but their documents."""
 _REPOSITORY = "repo_or_dir"
 _FORMER = "was"
 """The option of `$api_call`."""
@@ -85,8 +87,8 @@ class StrictRule:
         self._checked = checked
         self._by_call = {api.call: api for api in apis}
         self._apis = apis
-        self._named: dict[str, dict[object, tuple[_KnownApi, list[int]]]] = {}
-        """What is called by a name, each with its places in the data base, which has several documents of some."""
+        self._named: dict[str, dict[_ApiKey, tuple[_KnownApi, list[int]]]] = {}
+        """The APIs that are called by a name, each with the places of its entries in the data base."""
         for place, api in enumerate(apis):
             if known := self._read(api):
                 named = self._named.setdefault(known.call.name, {})
