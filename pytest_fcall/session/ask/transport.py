@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, deque
-from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from pytest_fcall.core.backend import Backend, app_note
 from pytest_fcall.core.reply import Reply, Usage
-from pytest_fcall.core.request import Request
+from pytest_fcall.session.ask.app_loop import AppLoop
 from pytest_fcall.session.ask.app_proxy import AppProxy
 from pytest_fcall.session.ask.types import AppTrace, Asker, Question, Source
-from pytest_fcall.session.endings import CaseError
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Runner
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
     from concurrent.futures import Future
     from contextlib import AbstractContextManager
@@ -33,7 +29,6 @@ _T = TypeVar("_T")
 
 _MOST_HELD: Final = 1000
 """So many replies are held for those who ask the same once more, before the first of them is let go."""
-_IN_ASYNC_TEST = "fc_model(…) cannot wait inside an async test: write `await fc_model.ask(…)`"
 
 
 class ProgressDisplay(Protocol):
@@ -48,7 +43,6 @@ class ProgressDisplay(Protocol):
         ...
 
 
-AppCall: TypeAlias = "Callable[[Request], Reply | Coroutine[object, None, Reply]]"
 ProgressDisplayFactory: TypeAlias = "Callable[[Callable[[], DispatchProgress], int], ProgressDisplay]"
 
 
@@ -89,13 +83,11 @@ class Transport:
         """Replies that were asked for ahead of the tests that want them."""
         self._dispatcher: Dispatcher | None = None
         self._display: ProgressDisplay | None = None
-        self._runner: Runner | None = None
+        self._app_loop = AppLoop()
         self._remote_apps: dict[int, RemoteApp] = {}
         self._sent_to: set[str] = set()
         self._apps: dict[str, Backend] = {}
         """Apps in this process that were called, by the names of models."""
-        self._outside: deque[Callable[[], None]] = deque()
-        """The function that `run_here` is to call outside the loop."""
         self.expected = 0
         """Number of requests to come, as far as that is known."""
 
@@ -133,8 +125,9 @@ class Transport:
         self._check_store(question)
         self._note_secrets(question)
         if question.source.is_app:
+            self._apps[question.source.id] = backend
             with self._proxy.in_process(question) as active:
-                reply = self._called(backend, question)
+                reply = self._app_loop.call(backend, question.request)
             return self._received(question, self._proxy.with_spans(question, active, reply), active)
         return self._taken(backend, question, self.wait(self._submit(backend, question)))
 
@@ -143,8 +136,9 @@ class Transport:
         self._check_store(question)
         self._note_secrets(question)
         if question.source.is_app:
+            self._apps[question.source.id] = backend
             with self._proxy.in_process(question) as active:
-                reply = await self._called_async(backend, question)
+                reply = await self._app_loop.call_async(backend, question.request)
             return self._received(question, await self._proxy.with_spans_async(question, active, reply), active)
         from asyncio import wrap_future
 
@@ -206,19 +200,8 @@ class Transport:
         return self._display.wait(future) if self._display else future.result()
 
     def run_here(self, work: Coroutine[object, None, _T]) -> _T:
-        """Run a coroutine in this thread, and wait. Apps without `async` are called in between, outside the loop."""
-        try:
-            loop = self._loop()
-        except BaseException:  # CaseEnded is one; a coroutine that is not awaited warns
-            work.close()
-            raise
-        task = loop.create_task(work)
-        task.add_done_callback(lambda _: loop.stop())
-        while not task.done():
-            loop.run_forever()
-            while self._outside:
-                self._outside.popleft()()
-        return task.result()
+        """Run a coroutine in this thread, and wait."""
+        return self._app_loop.run(work)
 
     def unpriced(self, nodeid: str) -> int:
         """The number of requests of a test that may be billed although there was no reply."""
@@ -260,54 +243,7 @@ class Transport:
         if self._dispatcher is not None:
             self._dispatcher.close()
         self._proxy.close()
-        if self._runner is not None:
-            for backend in apps:
-                self._runner.run(backend.close())
-            self._runner.close()
-
-    def _called(self, backend: Backend, question: Question) -> Reply:
-        """The reply of an app in this process. An app without `async` is called outside any event loop."""
-        self._apps[question.source.id] = backend
-        call: AppCall | None = getattr(backend, "call", None)
-        if call is None:
-            return self.run_here(backend.complete(question.request))
-        if _is_in_event_loop():
-            raise CaseError(_IN_ASYNC_TEST)
-        reply = call(question.request)
-        return reply if isinstance(reply, Reply) else self.run_here(reply)
-
-    async def _called_async(self, backend: Backend, question: Question) -> Reply:
-        """Do what `_called` does: in an async test within its loop, in a conversation outside ours."""
-        from asyncio import get_running_loop
-
-        self._apps[question.source.id] = backend
-        call: AppCall | None = getattr(backend, "call", None)
-        ours = self._runner is not None and get_running_loop() is self._runner.get_loop()
-        if call is None or not ours:
-            return await backend.complete(question.request)
-        reply = await self._call_outside(partial(call, question.request))
-        return reply if isinstance(reply, Reply) else await reply
-
-    async def _call_outside(self, call: Callable[[], _T]) -> _T:
-        """Let `run_here` call something when it has stopped the loop, which goes on with the result."""
-        from asyncio import get_running_loop
-        from contextvars import copy_context
-
-        loop, context = get_running_loop(), copy_context()
-        done = loop.create_future()
-
-        def called() -> None:
-            try:
-                result = context.run(call)
-            except BaseException as error:  # it belongs to the one who waits: pytest's own ones are of this kind, too
-                done.set_result(partial(_raise, error))
-            else:
-                done.set_result(lambda: result)
-
-        self._outside.append(called)
-        loop.stop()
-        outcome: Callable[[], _T] = await done
-        return outcome()
+        self._app_loop.close(apps)
 
     def _submit(self, backend: Backend, question: Question) -> Future[Reply]:
         from pytest_fcall.backends.dispatch.job import Job
@@ -391,29 +327,3 @@ class Transport:
 
     def _count_unpriced(self, job: Job) -> None:
         self._unpriced[cast("Question", job.owner).asker.nodeid] += 1
-
-    def _loop(self) -> AbstractEventLoop:
-        """The event loop in which apps are awaited, and which lasts as long as the session."""
-        import asyncio
-
-        if self._runner is None:
-            # Not the loop of this thread: libraries that run one for apps without `async` keep clients in theirs.
-            self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        if _is_in_event_loop():
-            raise CaseError(_IN_ASYNC_TEST)
-        return self._runner.get_loop()
-
-
-def _raise(error: BaseException) -> NoReturn:
-    raise error
-
-
-def _is_in_event_loop() -> bool:
-    """Whether an event loop runs in this thread. Without asyncio none does, and most runs never import it."""
-    if (asyncio := sys.modules.get("asyncio")) is None:
-        return False
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
