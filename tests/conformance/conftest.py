@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import pytest
@@ -11,6 +11,7 @@ from tests.conformance.claims import PAGE, Claim, Claims, claims_of
 Held: TypeAlias = Callable[..., None]
 
 _CLAIMS = pytest.StashKey[Claims]()
+_NARROWED = pytest.StashKey[bool]()
 
 # Nine kinds of questions: 20,000 examples and some.
 settings.register_profile("conformance", deadline=None, max_examples=2_300, derandomize=False)
@@ -48,7 +49,13 @@ def _is_written(config: pytest.Config) -> bool:
     return bool(config.getoption("--hypothesis-profile") == "conformance")
 
 
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Note that not all tests of these files run: the rows of a claim would be too few."""
+    items[0].config.stash[_NARROWED] = True
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    claims = session.config.stash.get(_CLAIMS, None)
+    stash = session.config.stash
+    claims = None if stash.get(_NARROWED, False) else stash.get(_CLAIMS, None)
     if claims and _is_written(session.config) and exitstatus == pytest.ExitCode.OK:
         claims.write(PAGE)
