@@ -55,7 +55,8 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    stash = session.config.stash
-    claims = None if stash.get(_NARROWED, False) else stash.get(_CLAIMS, None)
-    if claims and _is_written(session.config) and exitstatus == pytest.ExitCode.OK:
+    config = session.config
+    claims = config.stash.get(_CLAIMS, None)
+    has_all_rows = not (config.stash.get(_NARROWED, False) or hasattr(config, "workerinput"))
+    if claims and has_all_rows and _is_written(config) and exitstatus == pytest.ExitCode.OK:
         claims.write(PAGE)
