@@ -13,7 +13,7 @@ Held: TypeAlias = Callable[..., None]
 _CLAIMS = pytest.StashKey[Claims]()
 _NARROWED = pytest.StashKey[bool]()
 
-# Nine kinds of questions: 20,000 examples and some.
+# Nine kinds of questions: 20,000 examples and some, which are new each time.
 settings.register_profile("conformance", deadline=None, max_examples=2_300, derandomize=False)
 
 
