@@ -252,7 +252,7 @@ clean:
 $(PIP):
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade --disable-pip-version-check pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=26'
 	touch $@
 
 $(READY): pyproject.toml | $(PIP)
