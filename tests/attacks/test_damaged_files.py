@@ -18,6 +18,7 @@ from pytest_fcall.core import Tool
 from pytest_fcall.schema.sources.lock_file import LockEntry, lock_path, write_lock
 from tests.attacks.commands import said
 from tests.attacks.damage import BYTES, GZIP, TEXT, Damage
+from tests.by_night import by_night
 from tests.integration.command import run_pytest
 from tests.integration.conftest import WEATHER
 from tests.integration.exam import towns, weather_in
@@ -189,7 +190,7 @@ def test_a_row_with_a_value_of_another_type_is_passed_over(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are forked")
-@pytest.mark.parametrize("examples", [1, pytest.param(10, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("examples", [1, by_night(10)])
 @pytest.mark.parametrize("name", TARGETS)
 def test_runs_survive_it(project: Path, tmp_path: Path, name: str, examples: int) -> None:
     target, random = TARGETS[name], Random(name)  # noqa: S311  a failure must come again

@@ -23,6 +23,7 @@ from pytest_fcall.backends.proxy.http import proof
 from pytest_fcall.backends.proxy.listener import LazyListener
 from pytest_fcall.backends.proxy.proxy import Proxy
 from pytest_fcall.backends.proxy.relay import Relay
+from tests.by_night import by_night
 from tests.integration.exam import Exam
 from tests.integration.test_model_http import APP
 from tests.servers import Answer, Asked, Server, chat
@@ -117,7 +118,7 @@ IMPOSTORS: dict[str, Callable[[bytes], bytes | None]] = {
     "hangs up": lambda _: b"",
     "is silent": lambda _: None,
 }
-SILENCE = pytest.param("is silent", marks=pytest.mark.nightly)  # `fcall proxy` waits for five seconds
+SILENCE = by_night("is silent")  # `fcall proxy` waits for five seconds
 
 
 @pytest.mark.parametrize("impostor", [SILENCE if name == "is silent" else name for name in IMPOSTORS])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.files import unprivileged
+from tests.by_night import by_night
 from tests.integration.command import python, run_pytest
 from tests.servers import Server
 
@@ -93,7 +94,7 @@ def check(project: Path, *options: str, **environment: str) -> None:
     assert done.returncode != pytest.ExitCode.INTERNAL_ERROR
 
 
-@pytest.mark.parametrize("options", [*QUICK, *(pytest.param(each, marks=pytest.mark.nightly) for each in SLOW)])
+@pytest.mark.parametrize("options", [*QUICK, *map(by_night, SLOW)])
 def test_no_option_makes_an_internal_error(project: Path, options: str) -> None:
     check(project, *options.split())
 

@@ -15,6 +15,7 @@ import pytest
 from pytest_fcall.backends.spans.inbox import SpanInbox
 from pytest_fcall.backends.spans.otlp import MOST_BYTES
 from pytest_fcall.session.ask.proxy_endpoint import ProxyEndpoint
+from tests.by_night import by_night
 
 TRACE = "0a" * 16
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
@@ -110,9 +111,7 @@ ATTACKS = {
 SLOW = {"too_many_fields"}
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.nightly) if name in SLOW else name for name in ATTACKS]
-)
+@pytest.mark.parametrize("name", [by_night(name) if name in SLOW else name for name in ATTACKS])
 def test_a_hostile_message_is_refused_and_the_next_one_is_read(receiver: Receiver, name: str) -> None:
     attack = ATTACKS[name]
     headers = {"Content_Encoding": attack.encoding} if attack.encoding else {}

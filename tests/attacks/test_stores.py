@@ -19,6 +19,7 @@ import pytest
 from pytest_fcall.backends.store import ReplyStore
 from pytest_fcall.backends.store.sqlite import file as database
 from tests.attacks.commands import said
+from tests.by_night import by_night
 from tests.integration.command import python
 from tests.integration.conftest import QUIET
 from tests.integration.exam import Exam, called, towns
@@ -256,7 +257,7 @@ def released() -> Iterator[Callable[[], None]]:
 
 
 @pytest.mark.needs("mount")
-@pytest.mark.parametrize("moment", [1, 40, pytest.param(100, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("moment", [1, 40, by_night(100)])
 @pytest.mark.parametrize("fault", [lock_for_good, fill_disk, put_a_folder_there])
 def test_what_was_paid_for_is_not_asked_for_again(
     exam: Exam,

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.echoes import ECHOES
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.exam import Exam
 from tests.servers import Answer
@@ -61,7 +62,7 @@ def hostile(exam: Exam) -> Exam:
     return exam
 
 
-@pytest.mark.parametrize("workers", ["-n0", pytest.param("-n2", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 @pytest.mark.parametrize("place", ECHOES)
 def test_a_terminal_obeys_no_model_and_no_server(hostile: Exam, place: str, workers: str) -> None:
     hostile.server.default = lambda _: ECHOES[place](HOSTILE)

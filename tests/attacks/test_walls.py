@@ -26,6 +26,7 @@ import pytest
 
 from tests.attacks.escapes import ATTEMPTS
 from tests.attacks.ordinary import ORDINARY, WITH_PROGRAMS
+from tests.by_night import by_night
 
 HAS_WALLS = (
     sys.platform == "linux"
@@ -39,7 +40,7 @@ ONLY_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be root"
 USERS = [pytest.param("root", marks=ONLY_ROOT), "user"]
 ROOT_BY_NIGHT = [pytest.param("root", marks=[ONLY_ROOT, pytest.mark.nightly]), "user"]
 """For what takes a second each; that a killed pytest leaves nothing behind is seen of both by day."""
-MACHINES = ["namespaces", pytest.param("plain", marks=pytest.mark.nightly)]
+MACHINES = ["namespaces", by_night("plain")]
 LASTING = {
     **dict.fromkeys(("ignore_signals", "block_signals", "stop_the_alarm", "stop_itself"), ()),
     **dict.fromkeys(("leave_threads", "close_everything"), ()),

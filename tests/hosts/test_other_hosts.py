@@ -17,6 +17,7 @@ import pytest
 
 from pytest_fcall.cli import main as fcall
 from pytest_fcall.tracking.run_file import RunFile, read_run, run_paths
+from tests.by_night import by_night
 from tests.hosts import network
 from tests.hosts.network import Host, Network
 from tests.integration.conftest import WEATHER
@@ -239,7 +240,7 @@ def test_a_host_that_is_lost_is_replaced_and_its_cases_run_elsewhere(team: Team)
 
 @pytest.mark.parametrize(
     ("count", "options"),
-    [(1, ()), pytest.param(2, (), marks=pytest.mark.nightly), (1, ("--max-worker-restart=0",))],
+    [(1, ()), by_night(2, ()), (1, ("--max-worker-restart=0",))],
 )
 def test_a_run_that_loses_its_last_host_ends_in_words_and_keeps_what_came(
     team: Team, count: int, options: tuple[str, ...]

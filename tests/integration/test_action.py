@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.action_job import ACTION, ARTIFACT_URL, ROOT, Ended, Job
 from tests.integration.ci_job import github_job
 from tests.integration.command import fcall
@@ -186,7 +187,7 @@ HOSTILE = 'x"; touch pwned; "$(touch pwned)`touch pwned`\n--co ${IFS}| touch pwn
     [
         ("paths", "model", "args"),
         ("name", "version", "attempts", "wait", "comment"),
-        *(pytest.param((name,), marks=pytest.mark.nightly) for name in ("paths", "model", "args", "name")),
+        *(by_night((name,)) for name in ("paths", "model", "args", "name")),
     ],
     ids=" ".join,
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json
+from tests.by_night import by_night
 from tests.integration.command import fcall, run_pytest
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, called
@@ -284,7 +285,7 @@ def test_own_patterns_are_masked(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("thousands", [1, pytest.param(10, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("thousands", [1, by_night(10)])
 def test_ten_thousand_lines_take_seconds(tmp_path: Path, thousands: int) -> None:
     rows = (
         chat_log([user(f"What is the weather in Town{n}, ask ana{n}@x.org?")], calling(chat_call({"city": f"Town{n}"})))

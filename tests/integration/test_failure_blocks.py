@@ -9,6 +9,7 @@ from subprocess import DEVNULL, Popen
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import plain
 from tests.integration.conftest import QUIET, Shop
 from tests.integration.exam import Exam, weather_in
@@ -37,7 +38,7 @@ def block(lines: Sequence[str], title: str) -> list[str]:
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")
 @pytest.mark.parametrize(
     ("arguments", "columns"),
-    [(["-n0"], 60), (["-n2"], 200), *(pytest.param(run, 60, marks=pytest.mark.nightly) for run in RUNS[1:])],
+    [(["-n0"], 60), (["-n2"], 200), *(by_night(run, 60) for run in RUNS[1:])],
 )
 def test_a_block_is_as_wide_as_the_terminal(shop: Shop, arguments: list[str], columns: int) -> None:
     import termios

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from pytest_fcall.backends.store import ReplyStore, store_path
+from tests.by_night import by_night
 from tests.integration.conftest import QUIET, Shop
 from tests.integration.exam import prompt_of, towns, weather_in
 from tests.integration.test_inside_apps import AGENT
@@ -28,7 +29,7 @@ def soon(asked: Asked) -> Answer:
     return replace(echo(asked), latency=0.002)
 
 
-@pytest.mark.parametrize("times", [2, pytest.param(8, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("times", [2, by_night(8)])
 def test_kill_9_loses_nothing_and_the_next_run_asks_only_for_the_rest(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, assert_errors, called, most_at_a_time, towns, weather_in
@@ -302,9 +303,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("answer", "fault"), [*FAULTS[:2], *(pytest.param(*each, marks=pytest.mark.nightly) for each in FAULTS[2:])]
-)
+@pytest.mark.parametrize(("answer", "fault"), [*FAULTS[:2], *(by_night(*each) for each in FAULTS[2:])])
 def test_a_reply_that_rests_on_an_answer_that_was_none_is_not_recorded(apps: Apps, answer: Answer, fault: str) -> None:
     """The app makes do with whatever its model says, so that it answers all the same."""
     apps.shop.file("app.py", APP[: APP.index("    status, reply")] + CARELESS + APP[APP.index("\n\nserve(") :])

@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import QUIET, Shop
 from tests.integration.exam import Exam, called, most_at_a_time, prompt_of, towns
 from tests.servers import Answer, Asked, Server, chat, echo, silent
@@ -39,7 +40,7 @@ def ended() -> Iterator[list[Run]]:
         run.process.join()
 
 
-@pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("times", [2, by_night(20)])
 def test_kill_9_loses_nothing_and_the_next_run_asks_only_for_the_rest(shop: Shop, ended: list[Run], times: int) -> None:
     random = Random(20261121)  # noqa: S311  a failure must come again
     cities = towns(500)

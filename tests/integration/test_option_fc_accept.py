@@ -7,6 +7,7 @@ import pytest
 
 from pytest_fcall.tracking.acceptance import read_stanzas
 from pytest_fcall.tracking.stanza import Stanza
+from tests.by_night import by_night
 from tests.integration.mind import OTHERWISE, RIGHT, WRONG, Mind, lines_with
 
 
@@ -145,9 +146,7 @@ NARROWED_ALIKE = [
 """By the same means as one above."""
 
 
-@pytest.mark.parametrize(
-    "narrowing", [*NARROWED, *(pytest.param(each, marks=pytest.mark.nightly) for each in NARROWED_ALIKE)], ids=" ".join
-)
+@pytest.mark.parametrize("narrowing", [*NARROWED, *map(by_night, NARROWED_ALIKE)], ids=" ".join)
 def test_a_narrowed_run_loses_nothing(mind: Mind, narrowing: tuple[str, ...]) -> None:
     mind.cases("one", "two", "slow-three")
     mind.cases("four", name="b.fc.yaml")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.exam import Exam, called, prompt_of
 from tests.integration.planted import KEYS, LOUD, OWN_SETTINGS, leaks, plant
@@ -86,7 +87,7 @@ def test_keys_are_sent_where_they_belong(planted: Exam) -> None:
     assert [name for name, key in SECRETS.items() if key not in sent] == []
 
 
-@pytest.mark.parametrize("args", [(), pytest.param(("-q",), marks=pytest.mark.nightly), ("--full-trace", *LOUD)])
+@pytest.mark.parametrize("args", [(), by_night(("-q",)), ("--full-trace", *LOUD)])
 def test_no_key_is_printed_or_written(planted: Exam, args: tuple[str, ...]) -> None:
     result = planted.shop.run("--fc-model=openai:exam", *args)
     assert result.ret == 1

@@ -18,6 +18,7 @@ from zipfile import ZipFile
 import pytest
 
 from pytest_fcall.schema.findings import FORMAT_DESCRIPTIONS
+from tests.by_night import by_night
 from tests.pages import ROOT
 from tests.unit.playground_process import answers as compiled
 from tests.unit.playground_process.generated import FORMATS, broken_texts, expressions, schema_questions, yaml_texts
@@ -88,7 +89,7 @@ def _differences(ask: Ask, name: str, questions: list[Any]) -> Iterator[tuple[An
             yield question, there, here
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(150, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("count", [60, by_night(150)])
 def test_the_same_arguments_have_the_same_findings_by_both_validators(ask: Ask, count: int) -> None:
     questions = list(schema_questions(count))
     assert next(_differences(ask, "schema", questions), None) is None
@@ -203,7 +204,7 @@ def test_all_yaml_of_the_repository_has_the_same_nodes_in_the_same_places(ask: A
     assert next(_differences(ask, "document", texts), None) is None
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(300, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("count", [100, by_night(300)])
 def test_broken_yaml_has_the_same_fault_in_the_same_place(ask: Ask, count: int) -> None:
     assert next(_differences(ask, "document", list(broken_texts(count))), None) is None
 

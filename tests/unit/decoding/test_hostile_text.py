@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pytest_fcall.core import Calls
 from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.decoding.tagged.families import FAMILIES
+from tests.by_night import by_night
 from tests.unit.decoding.tools import TOOLS
 
 # One name each of those that have several; the families of models have tests of their own.
@@ -68,7 +69,7 @@ SEEDS = [
 ]
 
 
-@pytest.mark.parametrize("size", [30_000, pytest.param(300_000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("size", [30_000, by_night(300_000)])
 @pytest.mark.parametrize("decoder", NAMES)
 def test_long_text_that_repeats_itself_gives_calls_in_few_words(decoder: str, size: int) -> None:
     for seed in SEEDS:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_fcall.core import Json
 from pytest_fcall.matching.operators import json_text
 from pytest_fcall.matching.operators.json_text import json_values_in
+from tests.by_night import by_night
 
 FOUND: dict[str, list[Json]] = {
     '{"a": 1}': [{"a": 1}],
@@ -79,7 +80,7 @@ def test_any_text_holds_values_or_none(text: str) -> None:
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", ["{", "[", "{'", '{"a":', "['", "'", "[1,", "{'a':{", "[]", "\\'{"])
-@pytest.mark.parametrize("size", [10_000, pytest.param(1_000_000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("size", [10_000, by_night(1_000_000)])
 def test_a_long_text_takes_no_longer_for_what_it_is_made_of(piece: str, size: int) -> None:
     json_values_in(piece * (size // len(piece)))
 

@@ -9,11 +9,12 @@ import pytest
 
 from benchmarks.noisy_models import accepted_project, rates_of
 from benchmarks.statistics import DROPS, Exam, alarms
+from tests.by_night import by_night
 
 
 @pytest.mark.parametrize(
     ("exam", "runs"),
-    [(Exam(), 600), pytest.param(Exam(), 3_000, marks=pytest.mark.nightly), (Exam(cases=50, samples=5), 1_000)],
+    [(Exam(), 600), by_night(Exam(), 3_000), (Exam(cases=50, samples=5), 1_000)],
 )
 def test_where_nothing_changed_false_alarms_are_as_rare_as_promised(exam: Exam, runs: int) -> None:
     chance = sqrt(0.05 * 0.95 / runs)

@@ -11,6 +11,7 @@ from pytest_fcall.decoding.decoders import DECODERS
 from pytest_fcall.decoding.model_text import END_TOKENS
 from pytest_fcall.decoding.tagged.families import FAMILIES
 from pytest_fcall.decoding.tagged.family import json_end
+from tests.by_night import by_night
 from tests.unit.decoding.tagged.encoders import ENCODERS
 from tests.unit.decoding.tagged.test_round_trip import calls
 
@@ -47,7 +48,7 @@ def test_a_text_with_a_piece_missing_gives_calls(family: str, data: st.DataObjec
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("unit", ['{"a":"', "[", "<parameter=a>", "<arg_key>a</arg_key><arg_value>", "<escape>", "1"])
-@pytest.mark.parametrize("size", [50_000, pytest.param(500_000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("size", [50_000, by_night(500_000)])
 def test_long_text_of_openings_is_read(family: str, unit: str, size: int) -> None:
     opening = FAMILIES[family].forms[0].opening
     text = (opening + unit) * (size // len(opening + unit))
