@@ -1,4 +1,4 @@
-"""Cases of a test that are left to the night: `[by_day, by_night(other), *map(by_night, others)]`."""
+"""What is left to the night: cases of a test, `[by_day, by_night(other), *map(by_night, others)]`, and most rows."""
 
 from __future__ import annotations
 
@@ -7,3 +7,8 @@ from functools import partial
 import pytest
 
 by_night = partial(pytest.param, marks=pytest.mark.nightly)
+
+
+def is_night(config: pytest.Config) -> bool:
+    """Whether there is a night to spend: `make nightly` and `make conformance` judge all rows, `make test` a part."""
+    return config.getoption("--hypothesis-profile", None) in {"conformance", "nightly"}

@@ -16,8 +16,9 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
+from tests.by_night import is_night
 from tests.servers.server import LOOPBACK_CERTIFICATE
-from tests.suite_tools import WITHOUT_TOOLS, keep_files_in_memory, stand_ins
+from tests.suite_tools import WITHOUT_TOOLS, draw_from_no_sources, keep_files_in_memory, stand_ins
 
 pytest_plugins = ["pytester", "tests.servers.fixture"]
 
@@ -43,7 +44,9 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have a worker ask the server of the run."""
+    """Have a worker ask the server of the run, and examples by day depend on nothing but the test."""
+    if not is_night(config):
+        draw_from_no_sources()
     if shared := getattr(config, "workerinput", {}).get("fork_server"):
         from tests.fork_server import ForkServer
 

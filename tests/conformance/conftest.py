@@ -6,6 +6,7 @@ from typing import TypeAlias
 import pytest
 from hypothesis import settings
 
+from tests.by_night import is_night
 from tests.conformance.claims import PAGE, Claim, Claims, claims_of
 
 Held: TypeAlias = Callable[..., None]
@@ -17,15 +18,10 @@ _NARROWED = pytest.StashKey[bool]()
 settings.register_profile("conformance", deadline=None, max_examples=2_300, derandomize=False)
 
 
-def is_thorough(config: pytest.Config) -> bool:
-    """Whether there is a night to spend: `make nightly` and `make conformance` judge all rows, `make test` a part."""
-    return config.getoption("--hypothesis-profile") in {"conformance", "nightly"}
-
-
 @pytest.fixture(scope="session")
 def every(pytestconfig: pytest.Config) -> int:
     """Of how many rows of the corpus one is judged."""
-    return 1 if is_thorough(pytestconfig) else 11
+    return 1 if is_night(pytestconfig) else 11
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.conftest import is_thorough
+from tests.by_night import is_night
 from tests.conformance.official.client import PYTHON
 from tests.conformance.official.conversations import CATEGORIES, PACKAGES, read_conversations
 from tests.integration.command import run_pytest
@@ -41,7 +41,7 @@ def forgetful(request):
 
 
 def test_right_calls_pass_and_a_forgotten_turn_fails(tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    numbers = range(10, 16) if is_thorough(pytestconfig) else range(10, 12)
+    numbers = range(10, 16) if is_night(pytestconfig) else range(10, 12)
     ids = {f"{category}_{number}" for category in CATEGORIES for number in numbers}
     chosen = {each.entry["id"]: each for each in read_conversations() if each.entry["id"] in ids}
     turns = {

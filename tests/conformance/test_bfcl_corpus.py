@@ -24,7 +24,8 @@ from pytest_fcall.suites.bfcl.cases import BfclCase, case_of
 from pytest_fcall.suites.bfcl.disguise import disguise_row
 from pytest_fcall.suites.bfcl.judge import score_answer
 from tests.bfcl_data import write_rows
-from tests.conformance.conftest import Held, is_thorough
+from tests.by_night import is_night
+from tests.conformance.conftest import Held
 from tests.conformance.corpus import read_cases, rows, write_part
 from tests.integration.command import fcall
 
@@ -45,7 +46,7 @@ pytestmark = pytest.mark.skipif(not CASES.is_file(), reason="FCALL_CORPUS names 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "source" in metafunc.fixturenames:
-        metafunc.parametrize("source", ["raw", "decoded"] if is_thorough(metafunc.config) else ["raw"])
+        metafunc.parametrize("source", ["raw", "decoded"] if is_night(metafunc.config) else ["raw"])
 
 
 def test_every_verdict_and_every_error_type_is_the_official_one(

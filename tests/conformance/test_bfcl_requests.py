@@ -25,7 +25,8 @@ from pytest_fcall.backends.settings import read_entry
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core import INTERFACES, Case, Model, Request
 from pytest_fcall.suites.bfcl.suite import BfclSuite
-from tests.conformance.conftest import Held, is_thorough
+from tests.by_night import is_night
+from tests.conformance.conftest import Held
 from tests.conformance.official.client import PYTHON, ROOT
 from tests.conformance.official.conversations import CATEGORIES as CONVERSATIONS
 from tests.conformance.official.conversations import DATA, PACKAGES
@@ -70,7 +71,7 @@ PROMPTED = ("openai", "responses", "anthropic", "google", "mistral")
 def test_requests_are_those_of_the_official_handler(
     mode: str, interface: str, pytestconfig: pytest.Config, held: Held
 ) -> None:
-    categories = EVERY if is_thorough(pytestconfig) else FEW
+    categories = EVERY if is_night(pytestconfig) else FEW
     cases = {id_: case for category in categories for id_, case in cases_of(mode, category).items()}
     found: Counter[str] = Counter()
     asked = 0
@@ -88,7 +89,7 @@ def test_requests_are_those_of_the_official_handler(
         "the official handlers",
         asked,
     )
-    if is_thorough(pytestconfig):
+    if is_night(pytestconfig):
         assert asked == (FIRST_TURNS if interface == "local" else TURNS)
 
 

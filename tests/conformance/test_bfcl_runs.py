@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.conftest import Held, is_thorough
+from tests.by_night import is_night
+from tests.conformance.conftest import Held
 from tests.conformance.corpus import CASES, write_exam
 from tests.integration.command import run_pytest
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.skipif(not CASES.is_file(), reason="FCALL_CORPUS names 
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    metafunc.parametrize("model", MODELS if is_thorough(metafunc.config) else MODELS[:1])
+    metafunc.parametrize("model", MODELS if is_night(metafunc.config) else MODELS[:1])
 
 
 def test_a_run_gives_the_official_verdicts_and_accuracies(tmp_path: Path, model: str, every: int, held: Held) -> None:

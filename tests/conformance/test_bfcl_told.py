@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcall.core import Case
 from pytest_fcall.suites.bfcl.suite import BfclSuite
-from tests.conformance.conftest import is_thorough
+from tests.by_night import is_night
 from tests.conformance.official.client import PYTHON, ROOT
 from tests.conformance.official.suite import CATEGORIES
 
@@ -43,7 +43,7 @@ def test_prompts_are_those_of_the_official_harness(official: dict[str, dict[str,
 
 
 def test_prompts_in_other_formats_are_too(folder: Path, pytestconfig: pytest.Config) -> None:
-    if not is_thorough(pytestconfig):
+    if not is_night(pytestconfig):
         pytest.skip("5,200 prompts are compared by `make conformance`")
     told = official_rows("format_sensitivity")
     cases = [case for case in BfclSuite().prompted("format_sensitivity", folder) if isinstance(case, Case)]
