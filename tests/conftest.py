@@ -23,7 +23,7 @@ from tests.suite_tools import WITHOUT_TOOLS, draw_from_no_sources, keep_files_in
 pytest_plugins = ["pytester", "tests.servers.fixture"]
 
 # How long an example takes depends on who else uses the machine.
-settings.register_profile("patient", deadline=None, max_examples=25)
+settings.register_profile("patient", deadline=None, max_examples=15)
 # Hypothesis tries the same examples each time where it finds that it runs in CI: right by day, a waste by night.
 settings.register_profile("nightly", deadline=None, max_examples=1_000, derandomize=False)
 settings.load_profile("patient")

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.exams import exams
@@ -20,7 +20,6 @@ READING = reading()
 
 
 @pytest.mark.parametrize("name", READING)
-@settings(max_examples=30)
 @given(text=texts)
 def test_no_text_breaks_a_reader(name: str, text: str) -> None:
     READING[name](text)

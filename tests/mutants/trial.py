@@ -66,7 +66,7 @@ class Workplace:
             deadline=None,
             database=None,
             derandomize=True,
-            max_examples=25,  # as many as in `make test`
+            max_examples=15,  # as many as in `make test`
             phases=(Phase.explicit, Phase.generate),
         )
         for name in imported_before:

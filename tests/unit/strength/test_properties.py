@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Case, Expectation, ExpectedCall, Location, MatchRule, Operator, Rules, Tool, Turn
@@ -119,7 +119,6 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 @given(cases())
-@settings(max_examples=30, deadline=None)
 def test_right_answers_are_right(case: Case) -> None:
     context = MatchContext(case.tools, case.rules)
     right = right_answers(case, context, ExampleSources(("Oslo",), (10,)))
@@ -132,7 +131,6 @@ def test_right_answers_are_right(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=10, deadline=None)
 def test_what_means_the_same_passes_and_every_named_edit_helps(case: Case) -> None:
     context = MatchContext(case.tools, case.rules)
     known = ExampleSources(("Oslo",), (10,))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from statistics import median
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.tracking.gate_figures import FIGURES, FigureNumber, GroupFigures, figure_named, read_share
@@ -109,7 +109,6 @@ FIGURES_OF_REPLIES = [
 ]
 
 
-@settings(max_examples=50)
 @given(runs())
 def test_a_gate_that_fails_while_something_is_not_known_does_not_hold_once_it_is(
     run: tuple[GroupFigures, GroupFigures],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.core import Tool
@@ -28,7 +28,6 @@ MARKUP = st.lists(st.sampled_from([*SIGNS, *BITS, *JSON_BITS, *END_TOKENS]), max
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=50)
 @given(st.text(st.characters(codec=None)) | MARKUP)
 def test_any_text_gives_calls(family: str, text: str) -> None:
     found = DECODERS[family](text, TOOLS)
@@ -37,7 +36,6 @@ def test_any_text_gives_calls(family: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=20)
 @given(data=st.data())
 def test_a_text_with_a_piece_missing_gives_calls(family: str, data: st.DataObject) -> None:
     encode = data.draw(st.sampled_from(ENCODERS[family]))

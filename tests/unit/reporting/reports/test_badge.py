@@ -4,7 +4,7 @@ import json
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from pytest_fcall.reporting.reports import badge, badge_image
 from pytest_fcall.reporting.reports.report import Report
@@ -39,7 +39,6 @@ def test_colours_differ_between_right_wrong_and_not_judged() -> None:
     assert len({*grounds}) == 3
 
 
-@settings(max_examples=20)
 @given(reports())
 def test_texts_fit_between_the_edges(made: Report) -> None:
     drawn = image(made)

@@ -5,7 +5,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
@@ -75,7 +75,6 @@ def only_test(one: Result, **fields: object) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=30)
 @given(reports())
 def test_each_result_is_a_test_and_all_are_counted(made: Report) -> None:
     found = written(made)

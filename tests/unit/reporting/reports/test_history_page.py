@@ -6,7 +6,7 @@ import re
 import zlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.reporting.history import HistoryChange, KeptRun, RunHistory
@@ -48,7 +48,6 @@ def histories(draw: st.DrawFn) -> RunHistory:
     return RunHistory(runs, draw(st.booleans()), [draw(texts)])
 
 
-@settings(max_examples=15)
 @given(histories())
 def test_a_page_has_its_own_elements_and_no_others(history: RunHistory) -> None:
     text = "".join(write(history))

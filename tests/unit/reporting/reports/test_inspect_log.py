@@ -41,7 +41,7 @@ def asked(one: Result, *answers: AccountAnswer, **fields: object) -> Report:
     return report(one, accounts={one.nodeid: Account(one.nodeid, answers)}, **fields)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(reports())
 def test_any_report_makes_a_log_that_is_read_back(folder: Path, made: Report) -> None:
     log = log_of(made, folder)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from pytest_fcall.core import Call, Outcome
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
@@ -21,7 +21,6 @@ def properties(element: ET.Element) -> dict[str | None, str | None]:
     return {each.get("name"): each.get("value") for each in element.findall("properties/property")}
 
 
-@settings(max_examples=30)
 @given(reports())
 def test_each_result_is_a_testcase_of_its_file_and_model_and_all_are_counted(made: Report) -> None:
     root = tree(made)

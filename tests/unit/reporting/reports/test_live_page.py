@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fcall.reporting.number_text import duration_text
@@ -74,7 +74,6 @@ def test_nothing_is_projected_from_nothing(fields: dict[str, object]) -> None:
     assert "running: " in text(state(**fields))
 
 
-@settings(max_examples=20)
 @given(RESULTS, st.dictionaries(texts, st.integers(1, 9), max_size=3), st.lists(st.tuples(texts, st.floats(0, 9))))
 def test_a_page_has_its_own_elements_and_no_others(results: object, errors: object, running: object) -> None:
     written = page(state(results=results, errors=errors, running=running))

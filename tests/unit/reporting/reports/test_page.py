@@ -7,7 +7,7 @@ import zlib
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from pytest_fcall.core import Call, Json, Outcome, Tool
 from pytest_fcall.reporting.account import Account, AccountAnswer, AskedStep
@@ -82,7 +82,6 @@ def test_changed_words_are_marked_also_in_what_cases_have_in_common() -> None:
     assert "the system prompt changed: <del>kind &lt;b&gt;</del><ins>brief</ins> <ins>-] [-</ins> x (1 case)" in text
 
 
-@settings(max_examples=20)
 @given(reports())
 def test_a_page_has_its_own_elements_and_no_others(made: Report) -> None:
     found = Elements(page(made))
@@ -93,7 +92,6 @@ def test_a_page_has_its_own_elements_and_no_others(made: Report) -> None:
     assert not [value for name, value in found.attributes if name == "style"]
 
 
-@settings(max_examples=20)
 @given(reports())
 def test_a_page_is_text_that_can_be_written(made: Report) -> None:
     assert page(made).encode("utf-8", "strict")
@@ -104,7 +102,6 @@ def unpacked(made: Report) -> list[dict[str, object]]:
     return [each for portion in data["packed"] for each in json.loads(zlib.decompress(base64.b64decode(portion)))]
 
 
-@settings(max_examples=20)
 @given(reports())
 def test_each_result_has_a_row_and_what_was_asked_and_answered(made: Report) -> None:
     data = data_of(made)
