@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from tests.by_night import is_night
 from tests.servers.server import LOOPBACK_CERTIFICATE
-from tests.suite_tools import WITHOUT_TOOLS, draw_from_no_sources, keep_files_in_memory, stand_ins
+from tests.suite_tools import WITHOUT_TOOLS, keep_files_in_memory, stand_ins
 
 pytest_plugins = ["pytester", "tests.servers.fixture"]
 
@@ -51,6 +52,15 @@ def pytest_configure(config: pytest.Config) -> None:
         from tests.fork_server import ForkServer
 
         ForkServer(*shared).join()
+
+
+def draw_from_no_sources() -> None:
+    """Have Hypothesis draw no values from the sources of the modules that happen to be imported.
+
+    To read them takes a worker longer than most properties do, and what it draws would depend on the tests before.
+    """
+    if hasattr(providers, "_get_local_constants"):
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

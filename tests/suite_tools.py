@@ -23,7 +23,6 @@ from _pytest.assertion.rewrite import AssertionRewriter, AssertionRewritingHook
 from _pytest.config import PytestPluginManager, argparsing
 from _pytest.fixtures import FixtureManager
 from _pytest.pytester import SysModulesSnapshot
-from hypothesis.internal.conjecture import providers
 
 if TYPE_CHECKING:
     from importlib.metadata._meta import PackageMetadata, SimplePath
@@ -70,15 +69,6 @@ def keep_files_in_memory() -> None:
     place = os.statvfs(_MEMORY)
     if place.f_bavail * place.f_frsize >= _ROOM and not place.f_flag & os.ST_NOEXEC:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
-
-
-def draw_from_no_sources() -> None:
-    """Have Hypothesis draw no values from the sources of the modules that happen to be imported.
-
-    To read them takes a worker longer than most properties do, and what it draws would depend on the tests before.
-    """
-    if hasattr(providers, "_get_local_constants"):
-        providers._get_local_constants = lambda: providers._local_constants
 
 
 @cache

@@ -19,7 +19,7 @@ TABLES = {
     "test_terminal",
 }
 """Files whose attempts each take a run of pytest or of a command."""
-QUICK = 3
+QUICK = 2
 """So many attempts of each of their tests belong to `make test`."""
 SEEN = pytest.StashKey[Counter[str]]()
 

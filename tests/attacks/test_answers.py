@@ -14,6 +14,7 @@ from typing import TypeAlias
 import pytest
 
 from tests.attacks.raw_server import RawServer, Speech
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, assert_errors, called
@@ -340,7 +341,7 @@ GONE = {
 
 
 @pytest.mark.parametrize("model", GONE.values(), ids=GONE)
-@pytest.mark.parametrize("more", ["", ", samples: 5"])
+@pytest.mark.parametrize("more", ["", by_night(", samples: 5")])
 def test_of_many_cases_one_says_that_nobody_is_there(exam: Exam, model: Callable[[], str], more: str) -> None:
     many(exam.shop, more)
     assert_one_error(exam.shop.run("-q", f"--fc-model={model()}"), "*(6 attempts)")

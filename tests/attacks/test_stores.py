@@ -201,7 +201,7 @@ def test_what_cannot_be_kept_is_not_asked_for(exam: Exam, unusable: Fault) -> No
 
 
 @pytest.mark.needs("mount")
-@pytest.mark.parametrize("unusable", [a_folder, a_file_instead_of_the_folder, a_read_only_folder])
+@pytest.mark.parametrize("unusable", [a_folder, *map(by_night, (a_file_instead_of_the_folder, a_read_only_folder))])
 def test_workers_do_not_ask_for_it_either(exam: Exam, unusable: Fault) -> None:
     exam.cities(*towns(40))
     with unusable(exam.path / ".fcall"):
@@ -257,7 +257,7 @@ def released() -> Iterator[Callable[[], None]]:
 
 
 @pytest.mark.needs("mount")
-@pytest.mark.parametrize("moment", [1, 40, by_night(100)])
+@pytest.mark.parametrize("moment", [by_night(1), 40, by_night(100)])
 @pytest.mark.parametrize("fault", [lock_for_good, fill_disk, put_a_folder_there])
 def test_what_was_paid_for_is_not_asked_for_again(
     exam: Exam,

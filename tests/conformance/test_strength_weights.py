@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from pytest_fcall.strength.mistakes.kinds import SEEN
 from tests.conformance.corpus import CASES, VERDICTS, rows
 from tests.conformance.mistakes_of_models import differences
@@ -13,6 +15,7 @@ from tests.conformance.test_bfcl_corpus import pytestmark  # noqa: F401  skips w
 PAGE = Path(__file__).parents[2] / "docs/how-to/strength.md"
 
 
+@pytest.mark.nightly  # it needs all rows
 def test_the_weights_are_the_counts_of_wrong_answers_and_the_page_says_what_share_the_mistakes_imitate() -> None:
     cases = {(row["category"], row["id"]): row for row in rows(CASES)}
     found = list(differences(rows(VERDICTS), cases))

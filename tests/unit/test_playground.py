@@ -308,5 +308,6 @@ def test_the_examples_are_judged_as_their_titles_say(ask: Ask) -> None:
     assert found == {"1": "right", "2": "wrong", "3": "right", "4": "right", "5": "wrong", "6": "right"}
 
 
+@pytest.mark.nightly  # to pack it once more takes as long as all other tests of this file
 def test_the_archive_has_the_same_bytes_each_time(archive: Path, tmp_path: Path) -> None:
     assert written_archive(tmp_path).read_bytes() == archive.read_bytes()

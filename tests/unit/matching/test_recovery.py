@@ -8,6 +8,7 @@ import pytest
 from pytest_fcall.core import Json, RawCall, Reply
 from pytest_fcall.core.result_fault import RecoveryResult
 from pytest_fcall.matching.unread_values import ReadTexts, first_known, mentions_failure
+from tests.by_night import by_night
 from tests.unit.conversation.conversations import Say
 from tests.unit.matching.recovery_cases import (
     BOOKED,
@@ -185,8 +186,9 @@ def test_what_was_read_is_not_invented() -> None:
 
 
 @pytest.mark.parametrize("text", ["a", "\n", "1.", "a1", "could ", "could\n", "_", "1 ", "not "])
-def test_no_text_takes_long_to_read(text: str) -> None:
-    long = text * 200_000
+@pytest.mark.parametrize("times", [40_000, by_night(200_000)])
+def test_no_text_takes_long_to_read(text: str, times: int) -> None:
+    long = text * times
     read = ReadTexts()
     read.add([long, 10**5_000])
     read.unread([{"text": long}])

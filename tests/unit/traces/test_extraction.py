@@ -15,6 +15,7 @@ from pytest_fcall.traces.drafts import CaseDraft, draft_of
 from pytest_fcall.traces.extraction import CaseNames, Extraction, JoinedConversations, NearDuplicateFinder
 from pytest_fcall.traces.masking import Masker
 from pytest_fcall.traces.record import Record
+from tests.by_night import by_night
 from tests.unit.traces.support import OSLO, calling, chat_call, chat_log, giving, saying, user, write_lines
 
 WHOLE: tuple[Message, ...] = (
@@ -164,7 +165,8 @@ def test_other_words_or_other_calls_are_none() -> None:
     assert near.find_or_remember(question("Do I need an umbrella?"), "c") is None
 
 
-def test_many_with_the_same_calls_are_compared_in_no_time() -> None:
+@pytest.mark.parametrize("count", [1_000, by_night(5_000)])
+def test_many_with_the_same_calls_are_compared_in_no_time(count: int) -> None:
     near = NearDuplicateFinder()
-    twins = [near.find_or_remember(question(f"One{n} two{n} three{n} four{n} five{n}"), str(n)) for n in range(5_000)]
+    twins = [near.find_or_remember(question(f"One{n} two{n} three{n} four{n} five{n}"), str(n)) for n in range(count)]
     assert not any(twins)

@@ -20,6 +20,7 @@ from pytest_fcall.tracking.night_watch import (
     restarted_watch,
     stake_of,
 )
+from tests.by_night import by_night
 
 VERSION = ("prompt", "expectation")
 
@@ -45,7 +46,7 @@ def test_no_more_is_staked_than_there_is() -> None:
     assert parts == sorted(parts, reverse=True)
 
 
-@pytest.mark.parametrize(("cases", "count", "rate"), [(1, 8, 0.5), (1, 8, 0.9), (2, 5, 0.8)])
+@pytest.mark.parametrize(("cases", "count", "rate"), [(1, 8, 0.5), by_night(1, 8, 0.9), by_night(2, 5, 0.8)])
 def test_the_mean_of_the_evidence_is_what_was_staked_and_never_more_than_one(
     cases: int, count: int, rate: float
 ) -> None:

@@ -14,7 +14,7 @@ from tests.by_night import by_night
 
 @pytest.mark.parametrize(
     ("exam", "runs"),
-    [(Exam(), 600), by_night(Exam(), 3_000), (Exam(cases=50, samples=5), 1_000)],
+    [(Exam(), 600), by_night(Exam(), 3_000), by_night(Exam(cases=50, samples=5), 1_000)],
 )
 def test_where_nothing_changed_false_alarms_are_as_rare_as_promised(exam: Exam, runs: int) -> None:
     chance = sqrt(0.05 * 0.95 / runs)
@@ -22,8 +22,8 @@ def test_where_nothing_changed_false_alarms_are_as_rare_as_promised(exam: Exam, 
 
 
 def test_of_two_hundred_cases_a_drop_of_ten_points_is_seen() -> None:
-    assert alarms(Exam(drop=0.1), 300) > 0.9
-    assert alarms(Exam(drop=0.05), 300) > alarms(Exam(drop=0.02), 300)
+    assert alarms(Exam(drop=0.1), 100) > 0.9
+    assert alarms(Exam(drop=0.05), 100) > alarms(Exam(drop=0.02), 100)
 
 
 def test_of_five_hundred_cases_five_that_are_lost_are_seen_after_one_accepted_run() -> None:

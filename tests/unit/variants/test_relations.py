@@ -14,6 +14,7 @@ from pytest_fcall.variants.plan import plan_variants
 from pytest_fcall.variants.relations.messages import number_words
 from pytest_fcall.variants.relations.table import BUILT_IN
 from pytest_fcall.variants.relations.tools import CATALOGUE
+from tests.by_night import by_night
 from tests.unit.variants.conftest import case_of, prompt_of, unmeasured_reason, varied, verdict
 
 ASKED = """
@@ -134,8 +135,9 @@ def test_words_that_the_answer_needs_stay(relation: str) -> None:
             assert kept in changed
 
 
-def test_long_texts_take_no_longer_than_their_length() -> None:
-    for text in ("あ" * 200_000, " " * 200_000 + "a", "a" * 200_000, '"' * 50_000):
+@pytest.mark.parametrize("length", [50_000, by_night(200_000)])
+def test_long_texts_take_no_longer_than_their_length(length: int) -> None:
+    for text in ("あ" * length, " " * length + "a", "a" * length, '"' * (length // 4)):
         case = case_of(f"prompt: '{text} warm tomorrow'\nexpect: no_call")
         for relation in ("typos", "white_space", "punctuation", "letter_case", "numbers", "dates"):
             BUILT_IN[relation].vary(case, Dice("it"), WantedRelation(relation))

@@ -15,6 +15,7 @@ from pytest_fcall.backends.recordings.entry import Recording, reply_from_data, r
 from pytest_fcall.backends.recordings.file import bookkeeping_path, read_recordings, recordings_path, write_recordings
 from pytest_fcall.core import Json, Model, RawCall, Reply, Request, Tool, Usage, request_digest
 from pytest_fcall.core.json_data import DamagedData
+from tests.by_night import by_night
 
 MODEL = Model("local", "smollm2")
 EMPTY_LIST = Reply("[]", decoder="json")
@@ -401,9 +402,10 @@ def test_no_file_makes_a_traceback(content: bytes, other: bytes) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_ten_thousand_replies_are_read(path: Path) -> None:
-    write_recordings(path, MODEL, [recorded(f"case{n}", f"Weather in town {n}?") for n in range(10_000)])
-    assert len(read_recordings(path, MODEL).entries) == 10_000
+@pytest.mark.parametrize("count", [1_000, by_night(10_000)])
+def test_thousands_of_replies_are_read(path: Path, count: int) -> None:
+    write_recordings(path, MODEL, [recorded(f"case{n}", f"Weather in town {n}?") for n in range(count)])
+    assert len(read_recordings(path, MODEL).entries) == count
 
 
 USER: dict[str, Json] = {"role": "user", "content": "Weather in Paris?"}

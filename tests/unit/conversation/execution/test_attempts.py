@@ -31,7 +31,7 @@ FUNCTIONS = {
 }
 SPEC = EnvironmentSpec(ROOT, functions=FUNCTIONS)
 LIMITS = CallLimits(seconds=20, memory=1 << 30, result=100_000, printed=1_000, file=1 << 20)
-SHORT = replace(LIMITS, seconds=0.5)
+SHORT = replace(LIMITS, seconds=0.2)
 SECRET = "sk-test-1234567890"  # noqa: S105  # it opens nothing
 
 REFUSED_FILES = (
@@ -272,7 +272,7 @@ def test_what_hurts_nobody_is_followed_by_further_calls(runner: asyncio.Runner, 
 
 @pytest.mark.parametrize("attempt", TOO_LONG)
 def test_what_takes_too_long_is_ended(runner: asyncio.Runner, attempt: str) -> None:
-    said = "it took longer than 0.5 s; the process was killed"
+    said = "it took longer than 0.2 s; the process was killed"
     first, second = runner.run(alone(SHORT, attempt, "wait_for_input"))
     assert first == CallResult(error=said)
     assert second == CallResult(error=f"not called: an earlier call ended the process ({said})")

@@ -12,6 +12,7 @@ from pytest_fcall.suites.apibench.documented_figures import read_figures
 from pytest_fcall.suites.apibench.grades import CONSTRAINT_SCORES, STRICT_SCORES
 from pytest_fcall.suites.apibench.strict_rule import api_call
 from pytest_fcall.suites.apibench.suite import ApiBenchSuite
+from tests.by_night import by_night
 
 
 @pytest.mark.parametrize(
@@ -89,9 +90,10 @@ def test_other_numbers_are_no_constraints(question: str) -> None:
     assert not read_constraints(question)
 
 
-def test_hostile_questions_are_read_in_no_time() -> None:
+@pytest.mark.parametrize("count", [5_000, by_night(20_000)])
+def test_hostile_questions_are_read_in_no_time(count: int) -> None:
     for piece in ("at least ", "accuracy of ", "1 ", "Aa ", "on A ", "9,999", "accuracy on A ", "<=5M parameters "):
-        read_constraints(piece * 20_000)
+        read_constraints(piece * count)
 
 
 TINY: dict[str, Json] = {"dataset": "Zoo", "accuracy": {"top-1": 67.6}, "parameters": "2M"}

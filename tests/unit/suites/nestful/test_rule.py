@@ -7,6 +7,7 @@ import pytest
 
 from pytest_fcall.decoding.research.nestful import decode
 from pytest_fcall.suites.nestful.rule import DECODERS, macro_f1, resolve_labels, score_answer
+from tests.by_night import by_night
 from tests.unit.suites.nestful.data import RIGHT
 
 TEXT = json.dumps(RIGHT)
@@ -70,8 +71,9 @@ def test_what_is_no_list_of_calls_is_a_parsing_error_and_no_crash(text: str) -> 
         assert (score.partial, score.readable) == (0.0, False)
 
 
-def test_many_references_take_no_more_time_than_their_number() -> None:
-    calls = [{"name": "f", "label": f"$var_{n}", "arguments": {"a": f"$var_{n - 1}.result$"}} for n in range(20_000)]
+@pytest.mark.parametrize("count", [5_000, by_night(20_000)])
+def test_many_references_take_no_more_time_than_their_number(count: int) -> None:
+    calls = [{"name": "f", "label": f"$var_{n}", "arguments": {"a": f"$var_{n - 1}.result$"}} for n in range(count)]
     assert score_answer(calls, json.dumps(calls), "json").full
 
 
