@@ -1,19 +1,21 @@
 from __future__ import annotations
 
+import io
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from pytest_fcall.cli import main
 from pytest_fcall.tracking.acceptance import read_stanzas
 from pytest_fcall.tracking.run_file import run_paths
 from pytest_fcall.tracking.stanza import Stanza
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.mind import OTHERWISE, RIGHT, WRONG, Mind, lines_with
 
@@ -67,6 +69,7 @@ def test_what_is_accepted_afterwards_is_what_the_run_itself_would_accept(ran: Mi
     assert kept(ran)["one"] == after
 
 
+@pytest.mark.nightly  # test_measurement has it too
 def test_accepting_twice_changes_nothing(ran: Mind) -> None:
     accept(ran)
     before = ran.files()
@@ -101,7 +104,7 @@ def test_what_belongs_together_is_given_together(ran: Mind, arguments: tuple[str
     accept(ran, *arguments, status=2)
 
 
-@pytest.mark.parametrize("name", ["one", "on*", "cases/a.fc.yaml::one", "cases/*::one"])
+@pytest.mark.parametrize("name", ["one", *map(by_night, ("on*", "cases/a.fc.yaml::one")), "cases/*::one"])
 def test_cases_are_named_by_id_node_id_or_glob(ran: Mind, name: str) -> None:
     ran.says({"two": RIGHT})
     ran.run()
@@ -166,7 +169,7 @@ def test_a_forbidden_call_is_never_accepted(mind: Mind) -> None:
 
 @pytest.mark.parametrize(
     ("only", "accepted"),
-    [("fixed", "fixed"), ("new", "new"), ("drifted", "drifted"), ("fixed,new", "fixed new")],
+    [("fixed", "fixed"), by_night("new", "new"), ("drifted", "drifted"), ("fixed,new", "fixed new")],
 )
 def test_only_some_outcomes_are_accepted(mind: Mind, only: str, accepted: str) -> None:
     mind.cases("fixed", "drifted")
@@ -262,12 +265,10 @@ def test_by_hand_each_case_is_shown_and_asked_for(ran: Mind, typed: str, accepte
 
 def by_hand(ran: Mind, typed: str) -> list[str]:
     """The lines that `fcall accept -i` prints to somebody who types this."""
-    command = [sys.executable, "-m", "pytest_fcall.cli", "accept", "-i"]
-    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(
-        command, cwd=ran.path, input=typed, capture_output=True, encoding="utf-8", check=True, env=environment
-    )
-    return done.stdout.splitlines()
+    said = io.StringIO()
+    with patch("sys.stdin", io.StringIO(typed)), chdir(ran.path), redirect_stdout(said):
+        assert main(["accept", "-i"]) == 0
+    return said.getvalue().splitlines()
 
 
 def test_by_hand_only_what_changed_is_asked_for_with_its_question_and_both_answers(mind: Mind) -> None:

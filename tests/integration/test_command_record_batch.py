@@ -18,6 +18,7 @@ from unittest.mock import patch
 import pytest
 
 from pytest_fcall.cli import main
+from tests.by_night import by_night
 from tests.integration.command import fcall, plain, run_pytest
 from tests.servers import Server, reset
 from tests.servers.batch_apis import (
@@ -117,17 +118,17 @@ AZURE_KEY = {"AZURE_OPENAI_API_KEY": KEY}
 AZURE_HEADER = {**AZURE_KEY, "OPENAI_CUSTOM_HEADERS": f"api-key: {KEY}"}
 
 
-@pytest.fixture(
-    params=[
-        ("our-deployment", "/openai/v1", AZURE_KEY),
-        ("our-deployment", "/openai/v1?api-version=preview", AZURE_HEADER),
-        ("gpt-5.2", "/openai/deployments/our-deployment?api-version=2024-10-21", AZURE_HEADER),
-    ],
-    ids=["key", "header", "deployment"],
-)
+AZURE = {
+    "key": ("our-deployment", "/openai/v1", AZURE_KEY),
+    "header": ("our-deployment", "/openai/v1?api-version=preview", AZURE_HEADER),
+    "deployment": ("gpt-5.2", "/openai/deployments/our-deployment?api-version=2024-10-21", AZURE_HEADER),
+}
+
+
+@pytest.fixture
 def azure(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Team]:
     """A resource of Azure, by each form of its address."""
-    model, path, variables = request.param
+    model, path, variables = AZURE[request.param]
     with Server(AzureBatchApi()) as server:
         address = f"openai:{model}?api_key_env=AZURE_OPENAI_API_KEY&base_url=http://{server.host}{path}"
         made = Team(tmp_path, server, address, "AZURE_OPENAI_API_KEY")
@@ -175,9 +176,10 @@ def test_another_provider_gets_what_it_would_get_live(other: Team) -> None:
     assert "2/2 right" in other.replay()
 
 
+@pytest.mark.parametrize("azure", [*map(by_night, ("key", "header")), "deployment"], indirect=True)
 def test_azure_has_batches_of_the_resource_whose_lines_name_the_deployment(azure: Team) -> None:
-    azure.api.stages = ["validating", "in_progress", "finalizing"]
-    for stage in ("validating", "in progress", "finalizing, 2 of 2 answered"):
+    azure.api.stages = ["in_progress", "finalizing"]
+    for stage in ("in progress", "finalizing, 2 of 2 answered"):
         azure.submit(status=10, says=f": {stage}\n")
     azure.submit(says="completed: 2 replies taken")
     query = azure.model.partition("/openai/")[2].partition("?")[2]
@@ -192,6 +194,7 @@ def test_azure_has_batches_of_the_resource_whose_lines_name_the_deployment(azure
     assert "2/2 right" in azure.replay()
 
 
+@pytest.mark.parametrize("azure", AZURE, indirect=True)
 def test_a_lost_submission_is_found_at_azure(azure: Team) -> None:
     azure.api.instead = [("POST /openai", reset(), True), ("batches", reset(), True)]
     azure.submit(status=1)

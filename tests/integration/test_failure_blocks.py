@@ -17,7 +17,7 @@ from tests.integration.test_inside_apps import AGENT
 from tests.servers import Answer, Server
 from tests.suite_tools import WITHOUT_TOOLS
 
-RUNS = [["-n0"], ["-n2"], ["-s"]]
+RUNS = [["-n0"], ["-n1"], ["-s"]]
 RED, GREEN, PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
 LONG = """
@@ -38,7 +38,7 @@ def block(lines: Sequence[str], title: str) -> list[str]:
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")
 @pytest.mark.parametrize(
     ("arguments", "columns"),
-    [(["-n0"], 60), (["-n2"], 200), *(by_night(run, 60) for run in RUNS[1:])],
+    [(["-n1"], 60), by_night(["-n1"], 200), by_night(["-n0"], 60), by_night(["-s"], 60)],
 )
 def test_a_block_is_as_wide_as_the_terminal(shop: Shop, arguments: list[str], columns: int) -> None:
     import termios
@@ -94,7 +94,7 @@ def test_a_block_is_the_same_in_workers_and_without_capturing(weather: Shop) -> 
     assert others == [first, first]
 
 
-@pytest.mark.parametrize("arguments", [["-n0"], ["-n2"], ["-vv"]])
+@pytest.mark.parametrize("arguments", [["-n0"], by_night(["-n2"]), ["-vv"]])
 def test_the_short_summary_repeats_no_block(
     weather: Shop, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
@@ -121,7 +121,7 @@ def reworded(exam: Exam) -> Exam:
     return exam
 
 
-@pytest.mark.parametrize("arguments", [["-n0"], ["-n2"]])
+@pytest.mark.parametrize("arguments", [by_night(["-n0"]), ["-n2"]])
 def test_a_change_of_all_prompts_is_shown_once(
     reworded: Exam, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
@@ -164,7 +164,7 @@ def reworded_tests(exam: Exam) -> Exam:
     return exam
 
 
-@pytest.mark.parametrize("arguments", [["-n0"], ["-n2"]])
+@pytest.mark.parametrize("arguments", [["-n0"], by_night(["-n2"])])
 def test_a_reply_that_plain_tests_lack_is_told_once(
     reworded_tests: Exam, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
@@ -194,7 +194,7 @@ def test_a_reply_that_skipped_plain_tests_lack_is_listed_once(reworded_tests: Ex
     assert result.outlines.count("  and so for 2 more tests") == 1
 
 
-@pytest.mark.parametrize("arguments", [["-n0"], ["-n2"]])
+@pytest.mark.parametrize("arguments", [["-n0"], by_night(["-n2"])])
 def test_a_plain_test_without_an_answer_is_told_like_a_case(exam: Exam, arguments: list[str]) -> None:
     exam.always(Answer(status=401))
     exam.shop.file("test_cities.py", "def test_city(fc_model):\n    fc_model('Oslo')\n")

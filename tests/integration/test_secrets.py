@@ -87,11 +87,19 @@ def test_keys_are_sent_where_they_belong(planted: Exam) -> None:
     assert [name for name, key in SECRETS.items() if key not in sent] == []
 
 
-@pytest.mark.parametrize("args", [(), by_night(("-q",)), ("--full-trace", *LOUD)])
-def test_no_key_is_printed_or_written(planted: Exam, args: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("args", "faults"),
+    [
+        ((), 2 * len(FAULTS)),
+        by_night(("-q",), 2 * len(FAULTS)),
+        (("--full-trace", *LOUD, "-k", "own or test_plain"), len(FAULTS)),  # long traces of both take twice the time
+        by_night(("--full-trace", *LOUD), 2 * len(FAULTS)),
+    ],
+)
+def test_no_key_is_printed_or_written(planted: Exam, args: tuple[str, ...], faults: int) -> None:
     result = planted.shop.run("--fc-model=openai:exam", *args)
     assert result.ret == 1
-    assert len(planted.server.asked) > 2 * len(FAULTS)
+    assert len(planted.server.asked) > faults
     assert leaks(planted.path, result, keys=SECRETS) == []
 
 
