@@ -14,6 +14,7 @@ from pytest_fcall.reporting.account import Account
 from pytest_fcall.session.result.run_report import KeptAccounts
 from pytest_fcall.tracking.run_accounts import accounts_path, read_account_lines
 from pytest_fcall.tracking.run_file import run_paths
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 from tests.integration.mind import WRONG, Mind
 
@@ -71,7 +72,7 @@ def test_an_account_has_the_accepted_calls_and_the_question_as_it_was_then(mind:
     assert list(former["parameters"]["properties"]) == ["city", "unit", "days"]
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_tools_that_cases_share_are_kept_once(mind: Mind, workers: str) -> None:
     mind.cases(*(f"c{number}" for number in range(8)))
     mind.run(workers)

@@ -12,6 +12,7 @@ import openai
 import pytest
 from openai.resources import chat, responses  # noqa: F401
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import called
@@ -115,7 +116,7 @@ def project(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Proj
     return Project(shop, server)
 
 
-@pytest.mark.parametrize("by", IMPORTED_BY)
+@pytest.mark.parametrize("by", ["conftest", *map(by_night, ("test", "tools"))])
 def test_what_it_asks_is_recorded_and_replayed_and_plain_pytest_asks_nobody(
     project: Project, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
@@ -170,6 +171,7 @@ def test_a_run_without_an_app_behind_the_proxy_changes_no_variable(project: Proj
     project.run("test_plain.py").assert_outcomes(passed=1)
 
 
+@pytest.mark.nightly  # test_other_plugins holds that it imports nothing at all
 def test_a_run_that_names_no_model_imports_nothing_for_it(project: Project) -> None:
     project.shop.file("pytest.ini", "[pytest]\n")
     project.shop.file(

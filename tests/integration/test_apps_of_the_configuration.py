@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 from tests.integration.exam import called, weather_in
 from tests.integration.test_inside_apps import Agent, agent
@@ -24,7 +25,7 @@ def recorded(agent: Agent) -> Agent:
     return agent
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_the_app_runs_on_what_its_model_said(recorded: Agent, workers: str) -> None:
     result = recorded.shop.run(workers)
     assert result.ret == 0
@@ -38,10 +39,11 @@ def test_changed_code_is_judged(recorded: Agent) -> None:
     recorded.shop.run().assert_outcomes(failed=2)
 
 
-@pytest.mark.parametrize("ci", ["", "true"])
-@pytest.mark.parametrize("app", ["answer", "careless"])
+@pytest.mark.parametrize(
+    ("app", "ci"), [("answer", ""), ("careless", "true"), by_night("answer", "true"), by_night("careless", "")]
+)
 def test_a_changed_prompt_of_the_app_is_said_once_and_nothing_is_sent(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch, ci: str, app: str
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, app: str, ci: str
 ) -> None:
     agent.shop.file("pytest.ini", NAMED.format(app=app))
     agent.shop.run("--fc-live").assert_outcomes(passed=2)

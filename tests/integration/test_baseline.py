@@ -11,6 +11,7 @@ import pytest
 
 from pytest_fcall.tracking.contract_lines import facts_of
 from pytest_fcall.tracking.stanza import Stanza
+from tests.by_night import by_night
 from tests.integration.mind import OTHERWISE, RIGHT, WORSE, WRONG, Mind, Said, lines_with
 
 ALONE, WORKERS = "-n0", "-n2"
@@ -65,7 +66,7 @@ def test_the_outcome_follows_from_the_baseline_and_the_verdict(mind: Mind, worke
     )
 
 
-@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+@pytest.mark.parametrize("workers", [ALONE, by_night(WORKERS)])
 def test_accepted_replies_are_well_the_next_time_and_no_file_changes(mind: Mind, workers: str) -> None:
     mind.cases("one", "two", "three")
     mind.says({"two": WRONG, "three": "no call"})
@@ -134,7 +135,7 @@ def test_the_changed_words_of_the_system_prompt_are_shown_where_the_former_one_i
     assert f"  {changed} (1 case)" in unwrapped(said)
 
 
-@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+@pytest.mark.parametrize("workers", [ALONE, by_night(WORKERS)])
 def test_the_changed_sentence_of_many_cases_is_told_once_and_whole(mind: Mind, workers: str) -> None:
     ids = [f"c{number}" for number in range(6)]
     mind.cases(*ids)
@@ -168,7 +169,7 @@ def test_a_system_prompt_that_only_the_account_of_a_run_has_is_known_too(mind: M
     assert "  the system prompt changed: You are a [-helpful-]{+friendly+} clerk. (1 case)" in unwrapped(said)
 
 
-@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+@pytest.mark.parametrize("workers", [ALONE, by_night(WORKERS)])
 def test_where_the_accepted_system_prompt_is_not_known_it_is_told_that_it_changed(mind: Mind, workers: str) -> None:
     mind.cases("one", "two")
     with_system_prompt(mind, "You are a helpful clerk.")
@@ -304,7 +305,7 @@ def test_two_answers_to_a_case_are_an_error_and_other_cases_are_compared(mind: M
     assert mind.files() == before
 
 
-@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+@pytest.mark.parametrize("workers", [ALONE, by_night(WORKERS)])
 def test_a_conflict_between_answers_to_different_cases_is_read_and_noted(mind: Mind, workers: str) -> None:
     mind.cases("one", "two")
     mind.run("--fc-accept")

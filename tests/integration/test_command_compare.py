@@ -124,7 +124,8 @@ def test_chances_of_models_are_adjusted_for_their_number(folder: Path) -> None:
     other = "local:smollm2"
     keep(folder, "a", exam({"simple": 40}, 40))
     keep(folder, "b", exam({"simple": 34}, 40))
-    assert (compare(folder).returncode, compare(folder).stdout.splitlines()[-1][-9:]) == (1, "p = 0.031")
+    alone = compare(folder)
+    assert (alone.returncode, alone.stdout.splitlines()[-1][-9:]) == (1, "p = 0.031")
     keep(folder, "a", exam({"simple": 40}, 40) + exam({"simple": 40}, 40, other))
     keep(folder, "b", exam({"simple": 34}, 40) + exam({"simple": 40}, 40, other))
     both = compare(folder)

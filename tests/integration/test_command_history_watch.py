@@ -217,9 +217,9 @@ def test_runs_of_pytest_are_nights(folder: Path) -> None:
     (folder / "pay.fc.yaml").write_text(f"tools: [{tool}]\ncases:\n{cases}")
     app = "def answer(request):\n    return [{'name': 'pay', 'arguments': {'to': 'NAME'}}]\n"
     (folder / "app.py").write_text(app.replace("NAME", "Ada"))
-    for _ in range(3):
+    for _ in range(2):
         assert run_pytest(folder, "-q", "--fc-model=python:app:answer").returncode == 0
-    assert "3 nights" in watch(folder)
+    assert "2 nights" in watch(folder)
     (folder / "app.py").write_text(app.replace("NAME", "Bob"))
     assert run_pytest(folder, "-q", "--fc-model=python:app:answer").returncode == 1
     assert "20 cases fell" in watch(folder, status=1)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.tracking.acceptance import read_stanzas
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.mind import Mind, lines_with
 
@@ -21,8 +22,15 @@ def mv(mind: Mind, *arguments: str, says: str = "", status: int = 0) -> None:
     assert done.returncode == status, done.stderr
 
 
-@pytest.mark.parametrize("old", ["one", "cases/a.fc.yaml::one"])
-@pytest.mark.parametrize("new", ["uno", "cases/a.fc.yaml::uno"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("one", "uno"),
+        ("cases/a.fc.yaml::one", "cases/a.fc.yaml::uno"),
+        by_night("one", "cases/a.fc.yaml::uno"),
+        by_night("cases/a.fc.yaml::one", "uno"),
+    ],
+)
 def test_a_renamed_case_keeps_what_is_accepted_of_it_under_all_models(accepted: Mind, old: str, new: str) -> None:
     accepted.run("--fc-model=python:mind:other", "--fc-accept")
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pytest_fcall.cli import main
+from tests.by_night import by_night
 from tests.integration.command import fcall, in_new_pythons
 
 VAGUE = """\
@@ -85,13 +87,16 @@ def commit(folder: Path) -> None:
         subprocess.run(["git", "-c", "user.name=T", "-c", "user.email=t@example.com", *step], cwd=folder, check=True)
 
 
-def test_two_files_of_tools_are_compared_and_nothing_of_the_project_changes(shop: Path) -> None:
+@pytest.mark.parametrize("run", [fcall, by_night(in_new_pythons)])
+def test_two_files_of_tools_are_compared_and_nothing_of_the_project_changes(
+    shop: Path, run: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
     runs = shop / ".fcall" / "runs"
     runs.mkdir(parents=True)
     (runs / "20260101-000000-aaaa.json").write_text("{}")
     (shop / ".fcall" / ".gitignore").write_text("*\n")
     before = files_of(shop)
-    done = in_new_pythons(shop, "tools", "compare", "--to=new.tools.yaml", MODEL, COLUMNS="120")
+    done = run(shop, "tools", "compare", "--to=new.tools.yaml", MODEL, COLUMNS="120")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[:3] == [

@@ -8,9 +8,11 @@ from pytest_fcall.core import Call, Model
 from pytest_fcall.tracking.baseline_content import write_baseline
 from pytest_fcall.tracking.baseline_file import baseline_path
 from pytest_fcall.tracking.stanza import Stanza
+from tests.by_night import by_night
 from tests.integration.mind import WRONG, Mind
 
 WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one_process", "workers"])
+WORKERS_BY_NIGHT = pytest.mark.parametrize("workers", [(), by_night(("-n", "2"))], ids=["one_process", "workers"])
 MARK = """
 import pytest
 
@@ -39,7 +41,7 @@ def test_xfail_of_the_case_does_not_excuse_it(mind: Mind, workers: tuple[str, ..
     assert_failed(mind.apart(*workers), "xfail (too hard) does not excuse a forbidden call")
 
 
-@WORKERS
+@WORKERS_BY_NIGHT
 def test_a_mark_does_not_excuse_it(mind: Mind, workers: tuple[str, ...]) -> None:
     make_forbidden_call(mind)
     mind.shop.file("conftest.py", MARK.format(arguments="reason='too hard'"))
@@ -59,7 +61,7 @@ def test_settings_do_not_change_that(mind: Mind, ini: str) -> None:
     assert_failed(mind.run())
 
 
-@WORKERS
+@WORKERS_BY_NIGHT
 def test_a_baseline_does_not_excuse_it(mind: Mind, workers: tuple[str, ...]) -> None:
     make_forbidden_call(mind)
     reasons = ("forbidden_call", "calls[0]"), ("wrong_value", "calls[0].args.city")

@@ -15,6 +15,7 @@ from pytest_fcall.tracking.baseline_file import read_baseline
 from pytest_fcall.tracking.bookkeeping import measurement_path, write_measurement
 from pytest_fcall.tracking.measurement import Key, Measurement
 from pytest_fcall.tracking.stanza import Stanza
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.merge_histories import MODELS, PLAIN, Branch, commit, git, main, mend, merged_history
 
@@ -24,7 +25,7 @@ DAY = Acceptance("2026-11-21", {})
 
 
 @pytest.mark.parametrize("attributes", [True, False])
-@pytest.mark.parametrize("seed", [1, 3, 19])
+@pytest.mark.parametrize("seed", [1, by_night(3), 19])
 def test_git_merges_what_two_branches_accepted(tmp_path: Path, seed: int, attributes: bool) -> None:
     merged, sides = merged_history(tmp_path, seed, attributes=attributes)
 
@@ -34,6 +35,7 @@ def test_git_merges_what_two_branches_accepted(tmp_path: Path, seed: int, attrib
     assert merged.mended
 
 
+@pytest.mark.nightly  # a report of the same histories
 def test_what_people_have_to_do_is_counted() -> None:
     lines = list(main(1))
     assert lines[0] == "with the attributes:"

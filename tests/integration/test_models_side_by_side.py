@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 
@@ -31,7 +32,7 @@ def two(shop: Shop) -> Shop:
     return shop
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_cases_that_one_has_right_and_the_other_wrong_have_a_row(two: Shop, workers: str) -> None:
     lines = two.run(*MODELS, workers).outlines
 

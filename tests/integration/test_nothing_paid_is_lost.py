@@ -113,12 +113,12 @@ def test_ctrl_c_keeps_what_arrived_and_waits_for_nothing(
 
 
 def test_two_runs_at_once_disturb_each_other_in_nothing(exam: Exam, ended: list[Run]) -> None:
-    exam.cities(*towns(100))
+    exam.cities(*towns(50))
     with exam.answered_from(16):
         ended += [started(exam, "--fc-concurrency=8"), started(exam, "--fc-concurrency=8")]
     assert [run.ended() for run in ended] == [0, 0]
-    assert exam.kept() == set(map(called, towns(100)))
-    exam.run("--fc-replay").assert_outcomes(passed=100)
+    assert exam.kept() == set(map(called, towns(50)))
+    exam.run("--fc-replay").assert_outcomes(passed=50)
 
 
 def test_a_full_disk_is_told_in_one_line_and_what_was_kept_before_is_whole(exam: Exam, ended: list[Run]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import CASES, Exam, weather_in
@@ -40,10 +41,9 @@ def add_case(exam: Exam) -> None:
     append(exam.path / CASES, "  - {id: thanks, prompt: Thanks!, expect: no_call}")
 
 
-@pytest.mark.parametrize("ci", ["", "true"])
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize(("workers", "ci"), [("-n0", ""), ("-n0", "true"), ("-n2", "true"), by_night("-n2", "")])
 def test_a_changed_prompt_is_said_once_with_the_command_that_mends_it(
-    recorded: Exam, monkeypatch: pytest.MonkeyPatch, ci: str, workers: str
+    recorded: Exam, monkeypatch: pytest.MonkeyPatch, workers: str, ci: str
 ) -> None:
     monkeypatch.setenv("CI", ci)
     system(recorded, CHANGED)

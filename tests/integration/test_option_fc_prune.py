@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.mind import WRONG, Mind, lines_with
 
 
@@ -16,7 +17,7 @@ def stale(mind: Mind) -> Mind:
     return mind
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_what_is_accepted_of_cases_that_are_gone_is_told_and_stays(stale: Mind, workers: str) -> None:
     before = stale.files()
 
@@ -54,7 +55,7 @@ def test_a_complete_and_clean_run_forgets_them(stale: Mind, args: tuple[str, ...
         ("--ignore=cases/b.fc.yaml",),
         ("cases/a.fc.yaml",),
         ("cases/a.fc.yaml::one",),
-        ("-n2", "-k", "one"),
+        by_night(("-n2", "-k", "one")),
         ("--fc-shard=1/1",),
     ],
     ids=" ".join,
@@ -77,7 +78,7 @@ def test_where_nothing_runs_nothing_is_forgotten(stale: Mind, nothing: str) -> N
     assert stale.files() == before
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_what_is_gone_may_be_forgotten_while_other_cases_fail(stale: Mind, workers: str) -> None:
     stale.says({"one": WRONG})
 
@@ -89,7 +90,7 @@ def test_what_is_gone_may_be_forgotten_while_other_cases_fail(stale: Mind, worke
     assert b"two" not in content
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_a_run_that_was_broken_off_forgets_nothing(stale: Mind, workers: str) -> None:
     stale.says({"one": WRONG})
     before = stale.files()

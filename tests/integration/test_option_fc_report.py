@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.tracking.run_file import run_paths
+from tests.by_night import by_night
 from tests.integration.command import fcall, run_pytest
 from tests.integration.conftest import Shop
 from tests.integration.exam import called, weather_in
@@ -43,7 +44,7 @@ def test_a_run_writes_the_reports_that_it_is_told_to(two: Shop) -> None:
     ]
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_a_run_and_its_file_give_the_same_bytes(two: Shop, workers: str) -> None:
     two.ask(workers, *(f"--fc-report=run.{kind}" for kind in KINDS), "--fc-report=ctrf:run.ctrf")
     (two.pytester.path / "merged.json").write_bytes(run_paths(two.pytester.path)[0].read_bytes())

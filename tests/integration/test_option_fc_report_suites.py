@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 from tests.integration.test_option_fc_suite import sail, sea, suite
 
@@ -19,7 +20,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_results_and_scores_lie_as_the_harness_lays_them(sea: Shop, workers: str) -> None:
     sail(sea, *suite("simple_python", "irrelevance"), "--fc-report=bfcl:out", workers, app="landlubber")
     out = sea.pytester.path / "out"

@@ -4,6 +4,7 @@ import pytest
 
 from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.tracking.run_file import read_run, run_paths
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 from tests.integration.exam import towns, weather_in
 
@@ -23,14 +24,14 @@ def nodeids(shop: Shop) -> list[list[str]]:
     return [[result.nodeid for result in results_from_json(run.results).results] for run in runs]
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_each_case_is_in_one_share(large: Shop, workers: str) -> None:
-    statuses = {large.ask(f"--fc-shard={number}/3", workers).ret for number in (1, 2, 3)}
+@pytest.mark.parametrize(("workers", "count"), [("-n0", 3), ("-n2", 2)])
+def test_each_case_is_in_one_share(large: Shop, workers: str, count: int) -> None:
+    statuses = {large.ask(f"--fc-shard={number}/{count}", workers).ret for number in range(1, count + 1)}
     assert statuses == {0}
     shares = nodeids(large)
     assert all(shares)
     assert sorted(nodeid for share in shares for nodeid in share) == sorted(
-        f"cases/{file}.fc.yaml::{town}" for file, count in (("a", 20), ("b", 10)) for town in towns(count)
+        f"cases/{file}.fc.yaml::{town}" for file, cases in (("a", 20), ("b", 10)) for town in towns(cases)
     )
 
 
@@ -54,7 +55,7 @@ def test_only_the_share_is_built(large: Shop) -> None:
     assert not any("deselected" in line for lines in built for line in lines)
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_an_empty_share_is_green(shop: Shop, workers: str) -> None:
     shop.cases(weather_in(["Oslo"]))
     statuses = [shop.ask(f"--fc-shard={number}/4", workers).ret for number in (1, 2, 3, 4)]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.bfcl_data import write_leaderboard
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 
 SAILOR = '''
@@ -219,7 +220,7 @@ def test_a_suite_keeps_a_baseline_like_a_case_file(sea: Shop, monkeypatch: pytes
     sail(sea, *suite("simple_python")).assert_outcomes(passed=4)
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_the_scores_of_the_leaderboard_stand_in_the_summary(sea: Shop, workers: str) -> None:
     result = sail(sea, *suite("simple_python", "irrelevance"), "--fc-model=python:sailor:landlubber", workers)
     result.stdout.fnmatch_lines(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 
 BLOCK = [
@@ -14,9 +15,16 @@ BLOCK = [
 ]
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
 @pytest.mark.parametrize(
-    ("option", "title"), [("-rP", "= PASSES ="), ("-rA", "= PASSES ="), ("-vv", "= calls of passed")]
+    ("option", "title", "workers"),
+    [
+        ("-rP", "= PASSES =", "-n0"),
+        ("-rA", "= PASSES =", "-n0"),
+        ("-vv", "= calls of passed", "-n0"),
+        ("-vv", "= calls of passed", "-n2"),
+        by_night("-rP", "= PASSES =", "-n2"),
+        by_night("-rA", "= PASSES =", "-n2"),
+    ],
 )
 def test_the_calls_of_passed_cases_are_shown(weather: Shop, option: str, title: str, workers: str) -> None:
     result = weather.ask(option, workers, "-k", "celsius")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import QUIET, Shop
 from tests.integration.exam import Exam, assert_errors, called
@@ -461,7 +462,7 @@ def cities(*names: str) -> str:
     return "".join(cases)
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_spans_of_an_app_behind_an_address_are_those_of_each_case(traced: Traced, workers: str) -> None:
     serve(traced)
     traced.expect(RIGHT, more=cities("Rome", "Paris", "Bergen", "Lima"))

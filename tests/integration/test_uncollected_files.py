@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import QUIET, WEATHER, Shop
 
@@ -29,7 +30,7 @@ def test_a_file_in_a_wrong_place_or_of_a_wrong_name_is_named(weather: Shop, name
     weather.ask().stdout.fnmatch_lines([HEAD, f"  {name}: {how}"], consecutive=True)
 
 
-@pytest.mark.parametrize("option", ["-q", "-n2", "--collect-only"])
+@pytest.mark.parametrize("option", ["-q", by_night("-n2"), "--collect-only"])
 def test_it_is_named_in_every_form_of_a_run(weather: Shop, option: str) -> None:
     weather.file("evals/extra.yaml", ONE)
     weather.ask(option).stdout.fnmatch_lines([HEAD, "  evals/extra.yaml: *"], consecutive=True)
