@@ -6,12 +6,14 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.exam import Exam, called, weather_in
 from tests.integration.test_conversations import TWO_STEPS
 from tests.servers import chat
 
 WORKERS = pytest.mark.parametrize("workers", ["-n0", "-n2"])
+WORKERS_BY_NIGHT = pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ def mixed(exam: Exam) -> Exam:
     return exam
 
 
-@WORKERS
+@WORKERS_BY_NIGHT
 def test_a_run_that_sends_nothing_does_not_claim_that_it_asked(exam: Exam, workers: str) -> None:
     exam.cities("Oslo", "Rome")
     exam.run(workers).stdout.fnmatch_lines(["fcall: openai:exam 2/2 right *, 2 asked"])
@@ -49,7 +51,7 @@ def test_a_run_that_sends_nothing_does_not_claim_that_it_asked(exam: Exam, worke
 
 
 @WORKERS
-@pytest.mark.parametrize("quiet", [[], ["-q"]])
+@pytest.mark.parametrize("quiet", [[], by_night(["-q"])])
 def test_the_last_line_counts_both_and_says_how_old_replies_are(mixed: Exam, workers: str, quiet: list[str]) -> None:
     result = mixed.run(workers, *quiet)
     result.stdout.fnmatch_lines(["fcall: openai:exam 3/3 right *, 1 asked, 2 replayed (2 to 9 days old)"])
@@ -85,7 +87,7 @@ def test_a_worker_that_takes_the_place_of_a_crashed_one_knows_when_the_run_began
     assert exam.asked() == [called("Paris")]
 
 
-@WORKERS
+@WORKERS_BY_NIGHT
 def test_samples_are_counted_one_by_one(exam: Exam, workers: str) -> None:
     exam.cities("Oslo", "Rome")
     exam.run("--fc-samples=2", workers).stdout.fnmatch_lines(["fcall: *, 4 asked"])
@@ -94,7 +96,7 @@ def test_samples_are_counted_one_by_one(exam: Exam, workers: str) -> None:
     assert (oslo.asked, oslo.replays, oslo.samples, oslo.replayed) == (3, 2, (5, 5), False)
 
 
-@WORKERS
+@WORKERS_BY_NIGHT
 def test_a_conversation_is_asked_for_if_any_of_its_steps_is(exam: Exam, workers: str) -> None:
     exam.shop.cases(TWO_STEPS, "exam.fc.yaml")
     exam.run(workers).stdout.fnmatch_lines(["fcall: *, 1 asked"])
@@ -107,7 +109,7 @@ def test_a_conversation_is_asked_for_if_any_of_its_steps_is(exam: Exam, workers:
     assert (exam.results()["two_steps"].asked, exam.results()["two_steps"].replayed) == (1, False)
 
 
-@WORKERS
+@WORKERS_BY_NIGHT
 def test_a_junit_file_says_it_case_by_case(mixed: Exam, workers: str) -> None:
     mixed.run("--junitxml=report.xml", workers)
     found = {

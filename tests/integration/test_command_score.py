@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.unit.suites.bfcl.rows import case_row, decoded, forecast, prompt
 
@@ -81,7 +82,7 @@ def test_compressed_input_is_told_by_its_content(folder: Path) -> None:
     assert len(rows_of(score(folder, "rows.jsonl"))) == 1
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("packed", [False, by_night(True)])
 def test_standard_input_is_read(folder: Path, packed: bool) -> None:
     data = write(folder / ("rows.gz" if packed else "rows.jsonl"), RIGHT, WRONG).read_bytes()
     command = [sys.executable, "-m", "pytest_fcall.cli", "score", "--format", "bfcl", "--cases", "cases.jsonl", "-"]

@@ -8,6 +8,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam
@@ -27,7 +28,7 @@ def shown(shop: Shop, *arguments: str) -> list[str]:
     return done.stdout.splitlines()[1:]
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_a_case_that_passes_is_shown_with_all_there_is(exam: Exam, workers: str) -> None:
     exam.cities("Oslo", "Rome")
     path = exam.path / "cases/exam.fc.yaml"
@@ -57,8 +58,7 @@ def test_a_case_that_passes_is_shown_with_all_there_is(exam: Exam, workers: str)
 
 def test_a_wrong_answer_is_shown_with_its_reasons_and_the_baseline(mind: Mind) -> None:
     mind.cases("one", "two")
-    for _ in range(6):
-        mind.run("--fc-accept")
+    mind.run("--fc-samples=6", "--fc-accept")
     mind.says({"one": WRONG})
     mind.run("--fc-confirm=10")
 

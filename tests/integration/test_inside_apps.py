@@ -13,6 +13,7 @@ import pytest
 from openai.resources import chat, responses  # noqa: F401
 
 from pytest_fcall.backends.recordings.file import bookkeeping_path
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import age_replies, assert_errors, called
@@ -106,7 +107,7 @@ def test_what_an_app_asks_is_asked_once_and_replayed_without_server_or_key(
     assert not any(name in os.environ for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL"))
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_in_ci_what_an_app_asked_more_than_a_day_ago_is_asked_again(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, workers: str
 ) -> None:

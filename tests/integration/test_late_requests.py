@@ -10,6 +10,7 @@ import openai
 import pytest
 from openai.resources import chat, responses  # noqa: F401
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import called
@@ -179,8 +180,8 @@ def project(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Proj
 @pytest.mark.parametrize(
     ("app", "title"),
     [
-        ("answer", "by_openai"),
-        ("answer", "by_httpx"),
+        by_night("answer", "by_openai"),
+        by_night("answer", "by_httpx"),
         ("answer", "by_http_client"),
         ("answer", "by_aiohttp"),
         ("answer_async", "by_openai"),
@@ -210,6 +211,7 @@ def test_a_late_request_that_is_not_recorded_is_refused_and_told_and_changes_no_
     assert len(project.server.asked) == 2
 
 
+@pytest.mark.nightly  # as it is not of the next sample
 def test_a_late_request_is_not_of_the_next_model(project: Project) -> None:
     project.shop.cases(ONE_CASE)
     project.shop.file("agent.py", f"{AGENT}\n\nTITLE = by_openai\nother = answer\n")
@@ -231,6 +233,7 @@ def test_a_late_request_is_not_of_the_next_sample(project: Project) -> None:
     assert len(project.server.asked) == 4
 
 
+@pytest.mark.nightly  # as it is not of the next sample
 def test_a_late_request_is_not_of_the_answer_that_is_asked_for_in_doubt(project: Project) -> None:
     project.shop.cases(ONE_CASE)
     project.shop.file("conftest.py", FINISHED)

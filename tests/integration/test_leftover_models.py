@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.mind import Mind, lines_with
 
 OTHER = "python:mind:other"
@@ -17,7 +18,6 @@ CONFIGURATION = "[pytest]\nfc_model = {}\n"
 def dropped(mind: Mind) -> Mind:
     """Two cases that were accepted of two models, of which the configuration names one."""
     mind.cases("one", "two")
-    mind.run("--fc-accept")
     mind.run(f"--fc-model={OTHER}", "--fc-accept")
     mind.shop.file("pytest.ini", CONFIGURATION.format(mind.model))
     return mind
@@ -33,7 +33,9 @@ def told(mind: Mind, *args: str) -> list[str]:
     return lines_with(result, KEPT)
 
 
-@pytest.mark.parametrize("args", [("-n0",), ("-n2",), ("cases",), ("-q",), ("--fc-replay",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "args", [("-n0",), ("cases",), *map(by_night, [("-n2",), ("-q",), ("--fc-replay",)])], ids=" ".join
+)
 def test_the_folder_of_a_model_that_was_dropped_is_told(dropped: Mind, args: tuple[str, ...]) -> None:
     path = folder(dropped).relative_to(dropped.path).as_posix()
 
@@ -67,15 +69,15 @@ def test_a_folder_without_anything_else_goes(dropped: Mind) -> None:
     "args",
     [
         ("-k", "one or two"),
-        ("-m", "not slow"),
-        ("cases/a.fc.yaml",),
-        ("--deselect=cases/a.fc.yaml::nobody",),
-        ("--fc-shard=1/1",),
+        by_night(("-m", "not slow")),
+        by_night(("cases/a.fc.yaml",)),
+        by_night(("--deselect=cases/a.fc.yaml::nobody",)),
+        by_night(("--fc-shard=1/1",)),
         ("--fc-model=python:mind:answer",),
-        ("--fc-baseline=python:mind:answer",),
+        by_night(("--fc-baseline=python:mind:answer",)),
         ("-o", "fc_model=python:mind:answer"),
-        ("-c", "pytest.ini"),
-        ("-n2", "-k", "one"),
+        by_night(("-c", "pytest.ini")),
+        by_night(("-n2", "-k", "one")),
     ],
     ids=" ".join,
 )
@@ -102,11 +104,11 @@ def test_nothing_is_told_where_the_configuration_names_no_model(dropped: Mind) -
     ("name", "text"),
     [
         (".github/workflows/nightly.yml", "run: pytest --fc-model=python:mind:other --fc-live"),
-        (".gitlab-ci.yml", "script: [pytest --fc-model python:mind:other]"),
+        by_night(".gitlab-ci.yml", "script: [pytest --fc-model python:mind:other]"),
         ("nightly.ini", "[pytest]\nfc_model =\n    python:mind:other?temperature=0\n"),
-        ("Makefile", "evals:\n\tpytest --fc-model='python:mind:other'\n"),
-        ("cases/pytest.toml", "[pytest]\nfc_model = ['python:mind:other']\n"),
-        ("cases/conftest.py", "OTHER = 'python:mind:other'\n"),
+        by_night("Makefile", "evals:\n\tpytest --fc-model='python:mind:other'\n"),
+        by_night("cases/pytest.toml", "[pytest]\nfc_model = ['python:mind:other']\n"),
+        by_night("cases/conftest.py", "OTHER = 'python:mind:other'\n"),
     ],
 )
 def test_a_model_that_another_configuration_or_a_workflow_names_is_no_leftover(
@@ -126,12 +128,12 @@ def test_the_model_that_judges_and_models_of_entries_are_no_leftovers(dropped: M
     assert not told(dropped)
 
 
-def test_a_model_that_a_fixture_chooses_is_no_leftover(dropped: Mind) -> None:
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
+def test_a_model_that_a_fixture_chooses_is_no_leftover(dropped: Mind, workers: str) -> None:
     code = "import pytest\n@pytest.fixture\ndef fc_model(): return 'python:mind:' + 'other'\n"
     dropped.shop.file("conftest.py", code)
 
-    assert not told(dropped, "-n0")
-    assert not told(dropped, "-n2")
+    assert not told(dropped, workers)
 
 
 def test_what_belongs_to_files_that_were_not_read_is_no_leftover(dropped: Mind) -> None:
@@ -142,7 +144,7 @@ def test_what_belongs_to_files_that_were_not_read_is_no_leftover(dropped: Mind) 
     assert not told(dropped)
 
 
-@pytest.mark.parametrize("name", ["wire-gpt-5.2", "app-tests", "mcp-shop"])
+@pytest.mark.parametrize("name", ["wire-gpt-5.2", by_night("app-tests"), by_night("mcp-shop")])
 def test_replies_to_what_nobody_tests_by_name_are_no_leftovers(dropped: Mind, name: str) -> None:
     kept = folder(dropped).with_name(name) / "a.fc.yaml.replies.jsonl"
     folder(dropped).rename(kept.parent)

@@ -183,6 +183,7 @@ def test_an_app_is_started_and_what_it_asks_is_recorded(apps: Apps, monkeypatch:
     assert len(apps.server.asked) == 2
 
 
+@pytest.mark.nightly  # as that of an app in the process
 def test_a_changed_prompt_of_an_app_elsewhere_is_named(apps: Apps) -> None:
     apps.shop.cases(weather_in(["Paris"]))
     apps.run().assert_outcomes(passed=1)
@@ -193,24 +194,25 @@ def test_a_changed_prompt_of_an_app_elsewhere_is_named(apps: Apps) -> None:
     result.stdout.fnmatch_lines(["*request 1 to exam-1 is not recorded", "*system message*", "  - short", "  + long"])
 
 
-@pytest.mark.parametrize("names", ["x-fcall-case", "traceparent", "baggage"])
+@pytest.mark.parametrize("names", ["x-fcall-case", by_night("traceparent"), by_night("baggage")])
 def test_an_app_that_passes_on_its_case_works_on_many_at_once(apps: Apps, names: str) -> None:
     apps.passes_on(names, "forwards = true")
     apps.server.default = lambda asked: Answer(echo(asked).body, latency=0.02)
-    apps.shop.cases(weather_in(towns(20)))
-    apps.run().assert_outcomes(passed=20)
+    apps.shop.cases(weather_in(towns(6)))
+    apps.run().assert_outcomes(passed=6)
     assert most_at_a_time(apps.server.asked) > 1
-    apps.run("--fc-replay").assert_outcomes(passed=20)
-    assert len(apps.server.asked) == 20
+    apps.run("--fc-replay").assert_outcomes(passed=6)
+    assert len(apps.server.asked) == 6
 
 
+@pytest.mark.nightly  # two of them could not be told apart otherwise
 def test_an_app_that_does_not_is_asked_for_one_case_at_a_time(apps: Apps) -> None:
     apps.passes_on("")
     apps.server.default = lambda asked: Answer(echo(asked).body, latency=0.01)
-    apps.shop.cases(weather_in(towns(8)))
-    apps.run().assert_outcomes(passed=8)
+    apps.shop.cases(weather_in(towns(4)))
+    apps.run().assert_outcomes(passed=4)
     assert most_at_a_time(apps.server.asked) == 1
-    apps.run("--fc-replay").assert_outcomes(passed=8)
+    apps.run("--fc-replay").assert_outcomes(passed=4)
 
 
 def test_two_apps_at_once_are_told_apart(apps: Apps) -> None:
@@ -219,10 +221,11 @@ def test_two_apps_at_once_are_told_apart(apps: Apps) -> None:
     own = path.read_text("utf-8").partition("[tool.pytest")[0]
     path.write_text(own.replace("models.shop", "models.other") + path.read_text("utf-8"), "utf-8")
     apps.server.default = lambda asked: Answer(echo(asked).body, latency=0.01)
-    apps.shop.cases(weather_in(towns(4)))
-    apps.run("--fc-model=other").assert_outcomes(passed=8)
+    apps.shop.cases(weather_in(towns(3)))
+    apps.run("--fc-model=other").assert_outcomes(passed=6)
 
 
+@pytest.mark.nightly  # as that of an app in the process
 def test_the_wire_of_an_app_elsewhere_is_judged(apps: Apps) -> None:
     apps.shop.cases(
         weather_in(["Paris"]).replace("\n    expect", "\n    wire: {count: 1, models: [exam-1]}\n    expect")
@@ -295,15 +298,15 @@ CARELESS = """
     return 200, {"answer": "It is blue."}
 """
 FAULTS = [
-    (chat("Blue.", finish_reason=None), "/chat/completions has no finish_reason, so that it may be cut short"),
     (broken(500), "/chat/completions was answered with HTTP 500"),
+    (chat("Blue.", finish_reason=None), "/chat/completions has no finish_reason, so that it may be cut short"),
     (throttled(), "/chat/completions was answered with HTTP 429"),
     (reset(), "/chat/completions was not answered: the connection failed"),
     (truncated_json(), "/chat/completions is JSON that is cut off or broken"),
 ]
 
 
-@pytest.mark.parametrize(("answer", "fault"), [*FAULTS[:2], *(by_night(*each) for each in FAULTS[2:])])
+@pytest.mark.parametrize(("answer", "fault"), [FAULTS[0], *(by_night(*each) for each in FAULTS[1:])])
 def test_a_reply_that_rests_on_an_answer_that_was_none_is_not_recorded(apps: Apps, answer: Answer, fault: str) -> None:
     """The app makes do with whatever its model says, so that it answers all the same."""
     apps.shop.file("app.py", APP[: APP.index("    status, reply")] + CARELESS + APP[APP.index("\n\nserve(") :])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.exam import Exam
 from tests.integration.mind import RIGHT, WRONG, Mind, Said, lines_with
 from tests.servers import chat
@@ -22,7 +23,7 @@ def accepted(mind: Mind) -> Mind:
     return mind
 
 
-@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+@pytest.mark.parametrize("workers", [ALONE, by_night(WORKERS)])
 def test_a_case_that_is_lost_is_asked_until_chance_does_not_explain_it(accepted: Mind, workers: str) -> None:
     accepted.says_in_turn("one", WRONG)
 
@@ -44,7 +45,7 @@ def test_a_case_that_is_lost_is_asked_until_chance_does_not_explain_it(accepted:
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 
-@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+@pytest.mark.parametrize("workers", [ALONE, by_night(WORKERS)])
 def test_a_case_that_is_right_when_it_is_asked_again_is_flaky_and_fails_nothing(accepted: Mind, workers: str) -> None:
     accepted.says_in_turn("one", WRONG, *[RIGHT] * MOST)
 
@@ -90,7 +91,7 @@ def test_a_case_that_was_right_many_times_regresses_with_its_first_wrong_answer(
     assert mind.asked() == {"one": 1}
 
 
-@pytest.mark.parametrize("workers", [ALONE, WORKERS])
+@pytest.mark.parametrize("workers", [ALONE, by_night(WORKERS)])
 def test_without_a_budget_a_wrong_answer_is_undecided(accepted: Mind, workers: str) -> None:
     accepted.says_in_turn("one", WRONG)
 
@@ -140,6 +141,7 @@ def test_doubts_of_one_run_are_continued_by_the_next(accepted: Mind) -> None:
     assert accepted.asked()["one"] <= MOST
 
 
+@pytest.mark.nightly  # as the next run counts them
 def test_doubts_count_as_answers_of_an_unchanged_case_once_it_is_right_again(accepted: Mind) -> None:
     accepted.says_in_turn("one", WRONG)
     accepted.run("--fc-confirm=auto 0%")
@@ -151,7 +153,8 @@ def test_doubts_count_as_answers_of_an_unchanged_case_once_it_is_right_again(acc
 
 
 @pytest.mark.parametrize(
-    ("option", "further"), [("auto", 30), ("auto 100%", 40), ("auto 10%", 30), ("auto 0%", 0), ("0", 0)]
+    ("option", "further"),
+    [("auto", 30), ("auto 100%", 40), by_night("auto 10%", 30), by_night("auto 0%", 0), by_night("0", 0)],
 )
 def test_a_run_asks_for_so_many_further_answers_in_all(mind: Mind, option: str, further: int) -> None:
     ids = [f"c{number}" for number in range(40)]
@@ -179,7 +182,7 @@ def test_workers_share_the_budget(mind: Mind) -> None:
     assert mind.asked().total() == 40 + 30
 
 
-@pytest.mark.parametrize("said", [(WRONG,), (WRONG, RIGHT, WRONG)])
+@pytest.mark.parametrize("said", [(WRONG,), by_night((WRONG, RIGHT, WRONG))])
 def test_a_number_is_the_most_further_answers_to_each_case(accepted: Mind, said: tuple[Said, ...]) -> None:
     accepted.says_in_turn("one", *said)
     accepted.run("--fc-confirm=2")

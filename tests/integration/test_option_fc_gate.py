@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_fcall.tracking.run_file import run_paths
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, weather_in
@@ -12,7 +13,7 @@ from tests.servers import Answer
 FORBIDDEN = "failed: a forbidden call was made, which no gate excuses"
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_a_gate_that_holds_makes_a_run_good_though_a_case_failed(weather: Shop, workers: str) -> None:
     result = weather.ask("--fc-gate=accuracy>=50%", workers)
     result.assert_outcomes(passed=1, failed=1)
@@ -122,7 +123,7 @@ def test_a_gate_on_no_cases_at_all_is_judged_too(shop: Shop) -> None:
     assert result.ret == 1
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_a_run_that_was_broken_off_is_not_judged(weather: Shop, workers: str) -> None:
     weather.cases(weather_in(f"Town{n}" for n in range(9)), "zz.fc.yaml")
     result = weather.ask("-x", "--fc-gate=accuracy>=0.1", workers)
@@ -179,7 +180,7 @@ def test_no_gate_excuses_a_forbidden_call(shop: Shop) -> None:
     assert (done.returncode, done.stdout.splitlines()[-1]) == (1, FORBIDDEN)
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_gates_may_be_about_what_changed_since_the_baseline(mind: Mind, workers: str) -> None:
     ids = [f"c{number}" for number in range(10)]
     mind.cases(*ids)
@@ -241,7 +242,7 @@ def test_failures_that_an_edit_mends_do_not_pay_for_what_regressed(mind: Mind) -
     assert line.endswith(" left out")
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_no_model_pays_for_another(mind: Mind, workers: str) -> None:
     mind.shop.file(
         "two.py",

@@ -9,10 +9,11 @@ import pytest
 
 from pytest_fcall.backends.recordings.file import bookkeeping_path, recordings_path
 from pytest_fcall.core import Model
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.exam import CASES, Exam, called
 
-WORKERS = pytest.mark.parametrize("workers", ["-n0", "-n2"])
+WORKERS = pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 ALL = ["April", "Monday", "Noon"]
 
 
@@ -35,8 +36,8 @@ def ci(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("11d", []),
         ("7d", ["April"]),
-        ("24h", ["April", "Monday"]),
-        ("600m", ["April", "Monday", "Noon"]),
+        by_night("24h", ["April", "Monday"]),
+        by_night("600m", ["April", "Monday", "Noon"]),
         ("0d", ["April", "Monday", "Noon"]),
     ],
 )
@@ -45,6 +46,7 @@ def test_older_replies_are_asked_for_again(days: Exam, age: str, again: list[str
     assert sorted(days.asked()) == sorted(map(called, again))
 
 
+@pytest.mark.nightly  # as in CI
 def test_what_was_asked_for_again_is_new(days: Exam) -> None:
     for _ in range(2):
         days.run("--fc-max-age=1d").assert_outcomes(passed=3)
@@ -71,14 +73,14 @@ def test_in_ci_what_is_older_than_a_day_is_asked_for_again(days: Exam, ci: None,
     assert len(days.asked()) == 2
 
 
-@pytest.mark.parametrize("value", ["0", "false", ""])
+@pytest.mark.parametrize("value", ["0", "false", by_night("")])
 def test_a_variable_that_says_no_is_no_ci(days: Exam, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("CI", value)
     days.run().assert_outcomes(passed=3)
     assert days.asked() == []
 
 
-@pytest.mark.parametrize(("age", "again"), [("none", []), ("7d", ["April"]), ("0d", ALL)])
+@pytest.mark.parametrize(("age", "again"), [("none", []), ("7d", ["April"]), by_night("0d", ALL)])
 def test_in_ci_the_command_line_and_the_configuration_count(days: Exam, ci: None, age: str, again: list[str]) -> None:
     days.run(f"--fc-max-age={age}").assert_outcomes(passed=3)
     assert sorted(days.asked()) == sorted(map(called, again))
@@ -94,7 +96,7 @@ def test_none_on_the_command_line_lifts_the_limit_of_the_configuration(days: Exa
     assert days.asked() == []
 
 
-@pytest.mark.parametrize("arguments", [["--fc-max-age=1d"], []])
+@pytest.mark.parametrize("arguments", [by_night(["--fc-max-age=1d"]), []])
 def test_where_nobody_is_asked_age_does_not_count(days: Exam, ci: None, arguments: list[str]) -> None:
     result = days.run("--fc-replay", *arguments)
     result.stdout.fnmatch_lines(["fcall: *from recordings only", "fcall: *, all 3 replayed (12 hours to 10 days old)"])
@@ -135,7 +137,7 @@ def test_in_ci_replies_under_version_control_grow_old_too(days: Exam, ci: None, 
 
 
 @WORKERS
-@pytest.mark.parametrize("change", [undated, from_the_future])
+@pytest.mark.parametrize("change", [undated, by_night(from_the_future)])
 def test_in_ci_a_reply_of_unknown_age_is_asked_for_again_and_that_is_said(
     days: Exam, ci: None, workers: str, change: Callable[[str], str]
 ) -> None:
@@ -150,7 +152,7 @@ def test_in_ci_a_reply_of_unknown_age_is_asked_for_again_and_that_is_said(
     assert sorted(days.asked()) == sorted(map(called, ALL))
 
 
-@pytest.mark.parametrize("change", [undated, from_the_future])
+@pytest.mark.parametrize("change", [undated, by_night(from_the_future)])
 def test_without_a_limit_a_reply_of_unknown_age_is_used_and_said_to_be_one(
     days: Exam, change: Callable[[str], str]
 ) -> None:
