@@ -43,7 +43,7 @@ cases: [{id: oslo, prompt: Weather in Oslo?, expect: [{get_weather: {city: Oslo}
 """
 STEPS = ACTION["runs"]["steps"]
 PYTHONS = str(Path(sys.executable).parent)
-"""Where programs are that start as a job's do; those of other tests are forked."""
+"""Where programs are that start as a job's do; others are forked."""
 
 
 @pytest.fixture
@@ -62,8 +62,9 @@ def says(workspace: Path, *cities: str) -> None:
     (workspace / "city.txt").write_text(" ".join(cities), encoding="utf-8")
 
 
-def test_a_run_leaves_outputs_reports_a_summary_and_one_comment(job: Job, github: GitHubApi) -> None:
-    job.path = PYTHONS
+@pytest.mark.parametrize("programs", ["", by_night(PYTHONS)], ids=["forked", "started"])
+def test_a_run_leaves_outputs_reports_a_summary_and_one_comment(job: Job, github: GitHubApi, programs: str) -> None:
+    job.path = programs or job.path
     ended = job.use(model=MODEL, paths="cases", args="-s '--fc-gate=accuracy >= 100%'")
     assert ended.status == 0, ended.output
     outputs = ended.outputs

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 
 PACKAGE = """
@@ -87,7 +88,7 @@ def test_a_fixture_may_give_an_agent(agents: Shop) -> None:
     agents.run().assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize("options", [(), ("-n2",)], ids=["alone", "with workers"])
+@pytest.mark.parametrize("options", [(), by_night(("-n2",))], ids=["alone", "with workers"])
 def test_tools_that_only_the_cases_or_only_the_agent_has_are_told_in_one_line(
     agents: Shop, options: tuple[str, ...]
 ) -> None:

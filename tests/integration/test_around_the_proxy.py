@@ -14,6 +14,7 @@ import pytest
 from openai.resources import chat, responses  # noqa: F401
 
 from pytest_fcall.backends.dispatch import sender
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 from tests.servers import Proxy, Server
 
@@ -235,7 +236,7 @@ def test_an_address_of_the_project_counts_like_a_known_one(project: Shop, nothin
     assert nothing_leaves == []
 
 
-@pytest.mark.parametrize("ini", ["fc_around = allow", "fc_proxy = off"])
+@pytest.mark.parametrize("ini", ["fc_around = allow", by_night("fc_proxy = off")])
 def test_it_can_be_allowed(project: Shop, nothing_leaves: list[str], ini: str) -> None:
     project.file("pytest.ini", f"{INI}{ini}\n")
     project.file("bot.py", URLLIB)

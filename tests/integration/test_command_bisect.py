@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall, in_new_pythons, run_pytest
 from tests.servers import Answer, Asked, Server
 from tests.servers.completions import chat
@@ -36,6 +37,7 @@ cases:
   - {id: rome, prompt: "Weather in Rome?", expect: [{get_weather: {city: Rome}}]}
 """
 Guilty = Callable[[str, dict[str, Any]], bool]
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 class Clerk:
@@ -216,14 +218,15 @@ def test_the_old_question_may_be_that_of_a_revision(clerk: Clerk) -> None:
 
 
 @pytest.mark.needs("git")
-def test_a_file_that_is_new_since_the_revision_is_left_out_and_named(clerk: Clerk) -> None:
+@pytest.mark.parametrize("run", [fcall, by_night(in_new_pythons)])
+def test_a_file_that_is_new_since_the_revision_is_left_out_and_named(clerk: Clerk, run: Run) -> None:
     clerk.git("init", "--quiet")
     clerk.git("add", "--all")
     clerk.git("commit", "--quiet", "--message", "one")
     clerk.guilty = lambda system, _: "Answer briefly." in system
     clerk.edit(BRIEF)
     clerk.write(OLD, "cases/new.fc.yaml")
-    done = in_new_pythons(clerk.path, "bisect", "cases", "--from=git:HEAD", "--yes", COLUMNS="80")
+    done = run(clerk.path, "bisect", "cases", "--from=git:HEAD", "--yes", COLUMNS="80")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "cases/new.fc.yaml::oslo: not bisected: cases/new.fc.yaml is new since HEAD\n" in done.stdout
     assert "system prompt, sentence 2: 'Answer briefly.' was added" in done.stdout

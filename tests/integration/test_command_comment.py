@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.ci_job import REPORT, github_job, gitlab_job
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
@@ -104,7 +105,9 @@ def test_the_job_says_which_pull_request_it_is_for(
     assert (done.returncode, len(github.comments)) == (0, 1)
 
 
-@pytest.mark.parametrize("event", [{"ref": "refs/heads/main"}, {"issue": {"number": 7}}, [], {"pull_request": 7}])
+@pytest.mark.parametrize(
+    "event", [{"ref": "refs/heads/main"}, *map(by_night, [{"issue": {"number": 7}}, [], {"pull_request": 7}])]
+)
 def test_without_a_pull_request_nothing_is_written_and_that_is_told(
     folder: Path, github_server: Server, event: object
 ) -> None:

@@ -52,7 +52,7 @@ def recorded(exam: Exam) -> Exam:
     return exam
 
 
-@pytest.mark.parametrize("source", [".fcall/replies.db", "cases/__fcall__"])
+@pytest.mark.parametrize("source", [".fcall/replies.db", by_night("cases/__fcall__")])
 def test_imported_cases_pass_on_the_replies_that_they_were_made_of(recorded: Exam, source: str) -> None:
     if "fcall__" in source:
         fcall(recorded.path, "record", "--export").check_returncode()

@@ -221,6 +221,7 @@ def test_a_wrong_command_line_is_told(folder: Path, arguments: list[str], error:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.nightly  # as any other command
 def test_a_reader_that_has_seen_enough_ends_it(folder: Path) -> None:
     write(folder / "rows.jsonl", *[RIGHT] * 5_000)
     command = [sys.executable, "-m", "pytest_fcall.cli", "score", "--format", "bfcl", "--cases", "cases.jsonl"]

@@ -16,6 +16,7 @@ import pytest
 
 from pytest_fcall.schema.sources.lock_file import LockEntry, write_lock
 from pytest_fcall.schema.sources.tool_data import tools_from_data
+from tests.by_night import by_night
 from tests.integration.command import fcall, python, run_pytest
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
@@ -282,7 +283,7 @@ def test_a_named_file_without_a_server_has_nothing_to_lock(shop: Shop) -> None:
     assert done.stdout.endswith("is not named in cases/all.tools.yaml\n")
 
 
-@pytest.mark.parametrize("name", ["pets.yaml", "pets.json"])
+@pytest.mark.parametrize("name", ["pets.yaml", by_night("pets.json")])
 def test_an_openapi_document_is_fetched_and_its_drift_told(shop: Shop, name: str) -> None:
     import yaml
 

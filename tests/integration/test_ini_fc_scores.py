@@ -344,6 +344,7 @@ def test_what_is_no_score_is_told_even_where_no_case_runs(shop: Shop, line: str,
         result.stderr.fnmatch_lines([f"ERROR: {where}: {said}"])
 
 
+@pytest.mark.nightly  # two Pythons from their very start, for speed alone
 def test_nothing_is_imported_where_no_score_is_asked_for(two: Shop) -> None:
     two.file(
         "conftest.py",

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam
 
@@ -31,7 +32,7 @@ def test_properties_name_the_yaml_line_the_model_and_the_reasons(weather: Shop) 
     assert found["celsius"]["fcall_model"] == "python:echo:answer"
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_the_message_is_the_reason_and_the_text_has_the_place(weather: Shop, workers: str) -> None:
     weather.ask("--junitxml=report.xml", workers)
     failure = next(ET.parse(weather.pytester.path / "report.xml").iter("failure"))
@@ -39,7 +40,7 @@ def test_the_message_is_the_reason_and_the_text_has_the_place(weather: Shop, wor
     assert "  cases/weather.fc.yaml:18 asked python:echo:answer: " in (failure.text or "")
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_properties_tell_tokens_and_cost_where_they_are_known(exam: Exam, workers: str) -> None:
     exam.shop.pytester.makepyprojecttoml('[tool.fcall.prices."openai:exam"]\ninput = 25\noutput = 50\n')
     exam.cities("Oslo")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.exam import Exam, assert_errors, called, prompt_of
 from tests.servers import (
     Answer,
@@ -163,16 +164,21 @@ def test_a_server_that_wants_to_be_left_alone_for_hours_is(exam: Exam) -> None:
     assert len(exam.server.asked) == 1
 
 
-def test_a_huge_answer_is_read_and_kept(exam: Exam) -> None:
+HUGE = pytest.mark.parametrize("size", [300_000, by_night(5_000_000)])
+
+
+@HUGE
+def test_a_huge_answer_is_read_and_kept(exam: Exam, size: int) -> None:
     exam.shop.cases(SKY, "exam.fc.yaml")
-    exam.server.script(huge(5_000_000))
+    exam.server.script(huge(size))
     exam.run().assert_outcomes(passed=1)
     exam.run("--fc-replay").assert_outcomes(passed=1)
 
 
-def test_a_huge_wrong_answer_does_not_flood_the_screen(exam: Exam) -> None:
+@HUGE
+def test_a_huge_wrong_answer_does_not_flood_the_screen(exam: Exam, size: int) -> None:
     exam.cities("Paris")
-    exam.server.script(huge(5_000_000))
+    exam.server.script(huge(size))
     assert len(exam.run().stdout.str()) < 5_000
     assert len(exam.run("-vv", "--fc-replay").stdout.str()) < 50_000
 
@@ -285,6 +291,7 @@ def test_after_an_outage_the_next_run_asks_for_what_is_missing_only(exam: Exam) 
     assert exam.asked() == [called("Rome")]
 
 
+@pytest.mark.nightly  # as that of an app
 def test_an_outage_is_inconclusive_under_two_workers_too(exam: Exam) -> None:
     exam.cities("Paris", "Rome")
     exam.always(throttled(5000))

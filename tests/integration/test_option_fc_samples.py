@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 
 from pytest_fcall.tracking.acceptance import read_stanzas
+from tests.by_night import by_night
 from tests.integration.exam import Exam, called
 from tests.integration.mind import RIGHT, WORSE, WRONG, Mind
 from tests.servers import chat, echo
@@ -115,7 +116,7 @@ def test_a_forbidden_call_is_excused_by_no_rate(mind: Mind) -> None:
     result.stdout.fnmatch_lines(["forbidden_call in *"])
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_samples_are_asked_ahead_kept_apart_and_replayed(exam: Exam, workers: str) -> None:
     exam.shop.cases(
         "cases:\n"
@@ -137,7 +138,7 @@ def test_samples_are_asked_ahead_kept_apart_and_replayed(exam: Exam, workers: st
     assert again.parseoutcomes() == first.parseoutcomes()
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_other_counts_of_the_same_answer_are_nothing_to_review(mind: Mind, workers: str) -> None:
     mind.cases("one")
     mind.says_in_turn("one", RIGHT, RIGHT, WRONG, RIGHT, RIGHT)

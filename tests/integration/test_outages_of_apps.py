@@ -7,6 +7,7 @@ import httpx  # noqa: F401
 import openai  # noqa: F401
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 
 FAILED, INCONCLUSIVE = 1, 10
@@ -20,7 +21,14 @@ def run(weather: Shop, raised: str, own: str = "") -> pytest.RunResult:
 
 @pytest.mark.parametrize(
     "name",
-    ["Timeout", "ConnectionError", "TransportError", "APIConnectionError", "ServiceUnavailable", "ReadTimeout"],
+    [
+        "Timeout",
+        by_night("ConnectionError"),
+        "TransportError",
+        "APIConnectionError",
+        "ServiceUnavailable",
+        "ReadTimeout",
+    ],
 )
 def test_a_class_of_the_team_is_no_outage_whatever_its_name(weather: Shop, name: str) -> None:
     result = run(weather, f"{name}('ours')", f"class {name}(Exception): ...")

@@ -22,6 +22,7 @@ def test_a_run_that_stops_at_a_failure_is_interrupted_as_pytest_xdist_has_it(wea
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
+@pytest.mark.nightly  # as one that stops at a failure
 def test_a_run_that_was_interrupted_by_hand_is_not_inconclusive(weather: Shop) -> None:
     weather.pytester.makeconftest(
         """

@@ -11,6 +11,7 @@ from pytest_fcall.backends.recordings.file import bookkeeping_path, recordings_p
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.core import Case, Model, RawCall, Reply, request_digest
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 
 MODEL = Model("local", "tiny")
@@ -144,7 +145,7 @@ def test_a_reply_that_is_not_what_reviewers_see_is_named_with_the_command_that_m
     )
 
 
-@pytest.mark.parametrize("arguments", [("-q",), ("-v",), ("-n2",), ("-p", "no:terminal")])
+@pytest.mark.parametrize("arguments", [("-q",), ("-v",), by_night(("-n2",)), ("-p", "no:terminal")])
 def test_all_that_an_app_answers_at_once_is_kept_whatever_is_printed(shop: Shop, arguments: tuple[str, ...]) -> None:
     shop.cases("cases:\n" + "".join(f"  - {{id: c{n}, prompt: hello {n}, expect: no_call}}\n" for n in range(5)))
     shop.ask(*arguments)

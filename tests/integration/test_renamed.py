@@ -12,6 +12,7 @@ from pytest_fcall.backends.recordings.file import read_recordings, recordings_pa
 from pytest_fcall.core import Model
 from pytest_fcall.tracking.acceptance import read_stanzas
 from pytest_fcall.tracking.baseline_file import baseline_path
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.mind import lines_with
@@ -127,7 +128,7 @@ def test_a_moved_case_is_no_leftover_of_an_export(project: Project) -> None:
     [
         (("--tool", "get_weather", "forecast"), {"tool": "forecast"}),
         (("--parameter", "get_weather.city", "place"), {"city": "place"}),
-        (("--parameter", "get_weather.city", "get_weather.place"), {"city": "place"}),
+        by_night(("--parameter", "get_weather.city", "get_weather.place"), {"city": "place"}),
     ],
     ids=["tool", "parameter", "parameter with its tool"],
 )
@@ -251,7 +252,7 @@ def test_a_run_offers_the_command_for_a_tool_with_a_new_name(shop: Shop) -> None
     assert not lines_with(again, "fcall mv")
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_a_run_offers_the_command_for_a_parameter_with_a_new_name(project: Project, workers: str) -> None:
     project.cases("a.fc.yaml", "one", "two", city="place")
     result = project.run("--fc-replay", workers)

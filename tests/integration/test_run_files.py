@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fcall.reporting.result_json import results_from_json
 from pytest_fcall.tracking.run_file import RunFile, read_run, run_paths
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 
 
@@ -16,7 +17,7 @@ def runs(shop: Shop) -> list[RunFile]:
     return [read_run(path) for path in run_paths(shop.pytester.path)]
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_a_run_is_kept_with_all_that_decides_how_it_ends(weather: Shop, workers: str) -> None:
     weather.ask("--fc-gate=accuracy >= 0.4 and cases>=1", "--fc-fail=both", workers)
     (run,) = runs(weather)
@@ -52,7 +53,7 @@ def test_a_run_that_was_broken_off_says_so(weather: Shop) -> None:
     assert runs(weather)[0].broken_off
 
 
-@pytest.mark.parametrize(("ini", "kept"), [("", 3), ("fc_runs = 2", 2), ("fc_runs = 0", 0)])
+@pytest.mark.parametrize(("ini", "kept"), [("", 3), ("fc_runs = 2", 2), by_night("fc_runs = 0", 0)])
 def test_the_configuration_says_how_many_are_kept(weather: Shop, ini: str, kept: int) -> None:
     weather.pytester.makeini(f"[pytest]\n{ini}\n")
     for _ in range(3):

@@ -116,6 +116,7 @@ def test_an_answer_that_was_accepted_is_judged_again_by_what_it_says(desk: Shop)
     result.stdout.no_fnmatch_line("*fixed*")
 
 
+@pytest.mark.nightly  # as one of any suite
 def test_a_failure_that_was_accepted_is_known(desk: Shop) -> None:
     arguments = ("--fc-suite=bfcl:multi_turn_base", SUITE[1], "--fc-model=python:desk:wrong")
     desk.run(*arguments, "--fc-accept=all")

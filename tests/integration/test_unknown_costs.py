@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam
 from tests.integration.test_inside_apps import Agent
@@ -30,7 +31,7 @@ def priced(exam: Exam) -> Exam:
     return exam
 
 
-@pytest.mark.parametrize("workers", ["", "-n2"])
+@pytest.mark.parametrize("workers", ["", by_night("-n2")])
 def test_an_answer_that_nobody_waited_for_has_an_unknown_cost(priced: Exam, workers: str) -> None:
     priced.server.script(silent())
     result = ask(priced, "--fc-gate=cost<=1", workers=workers)

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 from tests.integration.test_inside_apps import Agent
 from tests.integration.test_option_fc_max_cost import PRICES
@@ -32,7 +33,7 @@ def run(pytester: pytest.Pytester, *arguments: str, url: str = "http://model.exa
     return pytester.runpytest(f"--fc-model=openai:exam?base_url={url}", *arguments)
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_the_summary_tells_once_what_knows_the_prices(pytester: pytest.Pytester, workers: str) -> None:
     result = run(pytester, workers)
     result.assert_outcomes(passed=2)
