@@ -105,7 +105,7 @@ def team(tmp_path: Path) -> Iterator[Team]:
         yield Team(tmp_path, server, f"openai:exam-1?base_url={server.url}", "OPENAI_API_KEY")
 
 
-@pytest.fixture(params=["anthropic", "gemini"])
+@pytest.fixture(params=["anthropic", by_night("gemini")])  # whose library takes a second to import
 def other(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Team]:
     if request.param == "gemini" and not (find_spec("google") and find_spec("google.genai")):
         pytest.skip("the library of this provider is not installed")

@@ -135,6 +135,7 @@ def test_a_change_of_all_prompts_is_shown_once(
     assert len(others) == 2
 
 
+@pytest.mark.nightly  # as of plain tests, below
 def test_a_change_of_all_prompts_is_listed_once_where_cases_are_skipped(reworded: Exam) -> None:
     reworded.shop.file("pytest.ini", f"[pytest]\nfc_model = {reworded.named('exam')}\n")
 

@@ -11,8 +11,8 @@ from pytest_fcall.tracking.stanza import Stanza
 from tests.by_night import by_night
 from tests.integration.mind import WRONG, Mind
 
-WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one_process", "workers"])
-WORKERS_BY_NIGHT = pytest.mark.parametrize("workers", [(), by_night(("-n", "2"))], ids=["one_process", "workers"])
+WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one_process", "workers"])
+WORKERS_BY_NIGHT = pytest.mark.parametrize("workers", [(), by_night(("-n", "1"))], ids=["one_process", "workers"])
 MARK = """
 import pytest
 

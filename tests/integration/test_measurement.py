@@ -371,7 +371,7 @@ class TestWholeModel:
         assert result.ret == pytest.ExitCode.TESTS_FAILED
 
     def test_a_model_whose_answers_vary_as_before_is_not_worse(self, mind: Mind) -> None:
-        ids = [f"c{number:02}" for number in range(20)]
+        ids = [f"c{number:02}" for number in range(12)]
         mind.cases(*ids)
         for turn in range(4):
             mind.says({case: WRONG if (number + turn) % 4 == 0 else RIGHT for number, case in enumerate(ids)})
@@ -381,7 +381,7 @@ class TestWholeModel:
         result = mind.run(ONCE)
 
         result.stdout.no_fnmatch_line("*is worse*")
-        result.assert_outcomes(passed=15, xfailed=5)
+        result.assert_outcomes(passed=9, xfailed=3)
         assert result.ret == pytest.ExitCode.OK
 
 
@@ -403,6 +403,7 @@ class TestShards:
 
         mind.run("--fc-confirm=0").stdout.fnmatch_lines(["*regressed: 1/1 right before, 0/1 now*"])
 
+    @pytest.mark.nightly  # the same as above, by the parts of the merged run
     def test_an_accepted_merged_run_counts_once(self, mind: Mind) -> None:
         mind.cases("one", "two", "three", "four")
         for shard in ("1/2", "2/2"):

@@ -91,14 +91,14 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-@pytest.fixture(params=[True, False], ids=["marks", "union"])
+@pytest.fixture(params=["marks", "union"])
 def disputed(project: Project, request: pytest.FixtureRequest) -> Project:
     """Both branches have another answer to oslo and to rome, and each has one to a case of its own."""
 
     def accepting(unit: str, own: str) -> Callable[[], None]:
         return lambda: project.accept(right("oslo", unit=unit), right("rome", unit=unit), right(own))
 
-    project.merge(accepting("celsius", "paris"), accepting("kelvin", "quito"), plain=request.param)
+    project.merge(accepting("celsius", "paris"), accepting("kelvin", "quito"), plain=request.param == "marks")
     return project
 
 
@@ -145,6 +145,7 @@ def test_cases_are_chosen_one_by_one(disputed: Project) -> None:
     assert (stanzas["oslo"], stanzas["rome"]) == (right("oslo", unit="kelvin"), right("rome", unit="celsius"))
 
 
+@pytest.mark.parametrize("disputed", ["marks", by_night("union")], indirect=True)
 def test_both_sides_stay_where_no_choice_is_made(disputed: Project) -> None:
     said = disputed.command("--both", status=1)
 
@@ -157,6 +158,7 @@ def test_both_sides_stay_where_no_choice_is_made(disputed: Project) -> None:
     assert disputed.baseline.stanzas["oslo"] == right("oslo", unit="kelvin")
 
 
+@pytest.mark.parametrize("disputed", ["marks", by_night("union")], indirect=True)
 def test_a_choice_outlives_a_merge_with_a_branch_that_has_the_other_answer(disputed: Project) -> None:
     disputed.command("--ours")
     commit(disputed.root)

@@ -65,6 +65,7 @@ def test_a_case_that_was_often_right_elsewhere_regresses_sooner(accepted: Mind) 
     assert with_others < accepted.asked()["one"]
 
 
+@pytest.mark.nightly  # test_option_fc_confirm continues those of runs before
 def test_doubts_of_elsewhere_are_continued_here(accepted: Mind) -> None:
     ran_elsewhere(accepted, *[WRONG] * 6)
     result = accepted.run(ONCE, "--fc-history=ci")

@@ -126,6 +126,7 @@ def test_keywords_and_shards_choose_among_the_cases(sea: Shop) -> None:
     assert ran == 4
 
 
+@pytest.mark.nightly  # they run ids that are pasted back, above
 def test_workers_run_a_suite_as_one_process_does(sea: Shop) -> None:
     sail(sea, *suite("simple_python", "irrelevance"), "-n2").assert_outcomes(passed=5)
 

@@ -21,7 +21,7 @@ BLOCK = [
         ("-rP", "= PASSES =", "-n0"),
         ("-rA", "= PASSES =", "-n0"),
         ("-vv", "= calls of passed", "-n0"),
-        ("-vv", "= calls of passed", "-n2"),
+        ("-vv", "= calls of passed", "-n1"),
         by_night("-rP", "= PASSES =", "-n2"),
         by_night("-rA", "= PASSES =", "-n2"),
     ],

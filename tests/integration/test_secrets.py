@@ -104,7 +104,7 @@ def test_no_key_is_printed_or_written(planted: Exam, args: tuple[str, ...], faul
 
 
 def test_no_key_is_in_what_workers_send(planted: Exam) -> None:
-    result = planted.shop.pytester.runpytest("--fc-model=openai:exam", "-n2", *LOUD, "-k", "not broken and not odd")
+    result = planted.shop.pytester.runpytest("--fc-model=openai:exam", "-n1", *LOUD, "-k", "not broken and not odd")
     assert leaks(planted.path, result, keys=SECRETS) == []
 
 

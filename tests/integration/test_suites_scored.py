@@ -124,6 +124,7 @@ def test_a_recorded_run_is_judged_without_tables(fans: Shop) -> None:
     assert first.parseoutcomes() == again.parseoutcomes() == {"passed": 1, "failed": 1}
 
 
+@pytest.mark.nightly  # as programs are, below
 def test_imported_questions_are_judged_alike(fans: Shop) -> None:
     done = fcall(fans.pytester.path, "import", "mannheim", "--path", "music", "--out", "taken")
     assert done.returncode == 0, done.stderr
