@@ -98,6 +98,7 @@ def answer(request):
 """
 
 
+@pytest.mark.nightly  # as single questions do
 def test_conversations_with_an_app_become_cases_that_pass_on_what_was_recorded_inside_it(
     exam: Exam, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -172,6 +172,7 @@ def test_an_unknown_name_is_an_error_with_a_suggestion(weather: Shop) -> None:
     assert done.stderr.rstrip().endswith("; did you mean `fahrenheit`?")
 
 
+@pytest.mark.nightly  # as one from elsewhere
 def test_any_run_that_is_kept_can_be_shown(mind: Mind) -> None:
     mind.cases("one")
     mind.run()

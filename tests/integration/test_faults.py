@@ -55,6 +55,7 @@ def test_only_an_unreadable_file_is_a_collection_error(shop: Shop) -> None:
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
+@pytest.mark.nightly  # a Python from its very start; test_terminal_marks has the marks
 def test_a_terminal_without_unicode_gets_the_same_lines_in_ascii(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     monkeypatch.setenv("PYTHONUTF8", "0")

@@ -246,6 +246,7 @@ def test_a_changed_request_is_asked_anew_and_the_others_are_not(agent: Agent) ->
     assert [asked.json["messages"][-1]["content"] for asked in agent.server.asked[4:]] == ["And?", "And?"]
 
 
+@pytest.mark.nightly  # or no changed prompt would be found
 def test_the_code_of_the_app_runs_on_replay(agent: Agent) -> None:
     agent.run().assert_outcomes(passed=2)
     agent.change("return calls", "return calls * 2")
@@ -359,6 +360,7 @@ def test_a_variable_of_another_name_can_lead_to_the_proxy(agent: Agent) -> None:
     assert len(agent.server.asked) == 4
 
 
+@pytest.mark.nightly  # as late requests of samples are told apart
 def test_each_sample_has_replies_of_its_own(agent: Agent) -> None:
     agent.run("--fc-samples=3", "-k", "oslo").assert_outcomes(passed=1)
     assert len(agent.server.asked) == 6

@@ -182,7 +182,7 @@ def project(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Proj
     [
         by_night("answer", "by_openai"),
         by_night("answer", "by_httpx"),
-        ("answer", "by_http_client"),
+        by_night("answer", "by_http_client"),
         ("answer", "by_aiohttp"),
         ("answer_async", "by_openai"),
     ],

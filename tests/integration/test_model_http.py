@@ -278,6 +278,7 @@ def test_workers_have_an_app_and_a_proxy_each(apps: Apps) -> None:
         assert len(apps.server.asked) == 6
 
 
+@pytest.mark.nightly  # one proxy gives fifty their own in a test of its own
 def test_cases_that_ask_the_same_have_each_its_own_replies(apps: Apps) -> None:
     numbers = iter(range(100))
     apps.passes_on("x-fcall-case", "forwards = true")

@@ -234,7 +234,8 @@ def test_what_cannot_be_written_fails_the_run(mind: Mind) -> None:
     assert lines_with(result, "not accepted: a.fc.yaml.accepted: ")
 
 
-def test_faulty_cases_and_files_lose_nothing(mind: Mind) -> None:
+@pytest.mark.parametrize("more", [("--continue-on-collection-errors",), by_night(())], ids=" ".join)
+def test_faulty_cases_and_files_lose_nothing(mind: Mind, more: tuple[str, ...]) -> None:
     mind.cases("one", "two")
     mind.cases("three", name="b.fc.yaml")
     mind.run("--fc-accept")
@@ -242,8 +243,7 @@ def test_faulty_cases_and_files_lose_nothing(mind: Mind) -> None:
     mind.cases("one", "two", expect="[{get_wether: {city: Oslo}}]")
     (mind.path / "cases" / "b.fc.yaml").write_text("cases: [", "utf-8")
 
-    mind.run("--fc-accept")
-    mind.run("--fc-accept", "--continue-on-collection-errors")
+    mind.run("--fc-accept", *more)
 
     assert mind.files() == before
 

@@ -154,7 +154,7 @@ def test_doubts_count_as_answers_of_an_unchanged_case_once_it_is_right_again(acc
 
 @pytest.mark.parametrize(
     ("option", "further"),
-    [("auto", 30), ("auto 100%", 40), by_night("auto 10%", 30), by_night("auto 0%", 0), by_night("0", 0)],
+    [by_night("auto", 30), ("auto 100%", 40), by_night("auto 10%", 30), by_night("auto 0%", 0), by_night("0", 0)],
 )
 def test_a_run_asks_for_so_many_further_answers_in_all(mind: Mind, option: str, further: int) -> None:
     ids = [f"c{number}" for number in range(40)]
@@ -255,6 +255,7 @@ def test_cases_that_are_asked_several_times_anyway_are_asked_again_too(accepted:
     result.stdout.fnmatch_lines(["1 regressed:"])
 
 
+@pytest.mark.nightly  # as where a run says how often
 def test_where_a_rate_was_accepted_the_rates_are_compared(mind: Mind) -> None:
     mind.cases("one")
     mind.says_in_turn("one", RIGHT, RIGHT, RIGHT, WRONG)

@@ -80,7 +80,7 @@ def test_a_variable_that_says_no_is_no_ci(days: Exam, monkeypatch: pytest.Monkey
     assert days.asked() == []
 
 
-@pytest.mark.parametrize(("age", "again"), [("none", []), ("7d", ["April"]), by_night("0d", ALL)])
+@pytest.mark.parametrize(("age", "again"), [("none", []), by_night("7d", ["April"]), by_night("0d", ALL)])
 def test_in_ci_the_command_line_and_the_configuration_count(days: Exam, ci: None, age: str, again: list[str]) -> None:
     days.run(f"--fc-max-age={age}").assert_outcomes(passed=3)
     assert sorted(days.asked()) == sorted(map(called, again))

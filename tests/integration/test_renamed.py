@@ -122,15 +122,21 @@ def test_a_moved_case_is_no_leftover_of_an_export(project: Project) -> None:
     assert project.kept("b.fc.yaml")[1] == ["three", "two"]
 
 
-@pytest.mark.parametrize("store", ["store", "files"])
+TO_TOOL = ("--tool", "get_weather", "forecast"), {"tool": "forecast"}
+TO_PARAMETER = ("--parameter", "get_weather.city", "place"), {"city": "place"}
+TO_NAMED_PARAMETER = ("--parameter", "get_weather.city", "get_weather.place"), {"city": "place"}
+
+
 @pytest.mark.parametrize(
-    ("arguments", "names"),
+    ("arguments", "names", "store"),
     [
-        (("--tool", "get_weather", "forecast"), {"tool": "forecast"}),
-        (("--parameter", "get_weather.city", "place"), {"city": "place"}),
-        by_night(("--parameter", "get_weather.city", "get_weather.place"), {"city": "place"}),
+        (*TO_TOOL, "store"),
+        (*TO_PARAMETER, "files"),
+        by_night(*TO_TOOL, "files"),
+        by_night(*TO_PARAMETER, "store"),
+        by_night(*TO_NAMED_PARAMETER, "store"),
+        by_night(*TO_NAMED_PARAMETER, "files"),
     ],
-    ids=["tool", "parameter", "parameter with its tool"],
 )
 def test_replies_and_answers_follow_a_tool_or_a_parameter(
     project: Project, arguments: tuple[str, ...], names: dict[str, str], store: str

@@ -73,6 +73,7 @@ def test_models_without_tools_are_told_of_tools_and_results(desk: Shop) -> None:
     desk.run(*SUITE, "--fc-suite-mode=prompt", "--fc-model=python:desk:told").assert_outcomes(passed=4)
 
 
+@pytest.mark.nightly  # the results that are written have the name
 def test_a_failure_tells_the_state_and_the_official_name(desk: Shop) -> None:
     result = desk.run("--fc-suite=bfcl:multi_turn_base", SUITE[1], "--fc-model=python:desk:wrong")
     result.assert_outcomes(failed=1)
