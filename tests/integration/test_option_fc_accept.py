@@ -122,8 +122,10 @@ def test_what_is_not_ci_may_write(mind: Mind, monkeypatch: pytest.MonkeyPatch, c
 
 NARROWED = [
     ("-k", "one"),
+    ("-m", "smoke"),
     ("-x",),
     ("--ignore=cases/b.fc.yaml",),
+    ("--deselect=cases/a.fc.yaml::one",),
     ("cases/a.fc.yaml::two",),
     ("--lf", "-p", "cacheprovider"),
     ("--fc-dry-run",),
@@ -131,11 +133,9 @@ NARROWED = [
 ]
 NARROWED_ALIKE = [
     ("-k", "not one"),
-    ("-m", "smoke"),
     ("-m", "not smoke"),
     ("--maxfail=1",),
     ("cases/a.fc.yaml",),
-    ("--deselect=cases/a.fc.yaml::one",),
     ("-n2",),
     ("-n2", "-x"),
     ("-n2", "-k", "two"),
