@@ -18,6 +18,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from tests.by_night import is_night
+from tests.compiled import compile_share
 from tests.servers.server import LOOPBACK_CERTIFICATE
 from tests.suite_tools import WITHOUT_TOOLS, keep_files_in_memory, stand_ins
 
@@ -45,10 +46,14 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have a worker ask the server of the run, and examples by day depend on nothing but the test."""
+    """Have a worker compile its share and ask the server of the run, and examples by day depend on their test alone."""
     if not is_night(config):
         draw_from_no_sources()
-    if shared := getattr(config, "workerinput", {}).get("fork_server"):
+    worker = getattr(config, "workerinput", None)
+    if worker is None:
+        return
+    compile_share(config, int(worker["workerid"].removeprefix("gw")), worker["workercount"])
+    if shared := worker.get("fork_server"):
         from tests.fork_server import ForkServer
 
         ForkServer(*shared).join()
