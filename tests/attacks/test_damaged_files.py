@@ -156,8 +156,8 @@ def test_all_commands_survive_it(project: Path, tmp_path: Path, name: str, kind:
 
 FOUND: Mapping[str, tuple[str, Callable[[bytes], bytes]]] = {
     "no number": ("run", lambda content: content.replace(b'"cost":null', b'"cost":NaN', 1)),
-    "no UTF-8 in the schema": ("store", lambda content: content.replace(b"CREATE TABLE", b"CREATE \xffABLE", 1)),
     "an integer that is no float": ("run", lambda content: content.replace(b'"cost":null', b'"cost":' + b"9" * 400, 1)),
+    "no UTF-8 in the schema": ("store", lambda content: content.replace(b"CREATE TABLE", b"CREATE \xffABLE", 1)),
     "an id that is no text": ("measurement", lambda content: content.replace(b'"id":"', b'"id":{},"x":"', 1)),
     "no finite number": ("measurement", lambda content: content.replace(b'"date":"', b'"date":1e400,"x":"', 1)),
     "deep accounts": ("accounts", lambda _: compress(b"[" * 200_000)),
