@@ -64,6 +64,8 @@ INSTALL := flock $(abspath Makefile) sh -c 'apt-get update -qq -o Acquire::Retri
 # In a network of its own, where the system allows that. A browser gives up all requests when a network comes or goes.
 ALONE := sh -c 'unshare --net ip link set lo up 2>/dev/null && exec unshare --net sh -c "ip link set lo up && exec \"\$$@\"" -- "$$@"; exec "$$@"' --
 
+BROWSER_TESTS := tests/browser
+
 # Tests of the store without its server are a part of `make test`.
 HOSTS_TESTS := tests/hosts tests/unit/backends/store -k 'hosts or postgres'
 
@@ -107,6 +109,7 @@ test: $(READY) $(APIBENCH)/.ready ## run the whole test suite
 nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect test-ray ## run all of it with all of the data, and try properties on many examples
 	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly $(APART:%=--ignore=tests/%)
 	$(MAKE) test-hosts HOSTS_TESTS='tests/hosts -m nightly'
+	$(MAKE) test-browser BROWSER_TESTS='tests/browser -m nightly'
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
 	$(call install_into,$(LOWEST)) 'openai<2'
@@ -119,7 +122,7 @@ conformance: $(READY) $(OFFICIAL)/.ready ## compare 20,000 generated answers wit
 
 test-browser: $(BROWSER)/.ready $(PLAYGROUND)/.ready ## look at the pages of reports, and of the documentation, in a browser
 	command -v chromium >/dev/null || $(INSTALL) chromium
-	$(BROWSER)/bin/python -m pytest tests/browser --timeout=300
+	$(BROWSER)/bin/python -m pytest $(BROWSER_TESTS) --timeout=300
 
 test-site: $(BROWSER)/.ready $(PLAYGROUND)/.ready ## look at the documentation at all widths, light and dark
 	command -v chromium >/dev/null || $(INSTALL) chromium

@@ -20,6 +20,7 @@ from pytest_fcall.reporting.account import (
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import Result
 from tests.browser.conftest import Looking
+from tests.by_night import by_night
 from tests.unit.reporting.reports.examples import HOSTILE, report, result
 
 Look = Callable[..., Looking]
@@ -219,8 +220,9 @@ def test_hostile_text_stays_text(look: Look) -> None:
     assert looking.page.locator("#case img, #case a[href^=http]").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1440), ("dark", 390), by_night("light", 390), by_night("dark", 1440)]
+)
 def test_axe_finds_no_violation(look: Look, shop: Report, scheme: str, width: int) -> None:
     from axe_playwright_python.sync_playwright import Axe
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.by_night import by_night
+
 APP = """
 import json
 
@@ -78,7 +80,7 @@ def copied(browser: Browser, path: Path, case: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("models", [ONE, TWO])
+@pytest.mark.parametrize("models", [by_night(ONE), TWO])
 def test_each_command_that_is_copied_works(browser: Browser, shell: Shell, tmp_path: Path, models: list[str]) -> None:
     assert shell(f"pytest cases {' '.join(models)} --fc-report=page.html").returncode == 1
     right, wrong = (copied(browser, tmp_path / "page.html", name) for name in ("it's", "wrong"))

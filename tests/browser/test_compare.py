@@ -15,6 +15,7 @@ from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_comparison import ComparedGroup, ModelPair, RunComparison
 from pytest_fcall.session.result.compared_runs import compare_models
 from tests.browser.conftest import Looking
+from tests.by_night import by_night
 from tests.unit.reporting.reports.examples import HOSTILE, report, result
 
 Look = Callable[..., Looking]
@@ -156,8 +157,9 @@ def test_hostile_text_stays_text(look: Look) -> None:
     assert looking.page.locator("script").count() == 2
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1440), ("dark", 390), by_night("light", 390), by_night("dark", 1440)]
+)
 def test_axe_finds_no_violation(look: Look, scheme: str, width: int) -> None:
     from axe_playwright_python.sync_playwright import Axe
 

@@ -12,9 +12,13 @@ from pytest_fcall.reporting.history import HistoryChange, KeptRun, RunHistory
 from pytest_fcall.reporting.reports.history.page import write
 from pytest_fcall.reporting.results import Result
 from tests.browser.conftest import Looking
+from tests.by_night import by_night
 from tests.unit.reporting.reports.examples import HOSTILE, result
 
 Look = Callable[..., Looking]
+
+RUN = "#run-20261102-090000-aaaa"
+"""The address of the second run, within the page."""
 
 
 def run(day: int, *results: Result, **fields: Any) -> KeptRun:
@@ -101,7 +105,7 @@ def test_the_keyboard_is_enough(look: Look, three: RunHistory) -> None:
 
 
 @pytest.mark.parametrize("width", [1440, 1024, 390])
-@pytest.mark.parametrize("fragment", ["", "#run-20261102-090000-aaaa"])
+@pytest.mark.parametrize("fragment", ["", RUN])
 def test_nothing_is_wider_than_the_window(look: Look, three: RunHistory, width: int, fragment: str) -> None:
     looking = look(three, write, viewport={"width": width, "height": 800})
     looking.go(fragment)
@@ -146,8 +150,10 @@ def test_hostile_text_stays_text(look: Look, opened: bool) -> None:
     assert looking.page.locator("script").count() == 2
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("fragment", ["", "#run-20261102-090000-aaaa"])
+@pytest.mark.parametrize(
+    ("scheme", "fragment"),
+    [("light", ""), ("dark", RUN), by_night("light", RUN), by_night("dark", "")],
+)
 def test_axe_finds_no_violation(look: Look, three: RunHistory, fragment: str, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from pytest_fcall.core.files import replace_file
 from pytest_fcall.reporting.reports.live.page import LiveWriter, Requests, RunProgress
 from tests.browser.conftest import Looking
+from tests.by_night import by_night
 from tests.unit.reporting.reports.examples import HOSTILE, result
 
 Look = Callable[..., Looking]
@@ -102,8 +103,9 @@ def test_what_is_printed_has_no_controls(look: Look) -> None:
     expect(page.locator("#pause")).to_be_hidden()
 
 
-@pytest.mark.parametrize("ended", [False, True])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "ended"), [("light", False), ("dark", True), by_night("light", True), by_night("dark", False)]
+)
 def test_axe_finds_no_violation(look: Look, scheme: str, ended: bool) -> None:
     from axe_playwright_python.sync_playwright import Axe
 

@@ -14,6 +14,7 @@ from pytest_fcall.reporting.gates import JudgedGate
 from pytest_fcall.reporting.reports.report import EarlierResult, EarlierRun, Report
 from pytest_fcall.reporting.results import Result
 from tests.browser.conftest import Looking
+from tests.by_night import by_night
 from tests.unit.reporting.reports.examples import HOSTILE, account, report, result
 
 Look = Callable[..., Looking]
@@ -234,8 +235,13 @@ def test_hostile_text_stays_text(look: Look, fragment: str) -> None:
     assert looking.page.locator("script").count() == 2
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("fragment", ["#/", "#/cases", "#/case/0"])
+@pytest.mark.parametrize(
+    ("scheme", "fragment"),
+    [
+        *(("dark", "#/"), ("light", "#/cases"), ("dark", "#/case/0")),
+        *(by_night("light", "#/"), by_night("dark", "#/cases"), by_night("light", "#/case/0")),
+    ],
+)
 def test_axe_finds_no_violation(look: Look, shop: Report, fragment: str, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
