@@ -139,7 +139,7 @@ def test_workers_lead_their_apps_to_proxies_of_their_own(project: Project, monke
     project.run("--fc-live", "-n2").assert_outcomes(passed=2)
     assert len(project.server.asked) == 2
     monkeypatch.delenv("OPENAI_API_KEY")
-    project.run("-n2").assert_outcomes(passed=2)
+    project.run("-n1").assert_outcomes(passed=2)
     assert len(project.server.asked) == 2
 
 

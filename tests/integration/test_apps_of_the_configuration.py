@@ -40,7 +40,7 @@ def test_changed_code_is_judged(recorded: Agent) -> None:
 
 
 @pytest.mark.parametrize(
-    ("app", "ci"), [("answer", ""), ("careless", "true"), by_night("answer", "true"), by_night("careless", "")]
+    ("app", "ci"), [("careless", "true"), by_night("careless", ""), *(by_night("answer", ci) for ci in ("", "true"))]
 )
 def test_a_changed_prompt_of_the_app_is_said_once_and_nothing_is_sent(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, app: str, ci: str

@@ -50,7 +50,7 @@ def test_a_run_that_sends_nothing_does_not_claim_that_it_asked(exam: Exam, worke
     }
 
 
-@WORKERS
+@WORKERS_BY_NIGHT
 @pytest.mark.parametrize("quiet", [[], by_night(["-q"])])
 def test_the_last_line_counts_both_and_says_how_old_replies_are(mixed: Exam, workers: str, quiet: list[str]) -> None:
     result = mixed.run(workers, *quiet)
@@ -59,7 +59,7 @@ def test_the_last_line_counts_both_and_says_how_old_replies_are(mixed: Exam, wor
     assert {case: each.asked for case, each in mixed.results().items()} == {"Oslo": 0, "Rome": 0, "Bern": 1}
 
 
-@pytest.mark.parametrize("option", ["--fc-record=all", "--fc-record=off", "--fc-max-age=0d"])
+@pytest.mark.parametrize("option", ["--fc-record=all", *map(by_night, ("--fc-record=off", "--fc-max-age=0d"))])
 def test_the_header_says_where_no_recording_is_used(mixed: Exam, option: str) -> None:
     result = mixed.run(option)
     result.stdout.fnmatch_lines(["       asked live; no recorded reply is reused", "fcall: *, 3 asked"])

@@ -185,6 +185,7 @@ def test_where_the_accepted_system_prompt_is_not_known_it_is_told_that_it_change
     assert "  the system prompt changed (1 case)" in said.outlines
 
 
+@pytest.mark.nightly  # as the unit test of changed words
 def test_a_system_prompt_with_the_same_words_is_no_riddle(mind: Mind) -> None:
     mind.cases("one")
     with_system_prompt(mind, "You are a  clerk.")
@@ -216,6 +217,7 @@ def test_known_failures_fail_where_pytest_is_told_to_run_them_as_if_they_were_no
     mind.run("--runxfail").assert_outcomes(failed=1)
 
 
+@pytest.mark.nightly  # the same as of an answer, below
 def test_an_edited_expectation_is_no_regression(mind: Mind) -> None:
     mind.cases("one")
     mind.run("--fc-accept")

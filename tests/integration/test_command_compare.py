@@ -256,7 +256,7 @@ def test_the_runs_of_pytest_are_compared(shop: Shop) -> None:
     shop.ask()
     path = shop.pytester.path / "echo.py"
     path.write_text(path.read_text() + "\n\ndef answer(request):\n    return []\n")
-    shop.pytester.runpytest_subprocess("--fc-model=python:echo:answer")
+    shop.ask()
     done = compare(shop.pytester.path)
     assert done.returncode == 1
     assert "8 cases, 100.0 % → 0.0 % right: -100.0 points" in done.stdout

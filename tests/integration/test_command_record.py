@@ -11,6 +11,7 @@ from pytest_fcall.backends.recordings.entry import Recording
 from pytest_fcall.backends.recordings.file import bookkeeping_path, read_recordings, recordings_path, write_recordings
 from pytest_fcall.backends.store import ReplyStore, store_path
 from pytest_fcall.core import Model
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.unit.backends.store.entries import FILE, MODEL, entry
 
@@ -117,6 +118,7 @@ def test_what_installed_packages_keep_is_read_only_where_it_is_named(project: Pa
     record(project, "--load", folder, says="1 reply, 1 new")
 
 
+@pytest.mark.nightly
 def test_recordings_are_found_in_the_folder_of_a_model_too(project: Path, exported: Path) -> None:
     keep(project, entry("a"))
     record(project, "--export")
@@ -235,7 +237,7 @@ def test_a_damaged_file_is_told_and_not_overwritten(project: Path, exported: Pat
         assert store.find(entry("b").digest)
 
 
-@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("stored", [by_night(True), False])
 def test_a_line_for_review_that_was_edited_is_told_and_written_anew(
     project: Path, exported: Path, *, stored: bool
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from pytest_fcall.core import Json
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.test_command_score import CASES, FENCED, RIGHT, SILENT, WRONG, Row, rows_of, score, write
 
@@ -40,7 +41,7 @@ def test_columns_with_json_give_the_same_bytes_and_the_same_summary(folder: Path
     assert by_address.stdout == plain.stdout
 
 
-@pytest.mark.parametrize("name", ["verdicts.parquet", "verdicts.jsonl", "address"])
+@pytest.mark.parametrize("name", ["verdicts.parquet", by_night("verdicts.jsonl"), "address"])
 def test_verdicts_are_written_whole_into_a_file(folder: Path, name: str) -> None:
     plain = rows_of(score(folder, "rows.jsonl"))
     target = f"file://{folder}/verdicts.parquet" if name == "address" else name

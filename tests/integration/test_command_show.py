@@ -131,6 +131,7 @@ def test_the_requests_of_an_app_are_shown(shop: Shop, server: Server, monkeypatc
     assert "      user: Well?" in lines
 
 
+@pytest.mark.nightly  # as the unit test of its text
 def test_a_case_without_a_reply_is_shown_with_the_cause(shop: Shop) -> None:
     shop.cases("cases:\n  - {id: one, prompt: Hi, expect: no_call}\n")
     shop.run("--fc-model=python:echo:down")
@@ -143,7 +144,9 @@ def test_a_case_without_a_reply_is_shown_with_the_cause(shop: Shop) -> None:
     assert any("the shop is closed" in line for line in lines[lines.index("  why:") :])
 
 
-@pytest.mark.parametrize("name", ["celsius", "cases/weather.fc.yaml::celsius", "weather.fc.yaml::celsius", "cel"])
+@pytest.mark.parametrize(
+    "name", ["cases/weather.fc.yaml::celsius", "cel", *map(by_night, ("celsius", "weather.fc.yaml::celsius"))]
+)
 def test_a_case_is_named_by_any_part_that_only_it_has(weather: Shop, name: str) -> None:
     weather.ask()
 
@@ -222,7 +225,7 @@ def test_without_a_name_all_cases_are_listed(weather: Shop) -> None:
     ]
 
 
-@pytest.mark.parametrize(("ini", "kept"), [("", True), ("fc_runs = 0", False)])
+@pytest.mark.parametrize(("ini", "kept"), [by_night("", True), ("fc_runs = 0", False)])
 def test_accounts_are_kept_where_runs_are(weather: Shop, ini: str, kept: bool) -> None:
     weather.pytester.makeini(f"[pytest]\n{ini}\n")
     weather.ask()

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from pytest_fcall.cli import main
 from pytest_fcall.schema.sources.lock_file import LockEntry, write_lock
 from pytest_fcall.schema.sources.tool_data import tools_from_data
 from tests.by_night import by_night
-from tests.integration.command import fcall, python, run_pytest
+from tests.integration.command import fcall, run_pytest
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
 SEARCH: dict[str, Any] = {
@@ -391,11 +392,16 @@ def test_listing_a_faulty_file_tells_the_faults(shop: Shop) -> None:
     assert "fcall tools lock" in done.stderr
 
 
-def test_without_the_package_mcp_the_way_to_it_is_told(shop: Shop) -> None:
+def test_without_the_package_mcp_the_way_to_it_is_told(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mcp" or name.endswith(".mcp_server")]:
+        monkeypatch.delitem(sys.modules, name)
     (shop.root / "mcp.py").write_text("raise ImportError('No module named mcp')", encoding="utf-8")
-    done = python(shop.root, "-m", "pytest_fcall.cli", "tools", "lock")
-    assert done.returncode == 1
-    assert 'pip install "pytest-fcall[mcp]"' in done.stderr
+    monkeypatch.syspath_prepend(shop.root)
+    monkeypatch.chdir(shop.root)
+    assert main(["tools", "lock"]) == 1
+    assert 'pip install "pytest-fcall[mcp]"' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

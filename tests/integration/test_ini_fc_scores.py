@@ -140,6 +140,7 @@ def test_many_cases_are_counted_together_or_averaged(two: Shop) -> None:
     assert scores(two.ask()) == OF_TWO
 
 
+@pytest.mark.nightly  # test_suite_apibench has scores of workers
 def test_workers_send_what_their_cases_add(two: Shop) -> None:
     result = two.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "-n", "2")
     assert scores(result) == OF_TWO

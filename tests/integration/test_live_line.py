@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -24,10 +24,12 @@ def slowly(asked: Asked) -> Answer:
     return replace(echo(asked), latency=1.0)
 
 
-def test_a_line_below_says_how_the_asking_goes_and_is_gone_afterwards(pytester: pytest.Pytester) -> None:
+def test_a_line_below_says_how_the_asking_goes_and_is_gone_afterwards(
+    pytester: pytest.Pytester, forked_programs: Path
+) -> None:
     pytester.makefile(".fc.yaml", talk=CASES)
     with Server(slowly) as server:
-        shown = on_a_terminal(f"--fc-model=openai:exam?base_url={server.url}")
+        shown = on_a_terminal(forked_programs / "pytest", f"--fc-model=openai:exam?base_url={server.url}")
     assert "\x1b[2K2 in flight, 0 of 2 done\x1b[A" in shown
     assert "\x1b[2K\x1b[A" in shown[shown.rindex("in flight") :]
     assert "2 passed" in shown
@@ -41,11 +43,10 @@ def test_elsewhere_there_is_none(pytester: pytest.Pytester) -> None:
     run.stdout.no_fnmatch_line("*in flight*")
 
 
-def on_a_terminal(*arguments: str) -> str:
-    """Run pytest, and give all that it writes to its terminal."""
+def on_a_terminal(program: Path, *arguments: str) -> str:
+    """Run it, and give all that it writes to its terminal."""
     screen, terminal = os.openpty()
-    command = [sys.executable, "-m", "pytest", *arguments]
-    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal) as running:
+    with subprocess.Popen([program, *arguments], stdin=terminal, stdout=terminal, stderr=terminal) as running:
         os.close(terminal)
         said = b""
         try:

@@ -57,11 +57,12 @@ class TestFile:
     @pytest.mark.parametrize("workers", [ALONE, by_night(WORKERS)])
     def test_accepting_right_answers_again_and_again_hides_no_wrong_ones(self, mind: Mind, workers: str) -> None:
         mind.cases("one", "two")
-        for said in (RIGHT, WRONG, RIGHT, WRONG, RIGHT):
+        for said in (RIGHT, WRONG, RIGHT):
             mind.says({"one": said})
             mind.run("--fc-accept", ONCE, workers)
-        assert mind.measured() == {"one": (3, 5), "two": (5, 5)}
+        assert mind.measured() == {"one": (2, 3), "two": (3, 3)}
 
+    @pytest.mark.nightly  # as the unit test of measurements
     def test_accepting_the_same_run_twice_leaves_all_files_as_they_are(self, mind: Mind) -> None:
         mind.cases("one", "two")
         mind.says({"two": WRONG})
@@ -76,6 +77,7 @@ class TestFile:
         assert (mind.files(), mind.measurement().read_bytes()) == before
         assert mind.measured() == {"one": (1, 1), "two": (0, 1)}
 
+    @pytest.mark.nightly  # as the unit test of measurements
     def test_accepting_one_case_measures_the_others_too(self, mind: Mind) -> None:
         mind.cases("one", "two")
         mind.run("--fc-accept")
@@ -86,6 +88,7 @@ class TestFile:
 
         assert mind.measured() == {"one": (2, 2), "two": (2, 2)}
 
+    @pytest.mark.nightly  # as the unit test of measurements
     def test_an_older_run_that_is_accepted_counts_nothing_twice(self, mind: Mind) -> None:
         mind.cases("one")
         for _ in range(2):
@@ -121,6 +124,7 @@ class TestFile:
         assert counted["one"] == (3, 3)
         assert [*counted] == ["one", "two"]
 
+    @pytest.mark.nightly  # as the unit test of measurements
     def test_recordings_count_once(self, exam: Exam, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("CI", raising=False)
         exam.cities("Oslo")
@@ -173,6 +177,7 @@ class TestOutcomes:
         mended.stdout.no_fnmatch_line("*flaky*")
         assert mended.ret == pytest.ExitCode.OK
 
+    @pytest.mark.nightly  # as the unit test of measurements
     def test_answers_by_which_a_case_regressed_are_no_measure_of_it_once_it_is_mended(self, mind: Mind) -> None:
         mind.cases("one")
         mind.run("--fc-accept")
@@ -280,6 +285,7 @@ class TestKnownFailures:
         result.assert_outcomes(failed=1)
         assert result.ret == pytest.ExitCode.TESTS_FAILED
 
+    @pytest.mark.nightly  # as the unit test of comparisons
     def test_a_further_answer_that_fails_as_before_excuses_it(self, known: Mind) -> None:
         known.says_in_turn("one", delete("weather"), search("Oslo"))
         known.run().assert_outcomes(xfailed=1)
@@ -316,7 +322,7 @@ class TestEditedCases:
         mind.count_anew()
         return mind
 
-    @pytest.mark.parametrize(("said", "outcome"), [(RIGHT, "passed"), (WRONG, "failed")])
+    @pytest.mark.parametrize(("said", "outcome"), [by_night(RIGHT, "passed"), (WRONG, "failed")])
     def test_another_prompt_makes_an_edited_case(self, accepted: Mind, said: Said, outcome: str) -> None:
         changed(accepted, "prompt: one", "prompt: uno")
         accepted.says({"uno": said})
@@ -328,6 +334,7 @@ class TestEditedCases:
         assert 'name="fcall_outcome" value="edited"' in (accepted.path / "junit.xml").read_text("utf-8")
         result.stdout.no_fnmatch_line("*regressed*")
 
+    @pytest.mark.nightly  # as the unit test of comparisons
     def test_another_tool_leaves_the_case_the_same(self, accepted: Mind) -> None:
         changed(accepted, "Current weather of a city.", "The weather.")
         accepted.says({"one": WRONG})
@@ -339,6 +346,7 @@ class TestEditedCases:
             ["1 regressed:", "changed since the baseline:", "  the description of get_weather*"]
         )
 
+    @pytest.mark.nightly  # as the unit test of measurements
     def test_an_edited_case_is_measured_anew_once_it_is_accepted(self, accepted: Mind) -> None:
         changed(accepted, "prompt: one", "prompt: uno")
         accepted.says({"uno": RIGHT})
@@ -356,14 +364,11 @@ class TestWholeModel:
     def test_many_cases_that_are_a_little_worse_make_the_run_red(self, mind: Mind, workers: str) -> None:
         ids = [f"c{number:02}" for number in range(30)]
         mind.cases(*ids)
-        varying = dict.fromkeys(ids[:15], WRONG)
-        mind.run("--fc-accept")
-        mind.says(varying)
-        mind.run("--fc-accept", ONCE)
-        for _ in range(3):
-            mind.says(dict.fromkeys(ids, RIGHT))
-            mind.run("--fc-accept", ONCE)
-        mind.says(varying)
+        varying = ids[:15]
+        for case in varying:
+            mind.says_in_turn(case, RIGHT, WRONG, RIGHT, RIGHT, RIGHT)
+        mind.run("--fc-samples=5 any", "--fc-accept")
+        mind.says(dict.fromkeys(varying, WRONG))
 
         result = mind.run(workers, ONCE)
 
@@ -373,9 +378,9 @@ class TestWholeModel:
     def test_a_model_whose_answers_vary_as_before_is_not_worse(self, mind: Mind) -> None:
         ids = [f"c{number:02}" for number in range(12)]
         mind.cases(*ids)
-        for turn in range(4):
-            mind.says({case: WRONG if (number + turn) % 4 == 0 else RIGHT for number, case in enumerate(ids)})
-            mind.run("--fc-accept", ONCE)
+        for number, case in enumerate(ids):
+            mind.says_in_turn(case, *(WRONG if turn == number % 4 else RIGHT for turn in range(4)))
+        mind.run("--fc-samples=4 any", "--fc-accept")
         mind.says({case: WRONG if number % 4 == 3 else RIGHT for number, case in enumerate(ids)})
 
         result = mind.run(ONCE)

@@ -201,7 +201,7 @@ def merged(root: Path, seed: int, *, attributes: bool = True) -> History:
     return History(repository, base, ours, theirs, merge)
 
 
-@pytest.mark.parametrize("seed", [0, 2, 4, *map(by_night, (1, 3, 5))])
+@pytest.mark.parametrize("seed", [2, 4, *map(by_night, (0, 1, 3, 5))])
 def test_two_branches_merge_by_themselves_and_no_reply_is_lost(tmp_path: Path, seed: int) -> None:
     history = merged(tmp_path, seed)
     assert history.merge.returncode == 0, history.merge.stdout

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.exam import Exam, called, most_at_a_time, towns
 from tests.servers import echo
 
 
-@pytest.mark.parametrize(("told", "most"), [(1, 1), (3, 3), (64, 20)])
+@pytest.mark.parametrize(("told", "most"), [by_night(1, 1), (3, 3), (64, 20)])
 def test_never_more_are_on_their_way_than_told(exam: Exam, told: int, most: int) -> None:
     exam.cities(*towns(20))
     with exam.answered_from(most):

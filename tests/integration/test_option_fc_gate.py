@@ -21,7 +21,7 @@ def test_a_gate_that_holds_makes_a_run_good_though_a_case_failed(weather: Shop, 
     result.stdout.fnmatch_lines(["fcall: *1/2 right*", "gate accuracy>=50%  50.0 %  holds"])
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_a_gate_that_does_not_hold_makes_it_fail(weather: Shop, workers: str) -> None:
     result = weather.ask("--fc-gate=accuracy>=0.4 and accuracy[smoke]>=1", "--fc-gate=cases>=3", workers)
     assert result.ret == 1

@@ -37,7 +37,7 @@ def ran_elsewhere(mind: Mind, *said: Said, folder: str = "ci") -> Path:
 
 
 def test_a_case_that_is_wrong_now_and_then_elsewhere_is_flaky_here(accepted: Mind) -> None:
-    ran_elsewhere(accepted, RIGHT, WRONG, RIGHT, WRONG, RIGHT)
+    ran_elsewhere(accepted, WRONG, RIGHT)
     accepted.says({"one": WRONG})
 
     here = accepted.run(ONCE)
@@ -47,7 +47,7 @@ def test_a_case_that_is_wrong_now_and_then_elsewhere_is_flaky_here(accepted: Min
     here.assert_outcomes(failed=1)
     assert here.ret == 10
     with_others.assert_outcomes(xfailed=1)
-    with_others.stdout.fnmatch_lines(["XFAIL *::one - flaky: 4/6 right before, 0/1 now (p = *"])
+    with_others.stdout.fnmatch_lines(["XFAIL *::one - flaky: 2/3 right before, 0/1 now (p = *"])
     assert with_others.ret == pytest.ExitCode.OK
 
 
@@ -73,18 +73,19 @@ def test_doubts_of_elsewhere_are_continued_here(accepted: Mind) -> None:
 
 
 def test_a_run_that_lies_in_several_folders_counts_once(accepted: Mind) -> None:
-    folder = ran_elsewhere(accepted, RIGHT, WRONG, RIGHT)
+    folder = ran_elsewhere(accepted, WRONG, RIGHT)
     shutil.copytree(folder, accepted.path / "other")
     shutil.copytree(folder / "artifact", runs_folder(accepted.path), dirs_exist_ok=True)
     accepted.says({"one": WRONG})
 
     result = accepted.run(ONCE, "--fc-history=ci", "--fc-history=other", "-rx")
 
-    result.stdout.fnmatch_lines(["XFAIL *::one - flaky: 3/4 right before, 0/1 now (p = *"])
+    result.stdout.fnmatch_lines(["XFAIL *::one - flaky: 2/3 right before, 0/1 now (p = *"])
 
 
+@pytest.mark.nightly  # as the unit test of measurements
 def test_runs_of_an_edited_case_say_nothing(accepted: Mind) -> None:
-    ran_elsewhere(accepted, RIGHT, WRONG, RIGHT)
+    ran_elsewhere(accepted, WRONG, RIGHT)
     path = accepted.path / "cases" / "a.fc.yaml"
     path.write_text(path.read_text("utf-8").replace("prompt: one", "prompt: uno"), "utf-8")
     accepted.says({"uno": RIGHT})
@@ -97,30 +98,31 @@ def test_runs_of_an_edited_case_say_nothing(accepted: Mind) -> None:
 
 
 def test_accepting_a_run_counts_what_it_was_told_of(accepted: Mind) -> None:
-    ran_elsewhere(accepted, RIGHT, WRONG, RIGHT)
+    ran_elsewhere(accepted, WRONG, RIGHT)
     accepted.run("--fc-accept", "--fc-history=ci")
-    assert accepted.measured() == {"one": (4, 5)}
+    assert accepted.measured() == {"one": (3, 4)}
 
 
 def test_files_that_are_no_runs_are_passed_over(accepted: Mind) -> None:
-    folder = ran_elsewhere(accepted, RIGHT, WRONG, RIGHT)
+    folder = ran_elsewhere(accepted, WRONG, RIGHT)
     for name, content in {"a.json": b"{", "b.json": b"[]", "z.json": b"\xff", "notes.txt": b"?"}.items():
         (folder / name).write_bytes(content)
     accepted.says({"one": WRONG})
 
     result = accepted.run(ONCE, "--fc-history=ci", "-rx")
 
-    result.stdout.fnmatch_lines(["XFAIL *::one - flaky: 3/4 right before, 0/1 now (p = *"])
+    result.stdout.fnmatch_lines(["XFAIL *::one - flaky: 2/3 right before, 0/1 now (p = *"])
 
 
+@pytest.mark.nightly  # the same as above, in a worker
 def test_workers_read_it_too(accepted: Mind) -> None:
-    ran_elsewhere(accepted, RIGHT, WRONG, RIGHT)
+    ran_elsewhere(accepted, WRONG, RIGHT)
     accepted.says({"one": WRONG})
     accepted.run(ONCE, "-n1", "--fc-history=ci").assert_outcomes(xfailed=1)
 
 
 def test_the_configuration_may_name_folders_from_the_root(accepted: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran_elsewhere(accepted, RIGHT, WRONG)
+    ran_elsewhere(accepted, WRONG)
     ran_elsewhere(accepted, RIGHT, folder="more")
     accepted.shop.file("pytest.ini", "[pytest]\nfc_history =\n    ci\n    more\n")
     accepted.says({"one": WRONG})
@@ -128,17 +130,17 @@ def test_the_configuration_may_name_folders_from_the_root(accepted: Mind, monkey
 
     result = accepted.run(ONCE, "-rx")
 
-    result.stdout.fnmatch_lines(["XFAIL *::one - flaky: 3/4 right before, 0/1 now (p = *"])
+    result.stdout.fnmatch_lines(["XFAIL *::one - flaky: 2/3 right before, 0/1 now (p = *"])
 
 
 def test_what_is_accepted_afterwards_is_measured_with_the_runs_that_the_run_has_read(accepted: Mind) -> None:
-    ran_elsewhere(accepted, RIGHT, WRONG)
+    ran_elsewhere(accepted, WRONG)
     accepted.says({"one": RIGHT})
     accepted.run("--fc-history=ci")
 
     assert fcall(accepted.path, "accept").returncode == 0
 
-    assert accepted.measured() == {"one": (3, 4)}
+    assert accepted.measured() == {"one": (2, 3)}
 
 
 def test_a_folder_that_is_not_there_is_a_mistake(accepted: Mind) -> None:

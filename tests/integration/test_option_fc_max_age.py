@@ -34,8 +34,8 @@ def ci(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("age", "again"),
     [
-        ("11d", []),
         ("7d", ["April"]),
+        by_night("11d", []),
         by_night("24h", ["April", "Monday"]),
         by_night("600m", ["April", "Monday", "Noon"]),
         ("0d", ["April", "Monday", "Noon"]),
@@ -53,6 +53,7 @@ def test_what_was_asked_for_again_is_new(days: Exam) -> None:
     assert len(days.asked()) == 2
 
 
+@pytest.mark.nightly  # as where a variable says that this is no CI, below
 def test_without_it_replies_never_grow_old(days: Exam) -> None:
     days.run().assert_outcomes(passed=3)
     assert days.asked() == []
@@ -73,7 +74,7 @@ def test_in_ci_what_is_older_than_a_day_is_asked_for_again(days: Exam, ci: None,
     assert len(days.asked()) == 2
 
 
-@pytest.mark.parametrize("value", ["0", "false", by_night("")])
+@pytest.mark.parametrize("value", ["0", *map(by_night, ("false", ""))])
 def test_a_variable_that_says_no_is_no_ci(days: Exam, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("CI", value)
     days.run().assert_outcomes(passed=3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import Shop
 
 
@@ -150,7 +151,7 @@ def test_what_the_app_raises_is_an_error_with_the_apps_own_traceback(weather: Sh
         ),
         ("return {'result': 1}", ["python:odd:answer: the app returned a dict with 'result'; *"]),
         ("raise SystemExit('no licence')", ["*raise SystemExit*", "odd.py:2: SystemExit"]),
-        ("return answer(request)", ["*RecursionError*"]),
+        by_night("return answer(request)", ["*RecursionError*"]),
     ],
 )
 def test_an_app_that_misbehaves_is_an_error_without_our_frames(weather: Shop, body: str, lines: list[str]) -> None:

@@ -22,6 +22,7 @@ def asked(exam: Exam) -> Exam:
     return exam
 
 
+@pytest.mark.nightly  # test_asked_and_replayed holds it, with what is said of it
 def test_what_is_kept_is_not_asked_again(asked: Exam) -> None:
     result = asked.run()
     result.assert_outcomes(passed=2)
@@ -41,6 +42,7 @@ def test_another_model_is_not_answered_by_the_replies_of_the_first(asked: Exam) 
     assert set(asked.asked()) == PARIS_AND_ROME
 
 
+@pytest.mark.nightly  # the run below that uses nothing of the first has them
 def test_other_settings_are_another_question(asked: Exam) -> None:
     asked.shop.run(f"--fc-model={asked.named('exam', temperature=1)}").assert_outcomes(passed=2)
     assert set(asked.asked()) == PARIS_AND_ROME

@@ -69,6 +69,7 @@ def test_a_failure_names_the_official_error(sea: Shop) -> None:
     result.stdout.fnmatch_lines(["wrong_value: `port` is 'Oslo'*(bfcl: value_error:string)"])
 
 
+@pytest.mark.nightly  # test_suite_pick has the forms
 def test_pick_takes_some_of_the_cases(sea: Shop) -> None:
     sail(sea, *suite("simple_python"), "--fc-pick=2").assert_outcomes(passed=2)
     sail(sea, *suite("simple_python", "irrelevance"), "--fc-pick=3@5").assert_outcomes(passed=3)

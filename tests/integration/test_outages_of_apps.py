@@ -40,7 +40,7 @@ def test_a_class_of_the_team_is_no_outage_whatever_its_name(weather: Shop, name:
     "raised",
     [
         "ConnectionResetError('gone')",
-        "TimeoutError('late')",
+        by_night("TimeoutError('late')"),
         "httpx.ConnectTimeout('late')",
         "httpx.RemoteProtocolError('cut off')",
         "openai.APITimeoutError(httpx.Request('POST', 'http://localhost'))",
@@ -53,7 +53,7 @@ def test_a_failed_connection_of_a_library_is_an_outage(weather: Shop, raised: st
     assert result.ret == INCONCLUSIVE
 
 
-@pytest.mark.parametrize("base", ["ConnectionError", "__import__('httpx').ReadTimeout"])
+@pytest.mark.parametrize("base", [by_night("ConnectionError"), "__import__('httpx').ReadTimeout"])
 def test_a_class_of_the_team_that_is_a_failed_connection_is_an_outage(weather: Shop, base: str) -> None:
     assert run(weather, "Ours('gone')", f"class Ours({base}): ...").ret == INCONCLUSIVE
 

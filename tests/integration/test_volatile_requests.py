@@ -6,6 +6,7 @@ from shutil import rmtree
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.exam import Exam, assert_errors, called
 from tests.servers import chat
@@ -105,10 +106,11 @@ def test_each_model_gives_an_answer_of_its_own(days: Days) -> None:
     assert [asked.json["model"] for asked in days.exam.server.asked] == ["one", "two"]
 
 
-def test_cases_that_differ_in_nothing_else_keep_answers_of_their_own(days: Days) -> None:
+@pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
+def test_cases_that_differ_in_nothing_else_keep_answers_of_their_own(days: Days, workers: str) -> None:
     days.ini(r"fc_volatile = Oslo|Rome")
     days.prompts = called("Oslo"), called("Rome")
-    for args in ((), ("--fc-replay",), ("--fc-replay", "-n2")):
+    for args in ((), ("--fc-replay", workers)):
         days.run("2026-11-22", *args).assert_outcomes(passed=1, failed=1)
     assert len(days.exam.server.asked) == 2
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.conftest import Shop
 
 
+@pytest.mark.nightly  # tests of baselines, gates and models have as much of workers
 def test_workers_share_the_cases_and_the_controller_sums_up(weather: Shop) -> None:
     weather.file("cases/other.yaml", "prices: [1]\n")
     result = weather.pytester.runpytest_subprocess("--fc-model=python:echo:answer", "-n", "2")
