@@ -6,6 +6,7 @@ from textwrap import dedent
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall, run_pytest
 
 GOOD = """
@@ -141,7 +142,7 @@ def pytest_fcall_tool_sources(config):
 """
 
 
-@pytest.mark.parametrize("conftest", ["conftest.py", "cases/conftest.py"])
+@pytest.mark.parametrize("conftest", [by_night("conftest.py"), "cases/conftest.py"])
 def test_what_conftest_files_add_is_known(tmp_path: Path, conftest: str) -> None:
     text = GOOD.replace("{city: Rome}", "{city: {$capital: it}}").replace("cases:", "defaults: {decoder: mine}\ncases:")
     write(tmp_path / "cases/a.fc.yaml", text)
@@ -171,7 +172,7 @@ def test_files_are_collected_as_the_configuration_says(tmp_path: Path) -> None:
     assert fcall(tmp_path, "lint", "more").returncode == 1
 
 
-@pytest.mark.parametrize("addopts", ["-v", "-k oslo -x", "-n 2"])
+@pytest.mark.parametrize("addopts", [by_night("-v"), "-k oslo -x", by_night("-n 2")])
 def test_the_faults_are_those_that_pytest_finds(tmp_path: Path, addopts: str) -> None:
     write(tmp_path / "pytest.ini", f"[pytest]\naddopts = {addopts}\nfc_model = python:a:b\n  python:c:d\n")
     write(tmp_path / "cases/a.fc.yaml", MISSPELT)

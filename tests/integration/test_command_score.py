@@ -83,9 +83,9 @@ def test_compressed_input_is_told_by_its_content(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, by_night(True)])
-def test_standard_input_is_read(folder: Path, packed: bool) -> None:
+def test_standard_input_is_read(folder: Path, python: str, packed: bool) -> None:
     data = write(folder / ("rows.gz" if packed else "rows.jsonl"), RIGHT, WRONG).read_bytes()
-    command = [sys.executable, "-m", "pytest_fcall.cli", "score", "--format", "bfcl", "--cases", "cases.jsonl", "-"]
+    command = [python, "-m", "pytest_fcall.cli", "score", "--format", "bfcl", "--cases", "cases.jsonl", "-"]
     done = subprocess.run(command, cwd=folder, input=data, capture_output=True, timeout=120, check=False)
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 2)
 

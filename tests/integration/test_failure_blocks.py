@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from subprocess import DEVNULL, Popen
 
 import pytest
@@ -40,13 +41,15 @@ def block(lines: Sequence[str], title: str) -> list[str]:
     ("arguments", "columns"),
     [(["-n1"], 60), by_night(["-n1"], 200), by_night(["-n0"], 60), by_night(["-s"], 60)],
 )
-def test_a_block_is_as_wide_as_the_terminal(shop: Shop, arguments: list[str], columns: int) -> None:
+def test_a_block_is_as_wide_as_the_terminal(
+    shop: Shop, forked_programs: Path, arguments: list[str], columns: int
+) -> None:
     import termios
 
     shop.cases(LONG)
     ours, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (24, columns))
-    command = [sys.executable, "-m", "pytest", *QUIET, "--fc-model=python:echo:answer", "--color=no", *arguments]
+    command = [forked_programs / "pytest", *QUIET, "--fc-model=python:echo:answer", "--color=no", *arguments]
     environment = {name: value for name, value in plain().items() if name not in ("COLUMNS", "CI")}
     with Popen(
         command,
@@ -77,7 +80,7 @@ def read_all(terminal: int) -> str:
     return b"".join(portions).decode()
 
 
-@pytest.mark.parametrize("arguments", RUNS)
+@pytest.mark.parametrize("arguments", [RUNS[0], *map(by_night, RUNS[1:])])
 def test_a_block_has_the_colours_of_pytest(weather: Shop, arguments: list[str]) -> None:
     result = weather.ask("--color=yes", *arguments)
 

@@ -187,6 +187,7 @@ def test_a_judge_that_is_asked_between_cases_is_not_asked_through_the_proxy(agen
     assert len(agent.server.asked) == 5
 
 
+@pytest.mark.nightly  # as where requests of one test run together
 def test_an_async_app_is_replayed_too(agent: Agent) -> None:
     agent.run(app="answer_async").assert_outcomes(passed=2)
     agent.run("--fc-replay", app="answer_async").assert_outcomes(passed=2)

@@ -34,7 +34,7 @@ def told(mind: Mind, *args: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "args", [("-n0",), ("cases",), *map(by_night, [("-n2",), ("-q",), ("--fc-replay",)])], ids=" ".join
+    "args", [("-n0",), *map(by_night, [("cases",), ("-n2",), ("-q",), ("--fc-replay",)])], ids=" ".join
 )
 def test_the_folder_of_a_model_that_was_dropped_is_told(dropped: Mind, args: tuple[str, ...]) -> None:
     path = folder(dropped).relative_to(dropped.path).as_posix()
@@ -75,7 +75,7 @@ def test_a_folder_without_anything_else_goes(dropped: Mind) -> None:
         by_night(("--fc-shard=1/1",)),
         ("--fc-model=python:mind:answer",),
         by_night(("--fc-baseline=python:mind:answer",)),
-        ("-o", "fc_model=python:mind:answer"),
+        by_night(("-o", "fc_model=python:mind:answer")),
         by_night(("-c", "pytest.ini")),
         by_night(("-n2", "-k", "one")),
     ],

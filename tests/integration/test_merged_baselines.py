@@ -25,7 +25,7 @@ DAY = Acceptance("2026-11-21", {})
 
 
 @pytest.mark.parametrize("attributes", [True, False])
-@pytest.mark.parametrize("seed", [1, by_night(3), 19])
+@pytest.mark.parametrize("seed", [1, by_night(3), by_night(19)])
 def test_git_merges_what_two_branches_accepted(tmp_path: Path, seed: int, attributes: bool) -> None:
     merged, sides = merged_history(tmp_path, seed, attributes=attributes)
 
@@ -124,7 +124,16 @@ def test_branches_that_counted_the_same_answer_otherwise_have_nothing_to_choose(
     assert project.baseline.stanzas["lima"] == right("lima")
 
 
-@pytest.mark.parametrize(("side", "unit"), [("ours", "celsius"), ("theirs", "kelvin")])
+@pytest.mark.parametrize(
+    ("disputed", "side", "unit"),
+    [
+        ("marks", "ours", "celsius"),
+        ("union", "theirs", "kelvin"),
+        by_night("marks", "theirs", "kelvin"),
+        by_night("union", "ours", "celsius"),
+    ],
+    indirect=["disputed"],
+)
 def test_one_side_is_chosen_for_all_cases(disputed: Project, side: str, unit: str) -> None:
     said = disputed.command(f"--{side}")
 

@@ -273,8 +273,8 @@ def test_an_app_that_is_never_well_is_given_up_and_what_it_says_is_told(apps: Ap
 
 def test_workers_have_an_app_and_a_proxy_each(apps: Apps) -> None:
     apps.shop.cases(weather_in(towns(6)))
-    for more in ((), ("--fc-replay",)):
-        apps.run("-n2", *more).assert_outcomes(passed=6)
+    for how in ("-n2", "--fc-replay"):
+        apps.run(how).assert_outcomes(passed=6)
         assert len(apps.server.asked) == 6
 
 

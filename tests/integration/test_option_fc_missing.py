@@ -41,7 +41,9 @@ def add_case(exam: Exam) -> None:
     append(exam.path / CASES, "  - {id: thanks, prompt: Thanks!, expect: no_call}")
 
 
-@pytest.mark.parametrize(("workers", "ci"), [("-n0", ""), ("-n0", "true"), ("-n2", "true"), by_night("-n2", "")])
+@pytest.mark.parametrize(
+    ("workers", "ci"), [("-n0", ""), by_night("-n0", "true"), ("-n2", "true"), by_night("-n2", "")]
+)
 def test_a_changed_prompt_is_said_once_with_the_command_that_mends_it(
     recorded: Exam, monkeypatch: pytest.MonkeyPatch, workers: str, ci: str
 ) -> None:
@@ -109,7 +111,9 @@ def test_one_case_of_many_is_enough(recorded: Exam) -> None:
     result.stdout.fnmatch_lines(["fcall: openai:exam 3/3 right *, 1 not judged, *"])
 
 
-@pytest.mark.parametrize("arguments", [("-k", "not thanks"), ("--deselect", f"{CASES}::thanks"), (f"{CASES}::Oslo",)])
+@pytest.mark.parametrize(
+    "arguments", [("-k", "not thanks"), by_night(("--deselect", f"{CASES}::thanks")), (f"{CASES}::Oslo",)]
+)
 def test_what_was_not_to_run_is_not_missed(recorded: Exam, arguments: tuple[str, ...]) -> None:
     add_case(recorded)
     assert recorded.shop.run(*arguments).ret == 0
@@ -143,7 +147,7 @@ def test_shards_are_inconclusive_each_and_together(recorded: Exam) -> None:
     ]
 
 
-@pytest.mark.parametrize("where", ["--fc-missing=skip", "fc_missing = skip"])
+@pytest.mark.parametrize("where", [by_night("--fc-missing=skip"), "fc_missing = skip"])
 def test_a_person_may_say_that_such_cases_are_skipped(recorded: Exam, where: str) -> None:
     if not where.startswith("-"):
         append(recorded.path / "pytest.ini", where)

@@ -100,7 +100,7 @@ def test_a_merged_run_is_junit_xml_with_the_suites_of_all_parts(two: Shop) -> No
     assert found == {"Oslo": ["properties", "system-out"], "wrong": ["properties", "failure", "system-out"]}
 
 
-@pytest.mark.parametrize("name", ["badge:b.svg", "b.svg", "svg:b.txt"])
+@pytest.mark.parametrize("name", [by_night("badge:b.svg"), "b.svg", by_night("svg:b.txt")])
 def test_a_badge_is_a_picture_where_the_suffix_or_the_kind_says_so(two: Shop, name: str) -> None:
     two.ask()
     assert fcall(two.pytester.path, "report", "-o", name).returncode == 0
