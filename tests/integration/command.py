@@ -1,16 +1,19 @@
-"""Running `fcall` and `pytest` as people do: in a folder, as a process of its own."""
+"""Running `fcall` and `pytest` as people do: in a folder, and mostly as a process of its own."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 from tests.suite_tools import WITHOUT_TOOLS
 
-__all__ = ["completed", "fcall", "in_new_pythons", "python", "run_pytest"]
+__all__ = ["completed", "fcall", "fcall_here", "in_new_pythons", "python", "run_pytest"]
 
 if sys.platform != "win32":
     from tests.forked import completed
@@ -25,6 +28,27 @@ else:
 
 def fcall(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return completed("fcall", folder, arguments, plain() | {"PYTEST_ADDOPTS": WITHOUT_TOOLS} | environment)
+
+
+def fcall_here(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `fcall` in this process, for commands that leave nothing in it: to fork another one takes longer."""
+    from pytest_fcall.cli import main
+
+    output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
+    variables = plain() | {"PYTEST_ADDOPTS": WITHOUT_TOOLS} | environment
+    with (
+        chdir(folder),
+        patch.dict(os.environ, variables, clear=True),
+        redirect_stdout(output),
+        redirect_stderr(errors),
+    ):
+        try:
+            status = main(arguments)
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+    for each in (output, errors):
+        each.seek(0)
+    return subprocess.CompletedProcess(["fcall", *arguments], status, output.read(), errors.read())
 
 
 def in_new_pythons(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

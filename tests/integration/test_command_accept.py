@@ -4,19 +4,17 @@ import io
 import json
 import shutil
 from collections.abc import Mapping
-from contextlib import chdir, redirect_stdout
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from pytest_fcall.cli import main
 from pytest_fcall.tracking.acceptance import read_stanzas
 from pytest_fcall.tracking.run_file import run_paths
 from pytest_fcall.tracking.stanza import Stanza
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.mind import OTHERWISE, RIGHT, WRONG, Mind, lines_with
 
 
@@ -30,7 +28,7 @@ def ran(mind: Mind) -> Mind:
 
 
 def accept(mind: Mind, *arguments: str, says: str = "", status: int = 0) -> str:
-    done = fcall(mind.path, "accept", *arguments)
+    done = fcall_here(mind.path, "accept", *arguments)
     assert says in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == status, done.stderr
@@ -256,7 +254,7 @@ def test_without_a_run_there_is_a_word_about_it(mind: Mind) -> None:
         ("n\ny\n", ["two"]),
         ("?\na\n", ["one", "two"]),
         ("q\n", []),
-        ("", []),
+        by_night("", []),
         by_night("Yes\n", ["one"]),
     ],
 )
@@ -272,10 +270,8 @@ def test_by_hand_each_case_is_shown_and_asked_for(ran: Mind, typed: str, accepte
 
 def by_hand(ran: Mind, typed: str) -> list[str]:
     """The lines that `fcall accept -i` prints to somebody who types this."""
-    said = io.StringIO()
-    with patch("sys.stdin", io.StringIO(typed)), chdir(ran.path), redirect_stdout(said):
-        assert main(["accept", "-i"]) == 0
-    return said.getvalue().splitlines()
+    with patch("sys.stdin", io.StringIO(typed)):
+        return accept(ran, "-i").splitlines()
 
 
 def test_by_hand_only_what_changed_is_asked_for_with_its_question_and_both_answers(mind: Mind) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.by_night import by_night
 from tests.integration.ci_job import REPORT, github_job, gitlab_job
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import weather_in
 from tests.servers import Answer, Proxy, Server, refused_connection
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 def comment(
     folder: Path, github_server: Server, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    return fcall(folder, "comment", "report.md", *arguments, **github_job(folder, github_server) | environment)
+    return fcall_here(folder, "comment", "report.md", *arguments, **github_job(folder, github_server) | environment)
 
 
 def test_the_first_run_writes_a_comment_and_the_next_one_replaces_it(
@@ -101,7 +101,7 @@ def test_of_two_comments_that_are_ours_one_remains(folder: Path, github_server: 
 def test_the_job_says_which_pull_request_it_is_for(
     folder: Path, github_server: Server, github: GitHubApi, event: object, ref: str
 ) -> None:
-    done = fcall(folder, "comment", "report.md", **github_job(folder, github_server, event), GITHUB_REF=ref)
+    done = fcall_here(folder, "comment", "report.md", **github_job(folder, github_server, event), GITHUB_REF=ref)
     assert (done.returncode, len(github.comments)) == (0, 1)
 
 
@@ -112,14 +112,14 @@ def test_without_a_pull_request_nothing_is_written_and_that_is_told(
     folder: Path, github_server: Server, event: object
 ) -> None:
     job = github_job(folder, github_server, event)
-    done = fcall(folder, "comment", "report.md", **job)
+    done = fcall_here(folder, "comment", "report.md", **job)
     assert done.returncode == 0
     assert done.stderr == (
         "fcall comment: no comment is written: the event push belongs to no pull request; --pull-request names one\n"
     )
     assert github_server.asked == []
-    assert fcall(folder, "comment", "report.md", "--required", **job).returncode == 1
-    assert fcall(folder, "comment", "report.md", "--pull-request=7", **job).returncode == 0
+    assert fcall_here(folder, "comment", "report.md", "--required", **job).returncode == 1
+    assert fcall_here(folder, "comment", "report.md", "--pull-request=7", **job).returncode == 0
 
 
 def test_a_token_that_may_only_read_is_told_and_fails_where_the_comment_is_required(
@@ -274,7 +274,7 @@ def test_a_run_file_gives_the_comment_that_its_report_gives(
     shop.ask("--fc-report=report.md", "--fc-report=run.json")
     folder = shop.pytester.path
     (kept,) = (folder / ".fcall/runs").glob("*.json")
-    assert fcall(folder, "comment", str(kept), **github_job(folder, github_server)).returncode == 0
+    assert fcall_here(folder, "comment", str(kept), **github_job(folder, github_server)).returncode == 0
     assert github.bodies[0].startswith((folder / "report.md").read_text(encoding="utf-8").rstrip())
 
 
@@ -312,7 +312,7 @@ def test_a_merge_request_of_gitlab_has_one_note(folder: Path) -> None:
         gitlab.add(body, author)
     with Server(gitlab) as github_server:
         for _ in range(2):
-            done = fcall(folder, "comment", "report.md", **gitlab_job(github_server))
+            done = fcall_here(folder, "comment", "report.md", **gitlab_job(github_server))
             assert (done.returncode, done.stderr) == (0, "")
             assert done.stdout == "https://gitlab.example/octo/shop/-/merge_requests/7#note_3\n"
     assert len(gitlab.comments) == 3
@@ -323,11 +323,11 @@ def test_a_merge_request_of_gitlab_has_one_note(folder: Path) -> None:
 
 def test_a_pipeline_of_a_branch_has_no_merge_request(folder: Path, github_server: Server) -> None:
     job = gitlab_job(github_server) | {"CI_MERGE_REQUEST_IID": ""}
-    done = fcall(folder, "comment", "report.md", **job)
+    done = fcall_here(folder, "comment", "report.md", **job)
     assert done.returncode == 0
     assert "the pipeline belongs to no merge request; --pull-request names one" in done.stderr
     job = gitlab_job(github_server) | {"GITLAB_TOKEN": ""}
-    assert "GITLAB_TOKEN is empty, so there is no token" in fcall(folder, "comment", "report.md", **job).stderr
+    assert "GITLAB_TOKEN is empty, so there is no token" in fcall_here(folder, "comment", "report.md", **job).stderr
 
 
 def test_the_token_goes_to_nobody_by_way_of_a_message(folder: Path, github_server: Server) -> None:

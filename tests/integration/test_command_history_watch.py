@@ -7,7 +7,7 @@ import pytest
 
 from pytest_fcall.tracking.night_watch import watch_path
 from pytest_fcall.tracking.run_file import run_paths
-from tests.integration.command import fcall, run_pytest
+from tests.integration.command import fcall_here, run_pytest
 from tests.integration.nights import MODEL, keep_night, keep_nights
 
 RIGHT, FALLEN = "1" * 20, "1" * 10 + "0" * 10
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def watch(folder: Path, *arguments: str, status: int = 0) -> str:
-    done = fcall(folder, "history", "--watch", *arguments, COLUMNS="80")
+    done = fcall_here(folder, "history", "--watch", *arguments, COLUMNS="80")
     assert (done.returncode, done.stderr) == (status, "")
     return done.stdout
 
@@ -54,7 +54,7 @@ def test_an_acknowledged_alarm_is_over_and_the_next_night_is_the_first(folder: P
     keep_nights(folder, range(1, 21), RIGHT)
     keep_nights(folder, range(21, 24), FALLEN)
     watch(folder, status=1)
-    done = fcall(folder, "history", "--watch", "--acknowledge")
+    done = fcall_here(folder, "history", "--watch", "--acknowledge")
     assert (done.returncode, done.stderr) == (
         0,
         f"acknowledged: the watch over {MODEL} restarts with the next night\n",
@@ -85,7 +85,7 @@ def test_replays_are_no_nights_and_are_told(folder: Path) -> None:
     keep_nights(folder, range(1, 6), RIGHT)
     watch(folder)
     keep_night(folder, 6, FALLEN, replayed=True)
-    done = fcall(folder, "history", "--watch")
+    done = fcall_here(folder, "history", "--watch")
     assert done.returncode == 10
     assert done.stderr == "fcall history: 1 run without a new answer not judged: replays are no evidence\n"
     assert "5 nights, none new" in done.stdout
@@ -96,11 +96,11 @@ def test_a_night_without_an_answer_is_not_green(folder: Path) -> None:
     watch(folder)
     path = keep_night(folder, 6, FALLEN)
     path.write_text(path.read_text().replace('"passed"', '"error"').replace('"failed"', '"error"'))
-    done = fcall(folder, "history", "--watch")
+    done = fcall_here(folder, "history", "--watch")
     assert (done.returncode, "none new" in done.stdout) == (10, True)
     assert done.stderr == "fcall history: 1 run without an answer left out: there is nothing to compare\n"
     keep_night(folder, 7, RIGHT)
-    assert fcall(folder, "history", "--watch").returncode == 0
+    assert fcall_here(folder, "history", "--watch").returncode == 0
 
 
 def test_a_run_that_comes_late_is_left_out_and_told(folder: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_run_that_comes_late_is_left_out_and_told(folder: Path) -> None:
     path.write_text(path.read_text().replace(path.stem, "20260503-020000-0000"))
     path.rename(path.with_name("20260503-020000-0000.json"))
     keep_night(folder, 6, RIGHT)
-    done = fcall(folder, "history", "--watch")
+    done = fcall_here(folder, "history", "--watch")
     assert (done.returncode, "6 nights, 1 new" in done.stdout) == (0, True)
     assert done.stderr == f"fcall history: {MODEL}: 1 run left out: that of 2026-05-05 01:00 was judged before\n"
 
@@ -156,7 +156,7 @@ def test_a_run_that_cannot_be_read_is_told_and_the_others_are_judged(folder: Pat
     run_paths(folder)[0].write_text("{")
     broken = run_paths(folder)[1]
     broken.write_text(broken.read_text().replace('\\"valid\\": true', '\\"valid\\": 7'))
-    done = fcall(folder, "history", "--watch")
+    done = fcall_here(folder, "history", "--watch")
     assert done.returncode == 0
     assert "20260501-010000-0000.json: not a run file" in done.stderr
     assert f"{MODEL}: 1 night" in done.stdout
@@ -182,7 +182,7 @@ def test_a_run_that_cannot_be_read_is_told_and_the_others_are_judged(folder: Pat
 def test_a_damaged_watch_is_told_and_nothing_is_judged(folder: Path, content: str) -> None:
     keep_nights(folder, range(1, 3), RIGHT)
     watch_path(folder).write_text(content)
-    done = fcall(folder, "history", "--watch")
+    done = fcall_here(folder, "history", "--watch")
     assert done.returncode == 2
     assert "watch.json" in done.stderr
     assert "without this file the watch restarts" in done.stderr
@@ -200,13 +200,13 @@ def test_a_damaged_watch_is_told_and_nothing_is_judged(folder: Path, content: st
     ],
 )
 def test_wrong_command_lines_are_refused(folder: Path, arguments: list[str], message: str) -> None:
-    done = fcall(folder, "history", *arguments)
+    done = fcall_here(folder, "history", *arguments)
     assert done.returncode == 2
     assert message in done.stderr
 
 
 def test_without_runs_there_is_nothing_to_watch(folder: Path) -> None:
-    done = fcall(folder, "history", "--watch")
+    done = fcall_here(folder, "history", "--watch")
     assert (done.returncode, done.stdout) == (1, "")
     assert "nothing to watch" in done.stderr
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall, run_pytest
 
 APP = """\
@@ -67,7 +68,7 @@ def blocks(text: str) -> tuple[str, str]:
     return case[1], reply[1]
 
 
-@pytest.mark.parametrize(("case", "right"), [("oslo", True), ("rome", False), ("talk", True)])
+@pytest.mark.parametrize(("case", "right"), [by_night("oslo", True), ("rome", False), ("talk", True)])
 def test_what_is_printed_gives_the_same_verdict_in_an_empty_folder(
     project: Path, tmp_path: Path, case: str, right: bool
 ) -> None:

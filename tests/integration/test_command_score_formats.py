@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.core import Json
+from tests.by_night import by_night
 from tests.integration.command import fcall
 
 RUN: dict[str, Json] = {
@@ -62,7 +63,7 @@ def test_rows_are_scored_in_the_order_in_which_they_came(
 
 @pytest.mark.parametrize(
     ("name", "row", "verdict", "other"),
-    [("mannheim", RUN, GRADES, {"pc": 2}), ("toolbench", STEPS, SCORES, {"lcs_score": 1.0})],
+    [("mannheim", RUN, GRADES, {"pc": 2}), by_night("toolbench", STEPS, SCORES, {"lcs_score": 1.0})],
 )
 def test_earlier_scores_are_compared_and_never_looked_at(
     tmp_path: Path, name: str, row: dict[str, Json], verdict: dict[str, Json], other: dict[str, Json]

@@ -9,7 +9,7 @@ import pytest
 from tests.by_night import by_night
 from tests.servers import Server
 
-COUNT = 30
+COUNT = 20
 CASES = "cases:\n" + "".join(f"  - {{id: c{n}, prompt: Hello {n}, expect: no_call}}\n" for n in range(COUNT))
 
 
@@ -30,7 +30,7 @@ def test_a_damaged_store_is_told_and_what_is_lost_is_asked_again(
     pytester: pytest.Pytester, server: Server, kept: Path, workers: str
 ) -> None:
     with kept.open("r+b") as file:
-        file.seek(kept.read_bytes().index(b"Hello 15"))
+        file.seek(kept.read_bytes().index(b"Hello 10"))
         file.write(b"\xff" * 5000)
     run = ask(pytester, server, workers)
     run.assert_outcomes(passed=COUNT)

@@ -49,7 +49,7 @@ def test_a_block_is_as_wide_as_the_terminal(
     shop.cases(LONG)
     ours, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (24, columns))
-    command = [forked_programs / "pytest", *QUIET, "--fc-model=python:echo:answer", "--color=no", *arguments]
+    command = [str(forked_programs / "pytest"), *QUIET, "--fc-model=python:echo:answer", "--color=no", *arguments]
     environment = {name: value for name, value in plain().items() if name not in ("COLUMNS", "CI")}
     with Popen(
         command,

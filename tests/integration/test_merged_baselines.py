@@ -16,7 +16,7 @@ from pytest_fcall.tracking.bookkeeping import measurement_path, write_measuremen
 from pytest_fcall.tracking.measurement import Key, Measurement
 from pytest_fcall.tracking.stanza import Stanza
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.merge_histories import MODELS, PLAIN, Branch, commit, git, main, mend, merged_history
 
 pytestmark = pytest.mark.needs("git")
@@ -80,7 +80,7 @@ class Project:
         return found
 
     def command(self, *arguments: str, status: int = 0) -> str:
-        done = fcall(self.root, "accept", *arguments)
+        done = fcall_here(self.root, "accept", *arguments)
         assert done.returncode == status, done.stderr
         assert "Traceback" not in done.stderr
         return done.stdout + done.stderr

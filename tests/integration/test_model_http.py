@@ -173,6 +173,7 @@ def test_an_entry_that_cannot_be_read_is_told(exam: Exam, entry: str, told: str)
     result.stderr.fnmatch_lines([told])
 
 
+@pytest.mark.nightly  # as of one that works on many cases at once
 def test_an_app_is_started_and_what_it_asks_is_recorded(apps: Apps, monkeypatch: pytest.MonkeyPatch) -> None:
     apps.shop.cases(weather_in(["Paris", "Rome"]))
     apps.run().assert_outcomes(passed=2)
@@ -195,12 +196,17 @@ def test_a_changed_prompt_of_an_app_elsewhere_is_named(apps: Apps) -> None:
 
 
 @pytest.mark.parametrize("names", ["x-fcall-case", by_night("traceparent"), by_night("baggage")])
-def test_an_app_that_passes_on_its_case_works_on_many_at_once(apps: Apps, names: str) -> None:
+def test_an_app_that_passes_on_its_case_works_on_many_at_once(
+    apps: Apps, monkeypatch: pytest.MonkeyPatch, names: str
+) -> None:
     apps.passes_on(names, "forwards = true")
     apps.server.default = lambda asked: Answer(echo(asked).body, latency=0.02)
     apps.shop.cases(weather_in(towns(6)))
     apps.run().assert_outcomes(passed=6)
     assert most_at_a_time(apps.server.asked) > 1
+    assert {asked.headers["authorization"] for asked in apps.server.asked} == {"Bearer sk-very-secret"}
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    monkeypatch.delenv("OPENAI_API_KEY")
     apps.run("--fc-replay").assert_outcomes(passed=6)
     assert len(apps.server.asked) == 6
 

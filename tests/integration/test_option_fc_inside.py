@@ -7,6 +7,7 @@ import openai
 import pytest
 from openai.resources import chat, responses  # noqa: F401
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 from tests.integration.exam import called
@@ -69,7 +70,7 @@ def project(shop: Shop, server: Server, monkeypatch: pytest.MonkeyPatch) -> Proj
     return Project(shop, server)
 
 
-@pytest.mark.parametrize("city", ["Oslo", "Rome"])
+@pytest.mark.parametrize("city", [by_night("Oslo"), "Rome"])
 def test_a_case_without_a_request_is_told_where_others_have_some(project: Project, city: str) -> None:
     project.silent(f"['{city}']")
     result = project.run("--fc-live")

@@ -12,6 +12,7 @@ import pytest
 from pytest_fcall.backends.dispatch.job import DispatchProgress
 from pytest_fcall.plugin import live_page, progress
 from pytest_fcall.plugin.live_page import LivePage
+from tests.by_night import by_night
 from tests.integration.command import run_pytest
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, called, weather_in
@@ -85,7 +86,7 @@ def test_the_page_follows_the_run_and_is_its_report_in_the_end(three: Shop, work
     assert (folder / "live.html").read_bytes() == (folder / "run.html").read_bytes()
 
 
-@pytest.mark.parametrize("workers", ["-n0", "-n1"])
+@pytest.mark.parametrize("workers", [by_night("-n0"), "-n1"])
 def test_requests_to_models_are_counted(exam: Exam, workers: str) -> None:
     exam.cities("Oslo", "Rome")
     exam.shop.pytester.makeconftest(WATCH)

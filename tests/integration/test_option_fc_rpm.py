@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.conftest import QUIET
 from tests.integration.exam import Exam, called, towns
 
@@ -13,7 +14,7 @@ if sys.platform != "win32":
     from tests.forked import Run
 
 
-@pytest.mark.parametrize("limit", ["--fc-rpm=20", "--fc-tpm=1_000_000"])
+@pytest.mark.parametrize("limit", [by_night("--fc-rpm=20"), "--fc-tpm=1_000_000"])
 def test_what_is_allowed_is_asked_at_once(exam: Exam, limit: str) -> None:
     exam.cities(*towns(20))
     exam.run(limit).assert_outcomes(passed=20)

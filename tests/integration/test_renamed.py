@@ -13,7 +13,7 @@ from pytest_fcall.core import Model
 from pytest_fcall.tracking.acceptance import read_stanzas
 from pytest_fcall.tracking.baseline_file import baseline_path
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall, fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.mind import lines_with
 
@@ -51,7 +51,7 @@ class Project:
         return self.shop.run("--fc-model=openai:exam", *args)
 
     def mv(self, *arguments: str, says: str = "", status: int = 0) -> None:
-        done = fcall(self.path, "mv", *arguments)
+        done = fcall_here(self.path, "mv", *arguments)
         assert says in done.stdout + done.stderr
         assert "Traceback" not in done.stderr
         assert done.returncode == status, done.stderr
@@ -94,6 +94,7 @@ def project(shop: Shop) -> Project:
     return project
 
 
+@pytest.mark.nightly  # as out of a file whose name looks like a pattern
 def test_replies_follow_a_case_to_its_new_name(project: Project) -> None:
     project.mv("two", "zwei")
     assert project.kept("a.fc.yaml") == (["one", "zwei"], ["one", "zwei"])
@@ -277,9 +278,9 @@ def test_a_run_offers_the_command_for_a_parameter_with_a_new_name(project: Proje
     "tool",
     [
         "{place: {type: string, minLength: 1}, days: {type: integer}}, required: [place]",
-        "{place: {type: string}, days: {type: integer}}, required: [place, days]",
-        "{place: {type: string}, days: {type: integer}, unit: {type: string}}, required: [place]",
-        "{days: {type: integer}}, required: [days]",
+        by_night("{place: {type: string}, days: {type: integer}}, required: [place, days]"),
+        by_night("{place: {type: string}, days: {type: integer}, unit: {type: string}}, required: [place]"),
+        by_night("{days: {type: integer}}, required: [days]"),
     ],
     ids=["another type", "another one required, too", "another one new, too", "none new"],
 )

@@ -53,7 +53,7 @@ def test_a_run_that_was_broken_off_says_so(weather: Shop) -> None:
     assert runs(weather)[0].broken_off
 
 
-@pytest.mark.parametrize(("ini", "kept"), [("", 3), ("fc_runs = 2", 2), by_night("fc_runs = 0", 0)])
+@pytest.mark.parametrize(("ini", "kept"), [("fc_runs = 2", 2), by_night("", 3), by_night("fc_runs = 0", 0)])
 def test_the_configuration_says_how_many_are_kept(weather: Shop, ini: str, kept: int) -> None:
     weather.pytester.makeini(f"[pytest]\n{ini}\n")
     for _ in range(3):

@@ -60,9 +60,9 @@ OSLO = "{calls: [get_weather: {city: Oslo}]}"
         ("", calls(city="Oslo"), calls(city="oslo")),
         by_night("", calls(city="Oslo", unit="celsius"), calls(city="Oslo", unit="fahrenheit")),
         ("match: {'*.city': {strings: relaxed}}", calls(city="OSLO"), calls(city="Bergen")),
-        ("match: {get_weather.city: {$ignore: true}}", calls(city="Bergen"), calls(city=7)),
+        by_night("match: {get_weather.city: {$ignore: true}}", calls(city="Bergen"), calls(city=7)),
         ("defaults: {strings: relaxed}", calls(city="OSLO"), calls(city="Bergen")),
-        ("defaults: {profile: bfcl}", calls(city="os-lo"), calls(city="Bergen")),
+        by_night("defaults: {profile: bfcl}", calls(city="os-lo"), calls(city="Bergen")),
         ("defaults: {never: [get_weather: {days: 3}]}", calls(city="Oslo"), calls(city="Oslo", days=3)),
     ],
 )
