@@ -122,16 +122,16 @@ def test_what_is_not_ci_may_write(mind: Mind, monkeypatch: pytest.MonkeyPatch, c
 
 NARROWED = [
     ("-k", "one"),
-    ("-m", "smoke"),
     ("-x",),
-    ("--ignore=cases/b.fc.yaml",),
-    ("--deselect=cases/a.fc.yaml::one",),
     ("cases/a.fc.yaml::two",),
     ("--lf", "-p", "cacheprovider"),
     ("--fc-dry-run",),
     ("--setup-only",),
 ]
 NARROWED_ALIKE = [
+    ("-m", "smoke"),
+    ("--ignore=cases/b.fc.yaml",),
+    ("--deselect=cases/a.fc.yaml::one",),
     ("-k", "not one"),
     ("-m", "not smoke"),
     ("--maxfail=1",),

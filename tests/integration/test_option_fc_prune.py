@@ -48,16 +48,18 @@ def test_a_complete_and_clean_run_forgets_them(stale: Mind, args: tuple[str, ...
 @pytest.mark.parametrize(
     "narrowing",
     [
+        # Each option has a line of its own in a table.
         ("-k", "one"),
+        ("-m", "not slow"),
+        ("--deselect=cases/a.fc.yaml::nobody",),
+        ("--lf", "-p", "cacheprovider"),
+        ("--stepwise", "-p", "cacheprovider", "-p", "stepwise"),
+        ("--ignore=cases/b.fc.yaml",),
+        ("--ignore-glob=*/b.fc.yaml",),
+        ("--fc-shard=1/1",),
         ("cases/a.fc.yaml",),
-        # As they narrow an accepting run.
-        by_night(("-m", "not slow")),
-        by_night(("--deselect=cases/a.fc.yaml::nobody",)),
-        by_night(("--lf", "-p", "cacheprovider")),
-        by_night(("--ignore=cases/b.fc.yaml",)),
         by_night(("cases/a.fc.yaml::one",)),
         by_night(("-n2", "-k", "one")),
-        by_night(("--fc-shard=1/1",)),
     ],
     ids=" ".join,
 )
