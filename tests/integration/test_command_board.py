@@ -14,7 +14,7 @@ from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.tracking.run_file import RunFile, runs_folder, write_run
 from tests.bfcl_data import write_rows
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 
 CATEGORIES = ("simple_python", "multiple", "irrelevance")
 
@@ -62,7 +62,7 @@ def verdicts(path: Path, right: int, of: int = 30) -> None:
 
 def test_the_models_of_the_last_run_are_ranked_with_what_is_significant(folder: Path) -> None:
     keep(folder, "20261121-a", [*exam("weak", 12), *exam("good", 28), *exam("close", 27)])
-    done = fcall(folder, "board")
+    done = fcall_here(folder, "board")
     assert done.returncode == 0
     ranking = [line.split()[0] for line in done.stdout.splitlines()[:4]]
     assert ranking == ["model", "good", "close", "weak"]
@@ -79,7 +79,7 @@ def test_parts_of_a_model_are_put_together_and_other_answers_to_the_same_cases_a
     one = keep(folder, "20261121-a", exam("m", 10, of=10))
     two = keep(folder, "20261121-b", exam("m", 15, of=30, start=10))
     three = keep(folder, "20261121-c", exam("m", 3, of=10))
-    done = fcall(folder, "board", *map(str, (one, two, three)))
+    done = fcall_here(folder, "board", *map(str, (one, two, three)))
     lines = [line.split() for line in done.stdout.splitlines()]
     assert lines[1][:2] == ["m", "45/90"]
     assert lines[2][:4] == ["m", "(20261121-c)", "9/30", "30.0"]
@@ -93,7 +93,7 @@ def test_verdicts_are_ranked_by_the_score_of_their_suite_and_paired_with_runs(fo
         print(json.dumps({"category": "multiple", "id": "multiple_0", "valid": True}), file=file)
         print(json.dumps({"category": "multiple", "id": "x", "error": "no such case"}), file=file)
     names = ("gpt.jsonl", "opus.jsonl.gz", str(own))
-    done = fcall(folder, "board", *names, "--name", "gpt=GPT 9", "-o", "out/board.csv", "-o", "out/board.md")
+    done = fcall_here(folder, "board", *names, "--name", "gpt=GPT 9", "-o", "out/board.csv", "-o", "out/board.md")
     assert (done.returncode, done.stderr) == (0, "")
     with (folder / "out/board.csv").open(encoding="utf-8", newline="") as file:
         rows = [*csv.DictReader(file)]
@@ -117,13 +117,13 @@ def test_a_case_with_several_answers_counts_by_the_share_of_right_ones(folder: P
         write_rows(folder / f"{model}.jsonl", rows)
     sampled = [each._replace(samples=(1, 2)) for each in exam("sampled", 30)]
     own = keep(folder, "20261121-a", [each for each in sampled if each.category == "multiple"][:3])
-    done = fcall(folder, "board", "lucky.jsonl", "steady.jsonl", str(own), "-o", "board.csv")
+    done = fcall_here(folder, "board", "lucky.jsonl", "steady.jsonl", str(own), "-o", "board.csv")
     assert done.returncode == 0
     with (folder / "board.csv").open(encoding="utf-8", newline="") as file:
         rows_of = {kind: [row for row in csv.DictReader(file) if row["kind"] == kind] for kind in ("all",)}
     ranked = [(row["model"], float(row["share"]), row["answered"]) for row in rows_of["all"]]
     assert ranked == [("steady", pytest.approx(10 / 12), "3"), ("sampled", 0.5, "3"), ("lucky", 0.25, "3")]
-    done = fcall(folder, "board", "lucky.jsonl", "steady.jsonl")
+    done = fcall_here(folder, "board", "lucky.jsonl", "steady.jsonl")
     lines = [line.split() for line in done.stdout.splitlines()]
     scores = [float(line[1]) for line in lines[1:3]]
     assert [line[0] for line in lines[1:3]] == ["steady", "lucky"]
@@ -138,7 +138,7 @@ def test_published_figures_stand_beside_ours_with_the_reason_for_the_gap(folder:
         "Rank,Overall Acc,Model,Non-Live Multiple AST,Irrelevance Detection,simple_python\n"
         "1,80.00%,Sailor (FC),65.00%,N/A,12.5%\n"
     )
-    done = fcall(folder, "board", "sailor-FC.jsonl", "--published", "table.csv")
+    done = fcall_here(folder, "board", "sailor-FC.jsonl", "--published", "table.csv")
     told = [line.split() for line in done.stdout.splitlines()]
     overall = next(line for line in told if "Overall" in line)
     assert " ".join(overall).endswith("points: what was not asked counts as wrong")
@@ -148,7 +148,7 @@ def test_published_figures_stand_beside_ours_with_the_reason_for_the_gap(folder:
     )
     python = next(line for line in told if line[1:2] == ["simple_python"])
     assert " ".join(python[2:]) == "12.50 % 66.67 % +54.17 points"
-    other = fcall(folder, "board", "sailor-FC.jsonl", "--name", "sailor-FC=Boat", "--published", "table.csv")
+    other = fcall_here(folder, "board", "sailor-FC.jsonl", "--name", "sailor-FC=Boat", "--published", "table.csv")
     assert "nothing is published of Boat under these names" in other.stdout
 
 
@@ -167,20 +167,20 @@ def test_published_figures_stand_beside_ours_with_the_reason_for_the_gap(folder:
 def test_what_cannot_be_used_is_named(folder: Path, arguments: tuple[str, ...], told: str) -> None:
     verdicts(folder / "good.jsonl", 3)
     (folder / "odd.txt").write_text("a,b\n1,2\n")
-    done = fcall(folder, "board", *arguments)
+    done = fcall_here(folder, "board", *arguments)
     assert done.returncode == 2
     assert told in done.stderr
 
 
 def test_a_board_without_an_answer_is_none(folder: Path) -> None:
     write_rows(folder / "broken.jsonl", [{"category": "multiple", "id": "x", "error": "no such case"}])
-    done = fcall(folder, "board", "broken.jsonl")
+    done = fcall_here(folder, "board", "broken.jsonl")
     assert (done.returncode, done.stderr) == (1, "fcall board: no model has answered anything\n")
 
 
 def test_a_file_of_rows_without_verdicts_is_named_as_such(folder: Path) -> None:
     write_rows(folder / "rows.jsonl", [{"a": 1}])
-    done = fcall(folder, "board", "rows.jsonl")
+    done = fcall_here(folder, "board", "rows.jsonl")
     assert done.returncode == 2
     assert "rows.jsonl: not a file of verdicts: fcall score prints one with `valid` in each line" in done.stderr
 
@@ -190,7 +190,7 @@ def test_verdicts_of_acebench_have_its_scores(folder: Path) -> None:
         {"id": f"en_normal_atom_bool_{n}", "valid": n < 3, "error_type": None, "progress": 0.0} for n in range(4)
     ]
     write_rows(folder / "sailor.jsonl", rows)
-    done = fcall(folder, "board", "sailor.jsonl", "-o", "board.md")
+    done = fcall_here(folder, "board", "sailor.jsonl", "-o", "board.md")
     assert done.returncode == 0, done.stderr
     board = (folder / "board.md").read_text(encoding="utf-8")
     assert "3/4" in board

@@ -11,7 +11,7 @@ from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Result, Results
 from pytest_fcall.tracking.run_file import RunFile, run_paths, runs_folder, write_run
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 
 MODEL = "openai:gpt-5.2"
@@ -48,7 +48,7 @@ def keep(
 
 
 def history(folder: Path, *arguments: str) -> list[str]:
-    done = fcall(folder, "history", *arguments, COLUMNS="100")
+    done = fcall_here(folder, "history", *arguments, COLUMNS="100")
     assert (done.returncode, done.stderr) == (0, "")
     return [" ".join(line.split()) for line in done.stdout.splitlines()]
 
@@ -111,7 +111,7 @@ def test_a_file_that_cannot_be_read_is_told_and_passed_over(folder: Path) -> Non
     bad = keep(folder, 2, 5)
     bad.write_text(bad.read_text().replace('"passed"', '"great"'))
     (runs_folder(folder) / "20261103.json").write_text("{")
-    done = fcall(folder, "history")
+    done = fcall_here(folder, "history")
     assert done.returncode == 0
     assert done.stderr.count(" run file: ") == 2
     assert "1 run," in done.stdout
@@ -126,7 +126,7 @@ def test_a_folder_of_artifacts_is_read_as_it_is(folder: Path) -> None:
     (artifact / "coverage.json").write_text('{"totals": {}}')
     (artifact / "cut.json").write_text('{"fcall_run": 1, ')
     keep(folder, 4, 0, shard=(1, 2)).rename(artifact / "shard.json")
-    done = fcall(folder, "history", "artifacts")
+    done = fcall_here(folder, "history", "artifacts")
     assert done.returncode == 0
     assert "3 runs, from 2026-11-01 09:00 to 2026-11-03 09:00" in done.stdout
     assert done.stderr.splitlines() == [
@@ -139,7 +139,7 @@ def test_a_folder_of_artifacts_is_read_as_it_is(folder: Path) -> None:
 
 def test_a_folder_without_runs_is_told(folder: Path) -> None:
     (folder / "empty").mkdir()
-    done = fcall(folder, "history", "empty")
+    done = fcall_here(folder, "history", "empty")
     assert (done.returncode, done.stderr) == (1, "fcall history: no complete run with an answer is there\n")
 
 
@@ -150,14 +150,14 @@ def test_a_page_is_written(folder: Path) -> None:
     keep(folder, 3, 4).rename(folder / "artifacts/run.json")
     (folder / "artifacts/report.html").write_text("")
     (folder / "artifacts/broken.json").write_text("{")
-    done = fcall(folder, "history", ".fcall/runs", "artifacts", "-o", "out/history.html")
+    done = fcall_here(folder, "history", ".fcall/runs", "artifacts", "-o", "out/history.html")
     assert (done.returncode, done.stdout) == (0, "out/history.html\n")
     page = (folder / "out/history.html").read_text(encoding="utf-8")
     assert "<title>fcall: history of 3 runs</title>" in page
     assert "artifacts/broken.json: not a run file" in page
     assert "report of this run" not in page, "of two files in a folder it is not known whose report it is"
     (folder / "artifacts/broken.json").unlink()
-    fcall(folder, "history", "artifacts", "-o", "out/history.html")
+    fcall_here(folder, "history", "artifacts", "-o", "out/history.html")
     page = (folder / "out/history.html").read_text(encoding="utf-8")
     assert '<a href="../artifacts/report.html">report of this run</a>' in page
 
@@ -165,7 +165,7 @@ def test_a_page_is_written(folder: Path) -> None:
 def test_a_page_has_the_models_that_are_wanted_and_the_runs_that_have_them(folder: Path) -> None:
     keep(folder, 1, 5)
     keep(folder, 2, 5, model="local:smollm2")
-    assert fcall(folder, "history", "--model", "openai:*", "-o", "h.html").returncode == 0
+    assert fcall_here(folder, "history", "--model", "openai:*", "-o", "h.html").returncode == 0
     page = (folder / "h.html").read_text(encoding="utf-8")
     assert "<title>fcall: history of 1 run</title>" in page
     assert "smollm2" not in page
@@ -188,7 +188,7 @@ def test_a_page_says_what_changed_between_runs_of_pytest(weather: Shop) -> None:
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("Current weather", "Weather").replace("unit: fahrenheit", "unit: celsius"))
     weather.ask()
-    assert fcall(weather.pytester.path, "history", "-o", "h.html").returncode == 0
+    assert fcall_here(weather.pytester.path, "history", "-o", "h.html").returncode == 0
     page = (weather.pytester.path / "h.html").read_text(encoding="utf-8")
     assert "<b>tools</b>: the description of get_weather changed (2 cases)" in page
     assert "<b>case files</b>: what is expected changed (1 case)" in page
@@ -203,20 +203,20 @@ def test_a_page_says_what_changed_between_runs_of_pytest(weather: Shop) -> None:
     ],
 )
 def test_a_wrong_command_line_is_told(folder: Path, arguments: list[str], told: str) -> None:
-    done = fcall(folder, "history", *arguments)
+    done = fcall_here(folder, "history", *arguments)
     assert done.returncode == 2
     assert told in done.stderr
 
 
 def test_without_runs_it_says_how_to_get_one(folder: Path) -> None:
-    done = fcall(folder, "history")
+    done = fcall_here(folder, "history")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "fcall history: no complete run with an answer is recorded: run pytest first\n"
 
 
 @pytest.mark.parametrize("number", ["0", "x", "1001", "-1"])
 def test_what_is_no_number_of_runs_is_told(folder: Path, number: str) -> None:
-    assert fcall(folder, "history", f"-n{number}").returncode == 2
+    assert fcall_here(folder, "history", f"-n{number}").returncode == 2
 
 
 def test_the_runs_of_pytest_are_its_history(weather: Shop) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fcall.core import Json
 from tests.by_night import by_night
-from tests.integration.command import fcall, run_pytest
+from tests.integration.command import fcall, fcall_here, run_pytest
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, called
 from tests.unit.traces.support import calling, chat_call, chat_log, giving, saying, user, write_lines
@@ -55,8 +55,8 @@ def recorded(exam: Exam) -> Exam:
 @pytest.mark.parametrize("source", [".fcall/replies.db", by_night("cases/__fcall__")])
 def test_imported_cases_pass_on_the_replies_that_they_were_made_of(recorded: Exam, source: str) -> None:
     if "fcall__" in source:
-        fcall(recorded.path, "record", "--export").check_returncode()
-    done = fcall(recorded.path, "import", source, "--out", "mine", "--no-mask")
+        fcall_here(recorded.path, "record", "--export").check_returncode()
+    done = fcall_here(recorded.path, "import", source, "--out", "mine", "--no-mask")
     assert done.returncode == 0, done.stderr
     assert "4 cases" in done.stdout
     asked = len(recorded.server.asked)
@@ -65,7 +65,7 @@ def test_imported_cases_pass_on_the_replies_that_they_were_made_of(recorded: Exa
 
 
 def test_what_is_written_lints_clean(recorded: Exam) -> None:
-    fcall(recorded.path, "import", ".fcall/replies.db", "--out", "mine").check_returncode()
+    fcall_here(recorded.path, "import", ".fcall/replies.db", "--out", "mine").check_returncode()
     assert "4 cases in 1 file: no faults" in fcall(recorded.path, "lint", "mine").stdout
 
 
@@ -73,7 +73,7 @@ def test_what_was_recorded_inside_an_app_becomes_cases_for_the_app(tmp_path: Pat
     folder = shutil.copytree(EXAMPLE, tmp_path / "agent", ignore=shutil.ignore_patterns("__pycache__", ".fcall"))
     (folder / "cases/shop.fc.yaml").unlink()
     recorded = next(folder.glob("cases/__fcall__/wire-python-shop.agent-answer-*/shop.fc.yaml.replies.jsonl"))
-    done = fcall(folder, "import", str(recorded.relative_to(folder)), "--out", "cases", "--no-mask")
+    done = fcall_here(folder, "import", str(recorded.relative_to(folder)), "--out", "cases", "--no-mask")
     assert done.returncode == 0, done.stderr
     text = (folder / "cases/shop.fc.yaml").read_text(encoding="utf-8")
     assert "You help customers" not in text
@@ -107,11 +107,11 @@ def test_conversations_with_an_app_become_cases_that_pass_on_what_was_recorded_i
     exam.shop.file("agent.py", APP)
     cases = exam.path / exam.shop.cases(CASES[CASES.index("cases:") :], "exam.fc.yaml")
     exam.shop.run("--fc-model=python:agent:answer").assert_outcomes(passed=4)
-    fcall(exam.path, "record", "--export").check_returncode()
+    fcall_here(exam.path, "record", "--export").check_returncode()
     cases.unlink()
     (exam.path / ".fcall" / "replies.db").unlink()
     (inside,) = exam.path.glob("cases/__fcall__/wire-*/exam.fc.yaml.replies.jsonl")
-    done = fcall(exam.path, "import", str(inside.relative_to(exam.path)), "--out", "cases", "--no-mask")
+    done = fcall_here(exam.path, "import", str(inside.relative_to(exam.path)), "--out", "cases", "--no-mask")
     assert "4 cases" in done.stdout, done.stderr
     assert "You know the weather" not in cases.read_text("utf-8")
     asked = len(exam.server.asked)
@@ -122,7 +122,7 @@ def test_conversations_with_an_app_become_cases_that_pass_on_what_was_recorded_i
 def imported(folder: Path, *rows: Json, options: Sequence[str] = ()) -> str:
     """What became of a log: the case file."""
     write_lines(folder / "log.jsonl", *rows)
-    done = fcall(folder, "import", "log.jsonl", "--out", "mine", *options)
+    done = fcall_here(folder, "import", "log.jsonl", "--out", "mine", *options)
     assert done.returncode == 0, done.stderr
     return (folder / "mine/log.fc.yaml").read_text(encoding="utf-8")
 
@@ -200,10 +200,10 @@ def test_nothing_of_a_person_is_written(tmp_path: Path) -> None:
 def test_near_duplicates_are_told_and_left_out_on_demand(tmp_path: Path) -> None:
     rows = [chat_log([user(f"What is the weather in Oslo{end}")], calling()) for end in ("", "?", ", please?")]
     write_lines(tmp_path / "log.jsonl", *rows)
-    told = fcall(tmp_path, "import", "log.jsonl", "--out", "all")
+    told = fcall_here(tmp_path, "import", "log.jsonl", "--out", "all")
     assert "what_is_the_weather_in_oslo_2 is nearly the same as what_is_the_weather_in_oslo" in told.stderr
     assert "3 cases" in told.stdout
-    assert "1 case\n" in fcall(tmp_path, "import", "log.jsonl", "--out", "few", "--near").stdout
+    assert "1 case\n" in fcall_here(tmp_path, "import", "log.jsonl", "--out", "few", "--near").stdout
 
 
 def test_calls_that_break_their_own_schema_are_left_out_and_told(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_calls_that_break_their_own_schema_are_left_out_and_told(tmp_path: Path)
         chat_log([user("A?")], calling(chat_call({"town": "A"}))),
         chat_log([user("B?")], calling()),
     )
-    done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
+    done = fcall_here(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert "1 case" in done.stdout
     assert "left out: a case file cannot express the case" in done.stderr
     assert "(log.jsonl:1)" in done.stderr
@@ -223,7 +223,7 @@ def test_each_catalogue_is_locked_once_and_has_files_of_its_own(tmp_path: Path) 
     rows = [chat_log([user(f"{n}?")], saying("So.")) for n in range(3)]
     rows[1]["request"] = {"messages": [user("1?")], "tools": [other]}
     write_lines(tmp_path / "log.jsonl", *rows)
-    fcall(tmp_path, "import", "log.jsonl", "--out", "mine").check_returncode()
+    fcall_here(tmp_path, "import", "log.jsonl", "--out", "mine").check_returncode()
     names = sorted(path.name for path in (tmp_path / "mine").iterdir())
     assert [name for name in names if not name.startswith("tools-")] == ["log.fc.yaml", "log_2.fc.yaml"]
     assert sum(name.endswith(".tools.yaml") for name in names) == 2
@@ -237,7 +237,7 @@ def test_traces_without_tools_get_some_that_take_anything(tmp_path: Path) -> Non
 
 def test_no_file_is_overwritten(tmp_path: Path) -> None:
     imported(tmp_path, chat_log([user("Oslo?")], calling()))
-    again = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
+    again = fcall_here(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert again.returncode == 2
     assert "log.fc.yaml exists" in again.stderr
 
@@ -266,14 +266,14 @@ def test_text_that_looks_like_our_own_words_is_kept_as_it_is(tmp_path: Path, sho
 )
 def test_mistakes_are_told(tmp_path: Path, arguments: list[str], said: str) -> None:
     write_lines(tmp_path / "log.jsonl", chat_log([user("Oslo?")], calling()))
-    done = fcall(tmp_path, "import", *arguments)
+    done = fcall_here(tmp_path, "import", *arguments)
     assert done.returncode == 2
     assert said in done.stderr
 
 
 def test_a_file_without_traces_says_what_was_looked_for(tmp_path: Path) -> None:
     write_lines(tmp_path / "log.jsonl", {"level": "info"})
-    done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
+    done = fcall_here(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert done.returncode == 1
     assert "no traces found; known formats: OpenTelemetry spans" in done.stderr
     assert not (tmp_path / "mine").exists()
@@ -293,6 +293,6 @@ def test_ten_thousand_lines_take_seconds(tmp_path: Path, thousands: int) -> None
         for n in range(1_000 * thousands)
     )
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    done = fcall(tmp_path, "import", "log.jsonl", "--out", "mine")
+    done = fcall_here(tmp_path, "import", "log.jsonl", "--out", "mine")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("1,000 cases") == thousands

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, called
 from tests.integration.mind import Mind
@@ -73,7 +73,7 @@ def test_every_step_is_kept_and_replayed(two_steps: Exam) -> None:
 
 def test_steps_are_exported_beside_the_case_and_answer_from_there(two_steps: Exam) -> None:
     two_steps.run().assert_outcomes(passed=1)
-    assert fcall(two_steps.path, "record", "--export").returncode == 0
+    assert fcall_here(two_steps.path, "record", "--export").returncode == 0
     (path,) = two_steps.path.rglob("*.replies.jsonl")
     two_steps.path.joinpath(".fcall", "replies.db").unlink()
     two_steps.run("--fc-replay").assert_outcomes(passed=1)

@@ -14,7 +14,7 @@ from openai.resources import chat, responses  # noqa: F401
 
 from pytest_fcall.backends.recordings.file import bookkeeping_path
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import age_replies, assert_errors, called
 from tests.servers import Server, provider_error
@@ -264,7 +264,7 @@ def test_record_all_asks_again_and_record_off_keeps_nothing(agent: Agent) -> Non
 
 def test_recordings_travel_through_version_control(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     agent.run().assert_outcomes(passed=2)
-    exported = fcall(agent.path, "record", "--export")
+    exported = fcall_here(agent.path, "record", "--export")
     assert exported.returncode == 0, exported.stderr
     (inside,) = agent.path.glob("cases/__fcall__/wire-*/weather.fc.yaml.replies.jsonl")
     lines = [json.loads(line) for line in inside.read_text("utf-8").splitlines()]
@@ -280,7 +280,7 @@ def test_recordings_travel_through_version_control(agent: Agent, monkeypatch: py
 
 def recorded_inside(agent: Agent) -> dict[Path, bytes]:
     """The exported files, with what the app asked and what it answered."""
-    done = fcall(agent.path, "record", "--export")
+    done = fcall_here(agent.path, "record", "--export")
     assert done.returncode == 0, done.stderr
     return {path: path.read_bytes() for path in agent.path.glob("cases/__fcall__/*/*.jsonl")}
 
@@ -291,8 +291,8 @@ def test_exported_imported_and_exported_again_are_the_same_bytes(agent: Agent) -
     exported = recorded_inside(agent)
     assert len(exported) == 2 * 2
     (agent.path / ".fcall" / "replies.db").unlink()
-    assert "8 replies, 8 new" in fcall(agent.path, "record", "--load").stdout
-    assert "8 replies, 0 new" in fcall(agent.path, "record", "--load").stdout
+    assert "8 replies, 8 new" in fcall_here(agent.path, "record", "--load").stdout
+    assert "8 replies, 0 new" in fcall_here(agent.path, "record", "--load").stdout
     for path in exported:
         path.unlink()
     agent.run("--fc-replay", "--fc-samples=2").assert_outcomes(passed=2)

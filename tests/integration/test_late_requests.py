@@ -11,7 +11,7 @@ import pytest
 from openai.resources import chat, responses  # noqa: F401
 
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import called
 from tests.servers import Server
@@ -164,7 +164,7 @@ class Project:
 
     def titled(self) -> list[tuple[str, str]]:
         """The models and the cases that the titles are recorded for."""
-        fcall(self.shop.pytester.path, "record", "--export")
+        fcall_here(self.shop.pytester.path, "record", "--export")
         found = []
         for path in self.shop.pytester.path.glob("**/__fcall__/wire-*/*.replies.jsonl"):
             model, *lines = map(json.loads, path.read_text("utf-8").splitlines())
@@ -306,7 +306,7 @@ def test_what_no_case_has_sent_is_kept_as_nobodys_and_told(project: Project, tit
         came.assert_outcomes(passed=2)
         came.stdout.fnmatch_lines([NOBODYS])
     assert len(project.server.asked) == 3
-    fcall(project.shop.pytester.path, "record", "--export")
+    fcall_here(project.shop.pytester.path, "record", "--export")
     (kept,) = project.shop.pytester.path.glob("__fcall__/wire-app-nobody-*/conftest.py.replies.jsonl")
     assert '"case": "nobody"' in kept.read_text("utf-8")
 

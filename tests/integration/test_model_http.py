@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, assert_errors, called, most_at_a_time, towns, weather_in
 from tests.servers import (
@@ -322,7 +322,7 @@ def test_a_reply_that_rests_on_an_answer_that_was_none_is_not_recorded(apps: App
     first = apps.run()
     first.assert_outcomes(passed=1)
     first.stdout.fnmatch_lines([f"http:shop: an answer was passed on to the app and not recorded: {fault}*"])
-    shown = fcall(apps.path, "show", "oslo").stdout
+    shown = fcall_here(apps.path, "show", "oslo").stdout
     assert f"its reply is not recorded, as it rests on this: {fault}" in shown
     apps.run("--fc-replay").assert_outcomes(errors=1)
     apps.server.script(chat("Blue."))

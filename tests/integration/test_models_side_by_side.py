@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 
 APP = """
@@ -45,7 +45,7 @@ def test_cases_that_one_has_right_and_the_other_wrong_have_a_row(two: Shop, work
 def test_the_command_lists_all_of_them(two: Shop) -> None:
     two.run(*MODELS)
 
-    lines = fcall(two.pytester.path, "show", "--differing", COLUMNS="100").stdout.splitlines()
+    lines = fcall_here(two.pytester.path, "show", "--differing", COLUMNS="100").stdout.splitlines()
 
     assert len(lines) == 14
     assert lines[-1].split()[0] == "case14"

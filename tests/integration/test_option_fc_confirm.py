@@ -153,9 +153,10 @@ def test_doubts_count_as_answers_of_an_unchanged_case_once_it_is_right_again(acc
     accepted.run("--fc-confirm=0", "-rx").stdout.fnmatch_lines(["XFAIL *::one - flaky: 2/3 right before, 0/1 now *"])
 
 
+@pytest.mark.nightly  # workers have the budget of the run, below
 @pytest.mark.parametrize(
     ("option", "further"),
-    [by_night("auto", 30), ("auto 100%", 40), by_night("auto 10%", 30), by_night("auto 0%", 0), by_night("0", 0)],
+    [("auto", 30), ("auto 100%", 40), ("auto 10%", 30), ("auto 0%", 0), ("0", 0)],
 )
 def test_a_run_asks_for_so_many_further_answers_in_all(mind: Mind, option: str, further: int) -> None:
     ids = [f"c{number}" for number in range(40)]

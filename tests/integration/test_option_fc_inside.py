@@ -8,7 +8,7 @@ import pytest
 from openai.resources import chat, responses  # noqa: F401
 
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import called
 from tests.servers import Server, provider_error
@@ -76,7 +76,7 @@ def test_a_case_without_a_request_is_told_where_others_have_some(project: Projec
     result = project.run("--fc-live")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines([UNSEEN, f"  cases/weather.fc.yaml:* {city.lower()}", "  its client may *required *"])
-    shown = fcall(project.shop.pytester.path, "show", city.lower()).stdout
+    shown = fcall_here(project.shop.pytester.path, "show", city.lower()).stdout
     assert "it sent no request through the proxy, though it is known to call models" in shown
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.command import fcall_here
 from tests.integration.exam import CASES, Exam, called
 from tests.servers import Answer, Asked, chat, echo
 
@@ -323,14 +324,14 @@ def test_answers_that_are_there_are_judged_ahead_of_their_tests(court: Court) ->
 
 
 def test_shards_are_merged_with_what_their_judges_took(court: Court) -> None:
-    from tests.integration.command import fcall
 
     court.exam.shop.file("pytest.ini", "[pytest]\n")
     court.cases(greetings(6, "greets"))
     for share in ("1/2", "2/2"):
         court.run(f"--fc-shard={share}")
     runs = sorted(map(str, (court.exam.path / ".fcall/runs").glob("*.json")))
-    assert "judge openai:judge: 6 questions about 6 cases, 180 tokens" in fcall(court.exam.path, "merge", *runs).stdout
+    merged = fcall_here(court.exam.path, "merge", *runs)
+    assert "judge openai:judge: 6 questions about 6 cases, 180 tokens" in merged.stdout
 
 
 def test_the_judge_is_asked_by_each_worker_for_its_own(court: Court) -> None:
@@ -420,12 +421,11 @@ def test_a_conversation_goes_on_where_only_the_judge_knows(court: Court, beside:
 
 
 def test_recorded_judgements_are_exported_beside_the_case(court: Court) -> None:
-    from tests.integration.command import fcall
 
     court.cases(POLITE)
     court.exam.shop.file("pytest.ini", "[pytest]\n")
     court.run()
-    fcall(court.exam.path, "record", "--export")
+    fcall_here(court.exam.path, "record", "--export")
     exported = sorted(path.relative_to(court.exam.path) for path in court.exam.path.rglob("*.replies.jsonl"))
     folder = Path(CASES).parent / "__fcall__"
     assert exported == [folder / f"openai-{name}" / "exam.fc.yaml.replies.jsonl" for name in ("exam", "judge")]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import CASES, Exam, weather_in
 
@@ -75,7 +75,7 @@ def test_the_command_mends_it(recorded: Exam) -> None:
 
 
 def test_where_replies_are_under_version_control_the_command_writes_them_there(recorded: Exam) -> None:
-    assert fcall(recorded.path, "record", "--export").returncode == 0
+    assert fcall_here(recorded.path, "record", "--export").returncode == 0
     system(recorded, CHANGED)
     recorded.shop.run().stdout.fnmatch_lines(["to ask for what is missing: pytest --fc-live && fcall record --export"])
 
@@ -137,7 +137,7 @@ def test_a_wrong_answer_fails_the_run_whatever_is_missing(recorded: Exam) -> Non
 def test_shards_are_inconclusive_each_and_together(recorded: Exam) -> None:
     add_case(recorded)
     assert sorted(recorded.shop.run(f"--fc-shard={number}/2").ret for number in (1, 2)) == [0, INCONCLUSIVE]
-    merged = fcall(recorded.path, "merge", *map(str, recorded.path.glob(".fcall/runs/*of2.json")))
+    merged = fcall_here(recorded.path, "merge", *map(str, recorded.path.glob(".fcall/runs/*of2.json")))
     assert merged.returncode == INCONCLUSIVE
     assert merged.stdout.splitlines()[:4] == [
         "1 case not judged: no recorded reply of openai:exam fits",
@@ -247,4 +247,4 @@ def test_a_run_of_an_older_version_is_read(recorded: Exam, tmp_path: Path) -> No
     older = tmp_path / "run.json"
     older.write_text(run.read_text("utf-8").replace('"missing":[],"missing_excused":false', '"missing_recordings":2'))
     assert '"missing_recordings":2' in older.read_text("utf-8")
-    assert fcall(recorded.path, "history", str(older)).returncode == 0
+    assert fcall_here(recorded.path, "history", str(older)).returncode == 0

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fcall.tracking.run_file import run_paths
 from tests.by_night import by_night
-from tests.integration.command import fcall, run_pytest
+from tests.integration.command import fcall, fcall_here, run_pytest
 from tests.integration.conftest import Shop
 from tests.integration.exam import called, weather_in
 
@@ -48,7 +48,7 @@ def test_a_run_writes_the_reports_that_it_is_told_to(two: Shop) -> None:
 def test_a_run_and_its_file_give_the_same_bytes(two: Shop, workers: str) -> None:
     two.ask(workers, *(f"--fc-report=run.{kind}" for kind in KINDS), "--fc-report=ctrf:run.ctrf")
     (two.pytester.path / "merged.json").write_bytes(run_paths(two.pytester.path)[0].read_bytes())
-    done = fcall(two.pytester.path, "report", *(f"--output=file.{kind}" for kind in KINDS), "-o", "ctrf:file.ctrf")
+    done = fcall_here(two.pytester.path, "report", *(f"--output=file.{kind}" for kind in KINDS), "-o", "ctrf:file.ctrf")
     assert done.returncode == 0, done.stderr
     for kind in (*KINDS, "ctrf"):
         written, again = ((two.pytester.path / f"{name}.{kind}").read_bytes() for name in ("run", "file"))
@@ -69,8 +69,8 @@ def test_a_merged_run_gives_the_report_of_one_run(two: Shop) -> None:
     for shard in ("1/2", "2/2"):
         two.ask(f"--fc-shard={shard}")
     shards = [str(path) for path in run_paths(two.pytester.path)]
-    assert fcall(two.pytester.path, "merge", *shards, "-o", "merged.json").returncode == 1
-    merged = fcall(two.pytester.path, "report", "merged.json")
+    assert fcall_here(two.pytester.path, "merge", *shards, "-o", "merged.json").returncode == 1
+    merged = fcall_here(two.pytester.path, "report", "merged.json")
     assert "### ❌ fcall: failed" in merged.stdout
     assert "| 1/2 |" in merged.stdout
     assert "expected 'Bern'" in merged.stdout
@@ -78,7 +78,7 @@ def test_a_merged_run_gives_the_report_of_one_run(two: Shop) -> None:
 
 def test_a_shard_says_that_its_gates_are_not_judged(two: Shop) -> None:
     two.ask("--fc-shard=1/2", "--fc-gate=accuracy>=1")
-    assert "Gates are not judged: it is shard 1 of 2" in fcall(two.pytester.path, "report").stdout
+    assert "Gates are not judged: it is shard 1 of 2" in fcall_here(two.pytester.path, "report").stdout
 
 
 def test_gates_stand_first_and_those_that_do_not_hold_before_others(two: Shop) -> None:
@@ -93,8 +93,8 @@ def test_a_merged_run_is_junit_xml_with_the_suites_of_all_parts(two: Shop) -> No
     for shard in ("1/2", "2/2"):
         two.ask(f"--fc-shard={shard}")
     shards = [str(path) for path in run_paths(two.pytester.path)]
-    fcall(two.pytester.path, "merge", *shards, "-o", "merged.json")
-    assert fcall(two.pytester.path, "report", "merged.json", "-o", "junit:merged.txt").returncode == 0
+    fcall_here(two.pytester.path, "merge", *shards, "-o", "merged.json")
+    assert fcall_here(two.pytester.path, "report", "merged.json", "-o", "junit:merged.txt").returncode == 0
     root = ET.parse(two.pytester.path / "merged.txt").getroot()
     found = {case.get("name"): [each.tag for each in case] for case in root.iter("testcase")}
     assert found == {"Oslo": ["properties", "system-out"], "wrong": ["properties", "failure", "system-out"]}
@@ -103,7 +103,7 @@ def test_a_merged_run_is_junit_xml_with_the_suites_of_all_parts(two: Shop) -> No
 @pytest.mark.parametrize("name", [by_night("badge:b.svg"), "b.svg", by_night("svg:b.txt")])
 def test_a_badge_is_a_picture_where_the_suffix_or_the_kind_says_so(two: Shop, name: str) -> None:
     two.ask()
-    assert fcall(two.pytester.path, "report", "-o", name).returncode == 0
+    assert fcall_here(two.pytester.path, "report", "-o", name).returncode == 0
     (path,) = two.pytester.path.glob("b.*")
     assert 'aria-label="tool calls: 50.0 %"' in path.read_text(encoding="utf-8")
 
@@ -263,7 +263,7 @@ def test_a_run_is_kept_where_a_report_is_made_of_it(two: Shop) -> None:
 @pytest.mark.parametrize("content", ["{}", "no JSON", '{"fcall_run": 1, "id": "1", "started": "", "results": 3}'])
 def test_a_file_that_is_no_run_is_told(two: Shop, tmp_path: Path, content: str) -> None:
     (two.pytester.path / "x.json").write_text(content, encoding="utf-8")
-    done = fcall(two.pytester.path, "report", "x.json")
+    done = fcall_here(two.pytester.path, "report", "x.json")
     assert done.returncode == 2
     assert "x.json: not a run file" in done.stderr
 
@@ -274,13 +274,13 @@ def test_the_runs_that_are_named_are_compared_with_the_last_of_them(two: Shop) -
     names = [path.name for path in run_paths(two.pytester.path)]
 
     def compared_with(*named: str) -> list[str]:
-        done = fcall(two.pytester.path, "report", *named, "--output=html:-")
+        done = fcall_here(two.pytester.path, "report", *named, "--output=html:-")
         data = json.loads(done.stdout.split('id="data">')[1].split("</script>")[0])
         return [pair["run"] + ".json" for pair in data["pairs"]]
 
     assert compared_with() == [names[1]]
     assert compared_with(*names) == [names[1], names[0]]
     assert compared_with(names[0]) == []
-    again = fcall(two.pytester.path, "report", "--output=again.html")
+    again = fcall_here(two.pytester.path, "report", "--output=again.html")
     assert again.returncode == 0, again.stderr
     assert (two.pytester.path / "again.html").read_bytes() == (two.pytester.path / "own.html").read_bytes()

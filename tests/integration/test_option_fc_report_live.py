@@ -13,7 +13,7 @@ from pytest_fcall.backends.dispatch.job import DispatchProgress
 from pytest_fcall.plugin import live_page, progress
 from pytest_fcall.plugin.live_page import LivePage
 from tests.by_night import by_night
-from tests.integration.command import run_pytest
+from tests.integration.command import fcall_here, run_pytest
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, called, weather_in
 
@@ -183,9 +183,8 @@ def test_a_page_needs_a_file(three: Shop) -> None:
 def test_the_report_of_a_kept_run_is_the_same(three: Shop) -> None:
     three.ask("--fc-report=live.html")
     before = (three.pytester.path / "live.html").read_bytes()
-    from tests.integration.command import fcall
 
-    assert fcall(three.pytester.path, "report", "-o", "live:again.html").returncode == 0
+    assert fcall_here(three.pytester.path, "report", "-o", "live:again.html").returncode == 0
     assert (three.pytester.path / "again.html").read_bytes() == before
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fcall.tracking.run_file import read_run, run_paths
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import WEATHER
 from tests.integration.exam import CASES, Exam
 from tests.run_schema import faults_of_run
@@ -232,7 +232,7 @@ def test_the_file_of_a_run_has_the_verdicts_on_variants(varied: Exam) -> None:
 def test_repetitions_outlive_a_run_that_asks_for_none(varied: Exam) -> None:
     varied.run("--fc-vary=typos")
     varied.run()
-    fcall(varied.path, "record", "--export", "--model", "openai:exam")
+    fcall_here(varied.path, "record", "--export", "--model", "openai:exam")
     (varied.path / ".fcall/replies.db").unlink()
 
     varied.run("--fc-replay", "--fc-vary=typos").assert_outcomes(passed=6)
@@ -351,7 +351,7 @@ def test_merged_shards_tell_what_the_whole_run_would(varied: Exam) -> None:
     varied.run(*options, "--fc-shard=1/2")
     varied.run(*options, "--fc-shard=2/2")
 
-    merged = fcall(varied.path, "merge", *map(str, run_paths(varied.path)))
+    merged = fcall_here(varied.path, "merge", *map(str, run_paths(varied.path)))
 
     assert merged.returncode == 1
     assert "no_descriptions  fragile" in merged.stdout

@@ -13,7 +13,7 @@ from pytest_fcall.core import Model
 from pytest_fcall.tracking.acceptance import read_stanzas
 from pytest_fcall.tracking.baseline_file import baseline_path
 from tests.by_night import by_night
-from tests.integration.command import fcall, fcall_here
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.mind import lines_with
 
@@ -118,7 +118,7 @@ def test_a_moved_case_is_no_leftover_of_an_export(project: Project) -> None:
     project.cases("b.fc.yaml", "three", "two")
     project.mv("cases/a.fc.yaml::two", "cases/b.fc.yaml::two")
     project.run("--fc-replay").assert_outcomes(passed=3)
-    fcall(project.path, "record", "--export")
+    fcall_here(project.path, "record", "--export")
     assert project.kept("a.fc.yaml")[1] == ["one"]
     assert project.kept("b.fc.yaml")[1] == ["three", "two"]
 

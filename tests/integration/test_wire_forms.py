@@ -10,7 +10,7 @@ import openai  # noqa: F401
 import pytest
 
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import assert_errors
 from tests.servers import Answer, Server, chat
@@ -207,7 +207,7 @@ def test_a_broken_answer_is_told_and_asked_for_again(wires: Wires, answer: Answe
     first.assert_outcomes(passed=1)
     told = f"an answer was passed on to the app and not recorded: /chat/completions {fault}"
     first.stdout.fnmatch_lines([f"python:agent:careless: {told}"])
-    shown = fcall(wires.shop.pytester.path, "show", "oslo").stdout
+    shown = fcall_here(wires.shop.pytester.path, "show", "oslo").stdout
     assert f"malformed: The answer {fault}; it is not recorded." in shown
     assert "request 1:" in shown
     assert f"its reply is not recorded, as it rests on this: /chat/completions {fault}" in shown
