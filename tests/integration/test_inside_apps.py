@@ -240,6 +240,7 @@ def test_an_app_that_swallows_the_error_does_not_hide_what_is_missing(agent: Age
     result.stdout.fnmatch_lines(["*request 1 to exam-1 is not recorded"])
 
 
+@pytest.mark.nightly  # as where it is told what it cost
 def test_a_changed_request_is_asked_anew_and_the_others_are_not(agent: Agent) -> None:
     agent.run().assert_outcomes(passed=2)
     agent.change('"content": "Well?"', '"content": "And?"')

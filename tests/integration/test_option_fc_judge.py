@@ -324,7 +324,6 @@ def test_answers_that_are_there_are_judged_ahead_of_their_tests(court: Court) ->
 
 
 def test_shards_are_merged_with_what_their_judges_took(court: Court) -> None:
-
     court.exam.shop.file("pytest.ini", "[pytest]\n")
     court.cases(greetings(6, "greets"))
     for share in ("1/2", "2/2"):
@@ -421,7 +420,6 @@ def test_a_conversation_goes_on_where_only_the_judge_knows(court: Court, beside:
 
 
 def test_recorded_judgements_are_exported_beside_the_case(court: Court) -> None:
-
     court.cases(POLITE)
     court.exam.shop.file("pytest.ini", "[pytest]\n")
     court.run()
