@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -146,31 +148,40 @@ NARROWED_ALIKE = [
 """By the same means as one above, or as the shares of a run below."""
 
 
-@pytest.mark.parametrize("narrowing", [*NARROWED, *map(by_night, NARROWED_ALIKE)], ids=" ".join)
-def test_a_narrowed_run_loses_nothing(mind: Mind, narrowing: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "narrowings", [NARROWED, *(by_night([each]) for each in NARROWED_ALIKE)], ids=lambda some: " ".join(some[-1])
+)
+def test_a_narrowed_run_loses_nothing(mind: Mind, tmp_path: Path, narrowings: list[tuple[str, ...]]) -> None:
     mind.cases("one", "two", "slow-three")
     mind.cases("four", name="b.fc.yaml")
     path = mind.path / "cases" / "a.fc.yaml"
     path.write_text(path.read_text("utf-8").replace("prompt: one", "prompt: one, tags: [smoke]"), "utf-8")
     mind.run("--fc-accept")
     mind.says({"two": WRONG})  # so that -x ends the run there, and --lf has something to run
-    if "--lf" in narrowing:
-        mind.run("-p", "cacheprovider")
+    folders = mind.path / "cases", mind.path / ".fcall"
+    for folder in folders:
+        shutil.copytree(folder, tmp_path / folder.name)
     before = mind.files()
+    for narrowing in narrowings:
+        if "--lf" in narrowing:
+            mind.run("-p", "cacheprovider")
 
-    mind.run("--fc-accept", *narrowing)
+        mind.run("--fc-accept", *narrowing)
 
-    assert mind.files() == before
+        assert mind.files() == before, narrowing
+        for folder in folders:  # no run knows of the ones before
+            shutil.rmtree(folder)
+            shutil.copytree(tmp_path / folder.name, folder)
 
 
 @pytest.mark.parametrize(
     "broken",
     [
-        "raise SystemExit",
+        by_night("raise SystemExit"),
         "import os; os._exit(3)",
         "raise KeyboardInterrupt",
         "raise ConnectionError",
-        "import pytest; pytest.exit('enough')",
+        by_night("import pytest; pytest.exit('enough')"),
     ],
 )
 def test_a_broken_run_loses_nothing_and_keeps_what_it_has_judged(mind: Mind, broken: str) -> None:
