@@ -155,6 +155,7 @@ def test_the_changed_sentence_of_many_cases_is_told_once_and_whole(mind: Mind, w
     ]
 
 
+@pytest.mark.nightly  # as the unit test of former questions
 def test_a_system_prompt_that_only_the_account_of_a_run_has_is_known_too(mind: Mind) -> None:
     mind.cases("one")
     with_system_prompt(mind, "You are a helpful clerk.")

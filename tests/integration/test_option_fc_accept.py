@@ -149,7 +149,9 @@ NARROWED_ALIKE = [
 
 
 @pytest.mark.parametrize(
-    "narrowings", [NARROWED, *(by_night([each]) for each in NARROWED_ALIKE)], ids=lambda some: " ".join(some[-1])
+    "narrowings",
+    [NARROWED, *(by_night([each]) for each in NARROWED_ALIKE)],
+    ids=lambda some: " ".join(some[0]) if len(some) == 1 else "each",
 )
 def test_a_narrowed_run_loses_nothing(mind: Mind, tmp_path: Path, narrowings: list[tuple[str, ...]]) -> None:
     mind.cases("one", "two", "slow-three")

@@ -34,6 +34,7 @@ def test_the_other_model_may_go_by_a_name_of_the_project(regressed: Mind) -> Non
     assert lines_with(regressed.run("--fc-baseline=before"), "1 regressed")
 
 
+@pytest.mark.nightly  # the same baseline as above
 def test_a_known_failure_of_the_other_model_is_one_of_this(regressed: Mind) -> None:
     regressed.shop.run("--fc-model=python:mind:answer", "--fc-accept=all")
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.by_night import by_night
 from tests.integration.command import fcall
 from tests.integration.conftest import Shop
 
@@ -30,7 +31,7 @@ def test_it_says_what_makes_a_run_fail(weather: Shop, arguments: list[str], stat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
+        by_night(
             [HOLDS],
             "passed although 1 case failed: gates decide in place of single verdicts, and accuracy>=0.5 (50.0 %) "
             "holds; --fc-fail=both makes failed cases count, too",
@@ -39,7 +40,7 @@ def test_it_says_what_makes_a_run_fail(weather: Shop, arguments: list[str], stat
             [FAILS, "-q"],
             "failed: accuracy>=0.9 (50.0 %) does not hold; gates decide in place of single verdicts (1 case failed)",
         ),
-        ([HOLDS, "--fc-fail=both"], "failed: 1 case failed, which counts beside the gates (--fc-fail=both)"),
+        by_night([HOLDS, "--fc-fail=both"], "failed: 1 case failed, which counts beside the gates (--fc-fail=both)"),
     ],
 )
 def test_one_sentence_says_what_decided(weather: Shop, arguments: list[str], said: str) -> None:

@@ -110,6 +110,7 @@ def test_what_asks_for_nothing_uses_nothing(asked: Exam) -> None:
     assert last.isdisjoint(asked.used())
 
 
+@pytest.mark.nightly  # test_option_fc_max_age holds it, of old replies
 def test_plain_pytest_answers_from_what_is_kept(asked: Exam) -> None:
     asked.shop.pytester.makeini("[pytest]\nfc_model = openai:exam\n")
     result = asked.shop.run()

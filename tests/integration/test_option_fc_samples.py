@@ -178,6 +178,7 @@ def test_an_answer_that_is_wrong_in_a_new_way_is_no_known_failure(mind: Mind) ->
     mind.run("--fc-samples=3").assert_outcomes(failed=1)
 
 
+@pytest.mark.nightly  # as the unit test of comparisons
 def test_an_answer_that_is_wrong_in_a_new_way_makes_a_case_flaky_that_is_mostly_right(mind: Mind) -> None:
     mind.cases("one")
     mind.says_in_turn("one", RIGHT, RIGHT, WRONG)

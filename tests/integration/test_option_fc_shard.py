@@ -48,6 +48,7 @@ def test_other_tests_are_shared_out_too(large: Shop) -> None:
     assert min(passed) > 0
 
 
+@pytest.mark.nightly  # for speed alone; each case is in one share, above
 def test_only_the_share_is_built(large: Shop) -> None:
     built = [large.ask(f"--fc-shard={number}/3", "--collect-only", "-q").outlines for number in (1, 2, 3)]
     counts = [sum("::" in line for line in lines) for lines in built]
@@ -58,9 +59,9 @@ def test_only_the_share_is_built(large: Shop) -> None:
 @pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
 def test_an_empty_share_is_green(shop: Shop, workers: str) -> None:
     shop.cases(weather_in(["Oslo"]))
-    statuses = [shop.ask(f"--fc-shard={number}/4", workers).ret for number in (1, 2, 3, 4)]
-    assert statuses == [0] * 4
-    assert sorted(map(len, nodeids(shop))) == [0, 0, 0, 1]
+    statuses = [shop.ask(f"--fc-shard={number}/2", workers).ret for number in (1, 2)]
+    assert statuses == [0, 0]
+    assert sorted(map(len, nodeids(shop))) == [0, 1]
 
 
 def test_a_share_is_kept_even_where_runs_are_not(large: Shop) -> None:

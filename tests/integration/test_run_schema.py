@@ -88,6 +88,7 @@ def test_a_run_of_an_app_that_asks_models(shop: Shop, server: Server, monkeypatc
     assert result["inside"]
 
 
+@pytest.mark.nightly  # written as any run
 def test_shards_and_what_they_are_merged_to(weather: Shop) -> None:
     for shard in ("1/2", "2/2"):
         weather.ask(f"--fc-shard={shard}")

@@ -108,6 +108,7 @@ def test_a_file_of_somebody_else_is_left_alone_also_where_it_is_named(shop: Shop
     result.stderr.fnmatch_lines(["ERROR: not found: *other.yaml*"])
 
 
+@pytest.mark.nightly  # test_ini_fc_files has such names
 def test_what_is_renamed_as_it_says_is_collected(weather: Shop) -> None:
     text = json.dumps({"cases": [{"id": "one", "prompt": "hello", "expect": "no_call"}]})
     weather.file("evals/extra.fc.yaml", text)
