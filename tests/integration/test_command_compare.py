@@ -11,7 +11,7 @@ from pytest_fcall.core import Outcome
 from pytest_fcall.reporting.result_json import results_to_json
 from pytest_fcall.reporting.results import Result, Results, Status
 from pytest_fcall.tracking.run_file import RunFile, runs_folder, write_run
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import weather_in
 
@@ -48,7 +48,7 @@ def keep(folder: Path, name: str, results: list[Result], **told: str) -> Path:
 
 
 def compare(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return fcall(folder, "compare", *arguments, COLUMNS="120")
+    return fcall_here(folder, "compare", *arguments, COLUMNS="120")
 
 
 def test_two_runs_are_compared_case_by_case(folder: Path) -> None:

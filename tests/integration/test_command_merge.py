@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fcall.tracking.run_file import read_run, run_paths
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam, towns, weather_in
 from tests.integration.mind import RIGHT, WRONG, Mind
@@ -32,7 +32,7 @@ def pytest_runtest_makereport(item):
 
 
 def merge(shop: Shop, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return fcall(shop.pytester.path, "merge", *arguments, COLUMNS="80")
+    return fcall_here(shop.pytester.path, "merge", *arguments, COLUMNS="80")
 
 
 def shares(shop: Shop) -> list[str]:
@@ -184,7 +184,7 @@ def test_the_whole_may_be_kept_and_merged_runs_compared(mixed: Shop) -> None:
     assert "of2" not in whole.id
     again = merge(mixed, "whole.json")
     assert (again.returncode, again.stdout) == (0, done.stdout)
-    assert "0 lost, 0 won" in fcall(mixed.pytester.path, "compare", "whole.json", "whole.json").stdout
+    assert "0 lost, 0 won" in fcall_here(mixed.pytester.path, "compare", "whole.json", "whole.json").stdout
 
 
 @pytest.mark.parametrize(

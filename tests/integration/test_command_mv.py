@@ -4,7 +4,7 @@ import pytest
 
 from pytest_fcall.tracking.acceptance import read_stanzas
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.mind import Mind, lines_with
 
 
@@ -16,7 +16,7 @@ def accepted(mind: Mind) -> Mind:
 
 
 def mv(mind: Mind, *arguments: str, says: str = "", status: int = 0) -> None:
-    done = fcall(mind.path, "mv", *arguments)
+    done = fcall_here(mind.path, "mv", *arguments)
     assert says in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == status, done.stderr

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.tracking.run_file import run_paths
-from tests.integration.command import fcall, run_pytest
+from tests.integration.command import fcall_here, run_pytest
 from tests.integration.nights import MODEL, keep_night
 
 STEADY, SHAKY = "1" * 12, ["1" * 6 + row for row in ("110100", "101101", "011011", "111010", "010111")]
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def plan(folder: Path, *arguments: str) -> Any:
-    done = fcall(folder, "plan", "--json", *arguments)
+    done = fcall_here(folder, "plan", "--json", *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     (found,) = json.loads(done.stdout)["plans"]
     return found
@@ -29,7 +29,7 @@ def plan(folder: Path, *arguments: str) -> Any:
 def test_it_says_what_a_run_sees_and_what_it_takes_to_see_a_drop(folder: Path) -> None:
     for day, right in enumerate(SHAKY, 1):
         keep_night(folder, day, right)
-    done = fcall(folder, "plan", "--drop", "40%", COLUMNS="80")
+    done = fcall_here(folder, "plan", "--drop", "40%", COLUMNS="80")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80
@@ -70,16 +70,16 @@ def test_what_is_measured_is_that_of_the_case_as_it_is_today(folder: Path) -> No
 
 def test_where_cases_were_asked_once_their_flakiness_is_called_assumed(folder: Path) -> None:
     keep_night(folder, 1, STEADY)
-    shown = fcall(folder, "plan", "--drop", "60%").stdout
+    shown = fcall_here(folder, "plan", "--drop", "60%").stdout
     assert "ASSUMED, as far as cases were asked once (12 were): how steady they are" in shown
     assert "pytest --fc-samples=5" in shown
 
 
 def test_without_runs_a_plan_needs_a_number_of_cases_and_says_that_all_is_assumed(folder: Path) -> None:
-    done = fcall(folder, "plan", "--drop", "10%")
+    done = fcall_here(folder, "plan", "--drop", "10%")
     assert (done.returncode, done.stdout) == (1, "")
     assert "run `pytest --fc-samples=5` once, then `fcall accept`" in done.stderr
-    shown = fcall(folder, "plan", "--drop", "60%", "--cases", "12").stdout
+    shown = fcall_here(folder, "plan", "--drop", "60%", "--cases", "12").stdout
     assert shown.startswith("any model: nothing is measured\nASSUMED, not measured: 12 cases as models usually are")
     assert plan(folder, "--drop", "60%", "--cases", "12")["measured"] is None
 
@@ -99,7 +99,7 @@ def test_runs_of_pytest_and_accepted_answers_are_measured(folder: Path) -> None:
     (folder / "app.py").write_text("def answer(_):\n    return [{'name': 'pay', 'arguments': {'to': 'Ada'}}]\n")
     gate = "--fc-gate=significant(0.05)"
     assert run_pytest(folder, "-q", "--fc-samples=5", "--fc-model=python:app:answer").returncode == 0
-    assert fcall(folder, "accept").returncode == 0
+    assert fcall_here(folder, "accept").returncode == 0
     assert run_pytest(folder, "-q", "--fc-model=python:app:answer", gate).returncode == 0
     found = plan(folder, "--drop", "50%", "one.fc.yaml")
     assert (found["measured"]["cases"], found["measured"]["accepted"], found["measured"]["answers"]) == (6, 6, 36)
@@ -110,7 +110,7 @@ def test_runs_of_pytest_and_accepted_answers_are_measured(folder: Path) -> None:
 def test_cases_that_were_only_replayed_are_left_out_and_told(folder: Path) -> None:
     keep_night(folder, 1, STEADY[:6])
     keep_night(folder, 2, STEADY, replayed=True)
-    shown = fcall(folder, "plan", "--drop", "60%").stdout
+    shown = fcall_here(folder, "plan", "--drop", "60%").stdout
     assert shown.startswith(f"{MODEL}: 6 cases, 6 answers before")
     assert "6 cases left out: recordings answered, or nothing did" in shown
 
@@ -121,7 +121,7 @@ def test_damaged_runs_and_measurements_are_told_and_passed_over(folder: Path) ->
     text = path.read_text()
     path.write_text(text.replace('\\"valid\\": true', '\\"samples\\": [900000000, 900000000], \\"valid\\": true'))
     run_paths(folder)[0].write_text('{"fcall_run": 1}')
-    done = fcall(folder, "plan", "--drop", "40%")
+    done = fcall_here(folder, "plan", "--drop", "40%")
     assert done.returncode == 0
     assert done.stderr.count("not a run file") == 1
     assert "Traceback" not in done.stderr
@@ -138,6 +138,6 @@ def test_damaged_runs_and_measurements_are_told_and_passed_over(folder: Path) ->
     ],
 )
 def test_wrong_command_lines_are_refused(folder: Path, arguments: list[str], message: str) -> None:
-    done = fcall(folder, "plan", *arguments)
+    done = fcall_here(folder, "plan", *arguments)
     assert done.returncode == 2
     assert message in done.stderr

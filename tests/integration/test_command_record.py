@@ -12,7 +12,7 @@ from pytest_fcall.backends.recordings.file import bookkeeping_path, read_recordi
 from pytest_fcall.backends.store import ReplyStore, store_path
 from pytest_fcall.core import Model
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.unit.backends.store.entries import FILE, MODEL, entry
 
 OLD = "2020-01-01T00:00:00Z"
@@ -41,7 +41,7 @@ def keep(project: Path, *entries: Recording, file: str = FILE, used: Sequence[Re
 
 
 def record(folder: Path, *arguments: str, says: str = "", status: int = 0) -> str:
-    done = fcall(folder, "record", *arguments)
+    done = fcall_here(folder, "record", *arguments)
     assert says in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == status, done.stderr

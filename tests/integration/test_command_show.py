@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import Exam
 from tests.integration.mind import RIGHT, WRONG, Mind
@@ -18,7 +18,7 @@ from tests.servers import Server
 
 
 def show(shop: Shop, *arguments: str) -> CompletedProcess[str]:
-    return fcall(shop.pytester.path, "show", *arguments, COLUMNS="100", PYTHONIOENCODING="utf-8")
+    return fcall_here(shop.pytester.path, "show", *arguments, COLUMNS="100", PYTHONIOENCODING="utf-8")
 
 
 def shown(shop: Shop, *arguments: str) -> list[str]:
@@ -237,7 +237,7 @@ def test_the_accounts_of_shards_are_merged(weather: Shop) -> None:
     for number in (1, 2):
         weather.ask(f"--fc-shard={number}/2")
     shards = [path.relative_to(weather.pytester.path).as_posix() for path in runs(weather.pytester.path)]
-    done = fcall(weather.pytester.path, "merge", *shards, "-o", "merged.json")
+    done = fcall_here(weather.pytester.path, "merge", *shards, "-o", "merged.json")
     assert done.returncode == 1, done.stderr
 
     for case in ("celsius", "fahrenheit"):
