@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.exam import Exam, called, weather_in
 from tests.integration.test_conversations import TWO_STEPS
 from tests.servers import chat
@@ -126,10 +126,10 @@ def test_a_junit_file_says_it_case_by_case(mixed: Exam, workers: str) -> None:
 def test_runs_are_compared_and_charted_with_where_their_answers_came_from(mixed: Exam) -> None:
     mixed.run()
     mixed.run("-k", "Oslo or Rome")
-    compared = fcall(mixed.path, "compare").stdout.splitlines()
+    compared = fcall_here(mixed.path, "compare").stdout.splitlines()
     assert compared[0].endswith(", 1 asked, 2 replayed (2 to 9 days old)")
     assert compared[1].endswith(", all 2 replayed (2 to 9 days old)")
-    assert fcall(mixed.path, "history").stdout.splitlines()[-2:] == [
+    assert fcall_here(mixed.path, "history").stdout.splitlines()[-2:] == [
         "1 run sent no request: all answers were replayed",
         "last run: all 2 replayed (2 to 9 days old)",
     ]
@@ -139,7 +139,11 @@ def test_shards_are_merged_with_the_ages_of_all(mixed: Exam) -> None:
     for number in (1, 2):
         mixed.run(f"--fc-shard={number}/2")
     shards = [str(path) for path in mixed.path.glob(".fcall/runs/*of2.json")]
-    assert fcall(mixed.path, "merge", *shards).stdout.splitlines()[-1].endswith("1 asked, 2 replayed (2 to 9 days old)")
+    assert (
+        fcall_here(mixed.path, "merge", *shards)
+        .stdout.splitlines()[-1]
+        .endswith("1 asked, 2 replayed (2 to 9 days old)")
+    )
 
 
 def test_the_questions_to_a_judge_that_recordings_answer_are_counted(exam: Exam) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.mind import RIGHT, Mind
 
 
@@ -14,5 +14,5 @@ def test_a_right_answer_to_an_edited_case_waits_to_be_accepted(mind: Mind) -> No
     mind.says({"other": RIGHT})
 
     mind.run().stdout.fnmatch_lines(["not in the baseline: 1 edited; `fcall accept` accepts what is right"])
-    assert "1 case accepted" in fcall(mind.path, "accept", "--only", "edited").stdout
+    assert "1 case accepted" in fcall_here(mind.path, "accept", "--only", "edited").stdout
     mind.run().stdout.no_fnmatch_line("not in the baseline*")

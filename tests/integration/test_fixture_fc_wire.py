@@ -7,7 +7,7 @@ import openai
 import pytest
 from openai.resources import chat, responses  # noqa: F401
 
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import called
 from tests.servers import Server
@@ -124,7 +124,7 @@ def test_without_a_recording_the_test_is_skipped_and_under_replay_it_fails_and_s
 def test_what_is_recorded_travels_in_files_beside_the_test(project: Shop) -> None:
     project.file("test_app.py", SYNC)
     project.run("--fc-live").assert_outcomes(passed=1)
-    assert "2 replies, 2 new" in fcall(project.pytester.path, "record", "--export").stdout
+    assert "2 replies, 2 new" in fcall_here(project.pytester.path, "record", "--export").stdout
     (project.pytester.path / ".fcall" / "replies.db").unlink()
     (kept,) = project.pytester.path.glob("__fcall__/*/test_app.py.replies.jsonl")
     assert "very-secret" not in kept.read_text("utf-8")

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_fcall.conversation.named_scores import SCORES
-from tests.integration.command import fcall, python
+from tests.integration.command import fcall_here, python
 from tests.integration.conftest import ECHO, Shop
 from tests.integration.mind import Mind
 from tests.suite_tools import WITHOUT_TOOLS
@@ -150,7 +150,7 @@ def test_shares_are_merged_to_the_scores_of_one_run(two: Shop) -> None:
     for number in (1, 2):
         two.ask(f"--fc-shard={number}/2")
     runs = sorted(map(str, two.pytester.path.glob(".fcall/runs/*of2.json")))
-    done = fcall(two.pytester.path, "merge", *runs)
+    done = fcall_here(two.pytester.path, "merge", *runs)
     for (_, score), told in OF_TWO.items():
         assert f"{score} {told}" in " ".join(done.stdout.split())
 
@@ -170,7 +170,7 @@ def test_two_runs_are_compared_by_their_scores(two: Shop) -> None:
     two.ask()
     two.file("echo.py", f"{ECHO}\n\necho = answer\n\n\ndef answer(request):\n    return {RENAMED}\n")
     two.ask("--fc-score=*: executability")
-    told = [" ".join(line.split()) for line in fcall(two.pytester.path, "compare").stdout.splitlines()]
+    told = [" ".join(line.split()) for line in fcall_here(two.pytester.path, "compare").stdout.splitlines()]
     start = told.index("model tag score n before now change")
     assert told[start + 1 : start + 6] == [
         "python:echo:answer blend api_f1 2 0.6667 1.0000 +0.3333",

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fcall.tracking.run_file import run_paths
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.exam import Exam
 from tests.integration.mind import OTHERWISE, RIGHT, WORSE, WRONG, Mind, Said, lines_with
 from tests.servers import chat, echo
@@ -67,12 +67,12 @@ class TestFile:
         mind.cases("one", "two")
         mind.says({"two": WRONG})
         mind.run()
-        fcall(mind.path, "accept", "--failing", "two", "--because", "too hard")
-        fcall(mind.path, "accept", "one")
+        fcall_here(mind.path, "accept", "--failing", "two", "--because", "too hard")
+        fcall_here(mind.path, "accept", "one")
         before = mind.files(), mind.measurement().read_bytes()
 
-        fcall(mind.path, "accept", "one")
-        fcall(mind.path, "accept")
+        fcall_here(mind.path, "accept", "one")
+        fcall_here(mind.path, "accept")
 
         assert (mind.files(), mind.measurement().read_bytes()) == before
         assert mind.measured() == {"one": (1, 1), "two": (0, 1)}
@@ -84,7 +84,7 @@ class TestFile:
         mind.says({"two": OTHERWISE})
         mind.run()
 
-        fcall(mind.path, "accept", "one")
+        fcall_here(mind.path, "accept", "one")
 
         assert mind.measured() == {"one": (2, 2), "two": (2, 2)}
 
@@ -95,7 +95,7 @@ class TestFile:
             mind.run("--fc-accept")
         oldest = run_paths(mind.path)[0]
 
-        fcall(mind.path, "accept", str(oldest))
+        fcall_here(mind.path, "accept", str(oldest))
         mind.run("--fc-accept")
 
         assert mind.measured() == {"one": (3, 3)}
@@ -106,7 +106,7 @@ class TestFile:
         mind.cases("one")
         mind.run("--fc-prune")
         assert mind.measured() == {"one": (1, 1)}
-        fcall(mind.path, "mv", "one", "uno")
+        fcall_here(mind.path, "mv", "one", "uno")
         assert mind.measured() == {"uno": (1, 1)}
 
     def test_a_damaged_one_costs_only_what_it_counted(self, mind: Mind) -> None:
@@ -414,8 +414,8 @@ class TestShards:
         for shard in ("1/2", "2/2"):
             mind.run(f"--fc-shard={shard}")
         parts = [str(path.relative_to(mind.path)) for path in run_paths(mind.path)]
-        fcall(mind.path, "merge", *parts, "-o", "merged.json")
-        assert fcall(mind.path, "accept", "merged.json").returncode == 0
+        fcall_here(mind.path, "merge", *parts, "-o", "merged.json")
+        assert fcall_here(mind.path, "accept", "merged.json").returncode == 0
         mind.says(dict.fromkeys(("one", "two", "three", "four"), WRONG))
 
         result = mind.run("--fc-confirm=0")
@@ -429,7 +429,7 @@ def test_a_measurement_that_cannot_be_read_is_named_and_nothing_is_accepted(mind
     mind.measurement().unlink()
     mind.measurement().mkdir()
 
-    done = fcall(mind.path, "accept")
+    done = fcall_here(mind.path, "accept")
 
     assert done.returncode == 1
     assert (

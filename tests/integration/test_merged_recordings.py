@@ -17,7 +17,7 @@ from pytest_fcall.backends.recordings.file import MENDED_BY_EXPORT, read_recordi
 from pytest_fcall.core import Fault, Model, RawCall, Reply, Request, Tool, Usage, request_digest
 from pytest_fcall.core.files import write_git_attributes
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -208,7 +208,7 @@ def test_two_branches_merge_by_themselves_and_no_reply_is_lost(tmp_path: Path, s
     assert history.lost() == []
     assert {fault.code for fault in history.repository.faults()} <= MENDED_BY_EXPORT
 
-    assert fcall(tmp_path, "record", "--export").returncode == 0
+    assert fcall_here(tmp_path, "record", "--export").returncode == 0
     assert history.lost() == []
     assert history.repository.faults() == []
 
@@ -220,7 +220,7 @@ def test_where_git_leaves_conflicts_both_sides_count_and_an_export_mends_the_fil
     assert "merge-conflict" in {fault.code for fault in history.repository.faults()}
     assert history.lost() == []
 
-    assert "mended: an unresolved merge conflict" in fcall(tmp_path, "record", "--export").stdout
+    assert "mended: an unresolved merge conflict" in fcall_here(tmp_path, "record", "--export").stdout
     assert history.lost() == []
     assert history.repository.faults() == []
     assert "<<<<" not in "".join(path.read_text("utf-8") for path in tmp_path.rglob("*.jsonl"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 
 HOLDS, FAILS = "--fc-gate=accuracy>=0.5", "--fc-gate=accuracy>=0.9"
@@ -46,7 +46,7 @@ def test_it_says_what_makes_a_run_fail(weather: Shop, arguments: list[str], stat
 def test_one_sentence_says_what_decided(weather: Shop, arguments: list[str], said: str) -> None:
     result = weather.ask(*arguments)
     assert said in result.outlines
-    assert fcall(weather.pytester.path, "report", "-o", "report.md").returncode == 0
+    assert fcall_here(weather.pytester.path, "report", "-o", "report.md").returncode == 0
     report = (weather.pytester.path / "report.md").read_text("utf-8")
     assert f"{said[0].upper()}{said[1:14]}" in report
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_fcall.tracking.run_file import runs_folder
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.mind import RIGHT, WRONG, Mind, Said
 
 ONCE = "--fc-confirm=auto 0%"
@@ -138,7 +138,7 @@ def test_what_is_accepted_afterwards_is_measured_with_the_runs_that_the_run_has_
     accepted.says({"one": RIGHT})
     accepted.run("--fc-history=ci")
 
-    assert fcall(accepted.path, "accept").returncode == 0
+    assert fcall_here(accepted.path, "accept").returncode == 0
 
     assert accepted.measured() == {"one": (2, 3)}
 

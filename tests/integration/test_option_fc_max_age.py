@@ -10,7 +10,7 @@ import pytest
 from pytest_fcall.backends.recordings.file import bookkeeping_path, recordings_path
 from pytest_fcall.core import Model
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.exam import CASES, Exam, called
 
 WORKERS = pytest.mark.parametrize("workers", ["-n0", by_night("-n2")])
@@ -116,7 +116,7 @@ def test_in_ci_a_model_of_a_conftest_file_has_a_limit_where_the_command_line_ask
 
 def exported(days: Exam, change: Callable[[str], str]) -> None:
     """Leave the replies only in the file for version control, with its lines changed."""
-    assert fcall(days.path, "record", "--export").returncode == 0
+    assert fcall_here(days.path, "record", "--export").returncode == 0
     days.path.joinpath(".fcall/replies.db").unlink()
     path = bookkeeping_path(recordings_path(days.path / CASES, Model("openai", "exam")))
     path.write_text("".join(map(change, path.read_text("utf-8").splitlines(keepends=True))), "utf-8")

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.exam import Exam, called, weather_in
 from tests.servers import chat
 
@@ -98,7 +98,7 @@ def test_a_reply_that_tests_share_is_exported_for_each_of_them(exam: Exam) -> No
     exam.shop.cases(weather_in(["Paris"]).replace("id: Paris", "id: capital"), "third.fc.yaml")
     exam.run().assert_outcomes(passed=4)
     assert sorted(exam.asked()) == sorted(PARIS_AND_ROME)
-    assert fcall(exam.path, "record", "--export").returncode == 0
+    assert fcall_here(exam.path, "record", "--export").returncode == 0
     shutil.rmtree(exam.path / ".fcall")
     exam.run("--fc-replay").assert_outcomes(passed=4)
 

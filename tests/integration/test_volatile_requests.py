@@ -7,7 +7,7 @@ from shutil import rmtree
 import pytest
 
 from tests.by_night import by_night
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.exam import Exam, assert_errors, called
 from tests.servers import chat
 
@@ -229,10 +229,10 @@ def test_recordings_under_version_control_are_found_tomorrow(days: Days) -> None
     days.above = f"volatile: '{DAY}'"
     days.run("2026-11-22").assert_outcomes(passed=1)
     folder = days.exam.path
-    assert "1 new" in fcall(folder, "record", "--export").stdout
+    assert "1 new" in fcall_here(folder, "record", "--export").stdout
     rmtree(folder / ".fcall")
     days.run("2026-11-23", "--fc-replay").assert_outcomes(passed=1)
-    assert "1 new" in fcall(folder, "record", "--load").stdout
-    assert "0 new" in fcall(folder, "record", "--export").stdout
+    assert "1 new" in fcall_here(folder, "record", "--load").stdout
+    assert "0 new" in fcall_here(folder, "record", "--export").stdout
     days.run("2026-11-24", "--fc-replay").assert_outcomes(passed=1)
     assert len(days.exam.server.asked) == 1
