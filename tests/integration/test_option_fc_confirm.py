@@ -172,7 +172,7 @@ def test_a_run_asks_for_so_many_further_answers_in_all(mind: Mind, option: str, 
 
 
 def test_workers_share_the_budget(mind: Mind) -> None:
-    ids = [f"c{number}" for number in range(6)]
+    ids = [f"c{number}" for number in range(16)]
     mind.cases(*ids)
     mind.run("--fc-accept")
     mind.count_anew()
@@ -180,8 +180,8 @@ def test_workers_share_the_budget(mind: Mind) -> None:
 
     result = mind.run(WORKERS)
 
-    result.assert_outcomes(failed=6)
-    assert mind.asked().total() == 6 + 30
+    result.assert_outcomes(failed=16)
+    assert mind.asked().total() == 16 + 30
 
 
 @pytest.mark.parametrize("said", [(WRONG,), by_night((WRONG, RIGHT, WRONG))])
