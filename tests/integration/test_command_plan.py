@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.tracking.run_file import run_paths
-from tests.integration.command import fcall_here, run_pytest
+from tests.integration.command import fcall, fcall_here, run_pytest
 from tests.integration.nights import MODEL, keep_night
 
 STEADY, SHAKY = "1" * 12, ["1" * 6 + row for row in ("110100", "101101", "011011", "111010", "010111")]
@@ -29,7 +29,7 @@ def plan(folder: Path, *arguments: str) -> Any:
 def test_it_says_what_a_run_sees_and_what_it_takes_to_see_a_drop(folder: Path) -> None:
     for day, right in enumerate(SHAKY, 1):
         keep_night(folder, day, right)
-    done = fcall_here(folder, "plan", "--drop", "40%", COLUMNS="80")
+    done = fcall(folder, "plan", "--drop", "40%", COLUMNS="80")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80
