@@ -31,10 +31,7 @@ def fcall(folder: Path, *arguments: str, **environment: str) -> subprocess.Compl
 
 
 def fcall_here(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `fcall` in this process, for commands that leave nothing in it: to fork another one takes longer.
-
-    Its files have no descriptors, which `fcall` asks for where the system reports an error.
-    """
+    """Run `fcall` in this process, for commands that leave nothing in it: to fork another one takes longer."""
     from pytest_fcall.cli import main
 
     output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
