@@ -6,8 +6,8 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
@@ -31,13 +31,14 @@ def fcall(folder: Path, *arguments: str, **environment: str) -> subprocess.Compl
 
 
 def fcall_here(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `fcall` in this process, for commands that leave nothing in it: to fork another one takes longer."""
+    """Run `fcall` in this process, for commands that run nothing of the project: to fork another one takes longer."""
     from pytest_fcall.cli import main
 
     output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     variables = plain() | {"PYTEST_ADDOPTS": WITHOUT_TOOLS} | environment
     with (
         chdir(folder),
+        _without_modules_of(folder),
         patch.dict(os.environ, variables, clear=True),
         redirect_stdout(output),
         redirect_stderr(errors),
@@ -49,6 +50,21 @@ def fcall_here(folder: Path, *arguments: str, **environment: str) -> subprocess.
     for each in (output, errors):
         each.seek(0)
     return subprocess.CompletedProcess(["fcall", *arguments], status, output.read(), errors.read())
+
+
+@contextmanager
+def _without_modules_of(folder: Path) -> Iterator[None]:
+    """Forget afterwards which modules of a project were imported: the next project may have others of these names."""
+    before, path = {*sys.modules}, [*sys.path]
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for name in sys.modules.keys() - before:
+            module = sys.modules[name]
+            places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+            if any(place and Path(place).is_relative_to(folder) for place in places):
+                del sys.modules[name]
 
 
 def in_new_pythons(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""A shell sees no difference between a forked `python` and Python."""
+"""A shell finds a forked `python` to be like Python, and a command in the process of a test leaves nothing there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.command import plain
+from tests.integration.command import fcall_here, plain
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="processes are forked"),
@@ -53,3 +53,19 @@ def test_a_forked_python_does_as_python_does(forked_programs: Path, tmp_path: Pa
     ]
     assert said[0] == said[1]
     assert said[0]
+
+
+def test_a_command_in_the_process_of_a_test_leaves_no_module_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    (tmp_path / "bazaar").mkdir()
+    (tmp_path / "bazaar" / "tools.py").write_text("def haggle(price: int) -> None:\n    ...\n", "utf-8")
+    (tmp_path / "a.fc.yaml").write_text(
+        "tools: [{python: bazaar.tools}]\ncases: [{id: a, prompt: x, expect: [{haggle: {price: 1}}]}]\n", "utf-8"
+    )
+    path = [*sys.path]
+
+    done = fcall_here(tmp_path, "lint")
+
+    assert done.stdout == "1 case in 1 file: no faults\n", done
+    assert not [name for name in sys.modules if name.startswith("bazaar")]
+    assert sys.path == path
