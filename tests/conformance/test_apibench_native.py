@@ -90,7 +90,7 @@ def test_an_imported_question_is_judged_as_the_suite_judges_it(every: int) -> No
     judged = {case.id: case for hub in COUNTS for case in cases(hub)}
     plain = {case.id: case.turns[0].answer for hub in COUNTS for case in plain_cases(hub)}
     different = []
-    for row in islice(answers(), 0, None, max(7, 3 * every)):
+    for row in islice(answers(), 0, None, max(7, 3 * every)):  # one in 33 by day
         case = judged[f"{row['hub']}_{row['question_id']}"]
         operator = plain[case.id]
         assert case.judge is not None

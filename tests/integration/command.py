@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 from tests.suite_tools import WITHOUT_TOOLS
@@ -34,22 +34,24 @@ def fcall_here(folder: Path, *arguments: str, **environment: str) -> subprocess.
     """Run `fcall` in this process, for commands that run nothing of the project: to fork another one takes longer."""
     from pytest_fcall.cli import main
 
-    output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     variables = plain() | {"PYTEST_ADDOPTS": WITHOUT_TOOLS} | environment
-    with (
-        chdir(folder),
-        _without_modules_of(folder),
-        patch.dict(os.environ, variables, clear=True),
-        redirect_stdout(output),
-        redirect_stderr(errors),
-    ):
-        try:
-            status = main(arguments)
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-    for each in (output, errors):
-        each.seek(0)
-    return subprocess.CompletedProcess(["fcall", *arguments], status, output.read(), errors.read())
+    with TemporaryDirectory() as apart:
+        written = [Path(apart, name) for name in ("output", "errors")]
+        with ExitStack() as stack:
+            # With descriptors, of which `fcall` may send one elsewhere.
+            output, errors = (stack.enter_context(path.open("w", encoding="utf-8", newline="")) for path in written)
+            stack.enter_context(_without_modules_of(folder))
+            stack.enter_context(chdir(folder))
+            stack.enter_context(patch.dict(os.environ, variables, clear=True))
+            stack.enter_context(redirect_stdout(output))
+            stack.enter_context(redirect_stderr(errors))
+            try:
+                status = main(arguments)
+            except SystemExit as ended:
+                status = int(ended.code or 0)
+        return subprocess.CompletedProcess(
+            ["fcall", *arguments], status, *(path.read_bytes().decode("utf-8") for path in written)
+        )
 
 
 @contextmanager

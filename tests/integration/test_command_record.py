@@ -118,7 +118,7 @@ def test_what_installed_packages_keep_is_read_only_where_it_is_named(project: Pa
     record(project, "--load", folder, says="1 reply, 1 new")
 
 
-@pytest.mark.nightly
+@pytest.mark.nightly  # as in a folder that is named
 def test_recordings_are_found_in_the_folder_of_a_model_too(project: Path, exported: Path) -> None:
     keep(project, entry("a"))
     record(project, "--export")

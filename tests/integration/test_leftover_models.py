@@ -74,9 +74,9 @@ def test_a_folder_without_anything_else_goes(dropped: Mind) -> None:
         by_night(("--deselect=cases/a.fc.yaml::nobody",)),
         by_night(("--fc-shard=1/1",)),
         ("--fc-model=python:mind:answer",),
-        by_night(("--fc-baseline=python:mind:answer",)),
-        by_night(("-o", "fc_model=python:mind:answer")),
-        by_night(("-c", "pytest.ini")),
+        ("--fc-baseline=python:mind:answer",),
+        ("-o", "fc_model=python:mind:answer"),
+        ("-c", "pytest.ini"),
         by_night(("-n2", "-k", "one")),
     ],
     ids=" ".join,
@@ -104,11 +104,11 @@ def test_nothing_is_told_where_the_configuration_names_no_model(dropped: Mind) -
     ("name", "text"),
     [
         (".github/workflows/nightly.yml", "run: pytest --fc-model=python:mind:other --fc-live"),
-        by_night(".gitlab-ci.yml", "script: [pytest --fc-model python:mind:other]"),
+        (".gitlab-ci.yml", "script: [pytest --fc-model python:mind:other]"),
         ("nightly.ini", "[pytest]\nfc_model =\n    python:mind:other?temperature=0\n"),
-        by_night("Makefile", "evals:\n\tpytest --fc-model='python:mind:other'\n"),
-        by_night("cases/pytest.toml", "[pytest]\nfc_model = ['python:mind:other']\n"),
-        by_night("cases/conftest.py", "OTHER = 'python:mind:other'\n"),
+        ("Makefile", "evals:\n\tpytest --fc-model='python:mind:other'\n"),
+        ("cases/pytest.toml", "[pytest]\nfc_model = ['python:mind:other']\n"),
+        ("cases/conftest.py", "OTHER = 'python:mind:other'\n"),
     ],
 )
 def test_a_model_that_another_configuration_or_a_workflow_names_is_no_leftover(

@@ -80,7 +80,7 @@ def test_a_case_without_a_request_is_told_where_others_have_some(project: Projec
     assert "it sent no request through the proxy, though it is known to call models" in shown
 
 
-@pytest.mark.nightly
+@pytest.mark.nightly  # the same as above, in workers
 def test_workers_tell_it_together(project: Project) -> None:
     project.silent("['Rome']")
     project.run("--fc-live", "-n2").stdout.fnmatch_lines([UNSEEN, "  cases/weather.fc.yaml:* rome"])

@@ -278,9 +278,9 @@ def test_a_run_offers_the_command_for_a_parameter_with_a_new_name(project: Proje
     "tool",
     [
         "{place: {type: string, minLength: 1}, days: {type: integer}}, required: [place]",
-        by_night("{place: {type: string}, days: {type: integer}}, required: [place, days]"),
-        by_night("{place: {type: string}, days: {type: integer}, unit: {type: string}}, required: [place]"),
-        by_night("{days: {type: integer}}, required: [days]"),
+        "{place: {type: string}, days: {type: integer}}, required: [place, days]",
+        "{place: {type: string}, days: {type: integer}, unit: {type: string}}, required: [place]",
+        "{days: {type: integer}}, required: [days]",
     ],
     ids=["another type", "another one required, too", "another one new, too", "none new"],
 )

@@ -9,7 +9,6 @@ from typing import Any
 import openai  # noqa: F401
 import pytest
 
-from tests.by_night import by_night
 from tests.integration.command import fcall_here
 from tests.integration.conftest import Shop
 from tests.integration.exam import assert_errors
@@ -199,7 +198,7 @@ BROKEN: list[tuple[Answer, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "fault"), [BROKEN[0], *(by_night(*each) for each in BROKEN[1:])])
+@pytest.mark.parametrize(("answer", "fault"), BROKEN)
 def test_a_broken_answer_is_told_and_asked_for_again(wires: Wires, answer: Answer, fault: str) -> None:
     wires.case("no_call")
     wires.server.script(answer)
