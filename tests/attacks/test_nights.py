@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_fcall.tracking.run_file import run_paths
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 from tests.integration.nights import keep_night
 
 Data = dict[str, Any]
@@ -74,7 +74,7 @@ def strike(folder: Path, attack: Callable[[Data], None], *commands: tuple[str, .
     attack(run)
     path.write_text(json.dumps(run))
     for command in commands:
-        done = fcall(folder, *command)
+        done = fcall_here(folder, *command)
         assert done.returncode in (0, 1, 10), done.stderr
         assert "Traceback" not in done.stderr
         assert "\x1b" not in done.stdout + done.stderr
@@ -96,7 +96,7 @@ def test_a_link_is_not_written_through(name: str, folder: Path, tmp_path_factory
     outside = tmp_path_factory.mktemp("outside") / "outside.json"
     outside.write_text("{}")
     (folder / ".fcall" / name).symlink_to(outside)
-    done = fcall(folder, "history", "--watch")
+    done = fcall_here(folder, "history", "--watch")
     assert done.returncode in (0, 2)
     assert "Traceback" not in done.stderr
     assert outside.read_text() == "{}"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest_fcall
 from pytest_fcall import hookspecs
-from tests.integration.command import fcall, run_pytest
+from tests.integration.command import fcall_here, run_pytest
 from tests.pages import ROOT
 
 NAMES = "public.txt"
@@ -89,7 +89,7 @@ def _of_commands() -> Iterator[str]:
 
     for command in COMMANDS:
         yield f"command {command}"
-        said = fcall(ROOT, command, "--help", COLUMNS="200").stdout
+        said = fcall_here(ROOT, command, "--help", COLUMNS="200").stdout
         for line in said.splitlines():
             if line.strip().startswith("-"):
                 words = (word.strip(",") for word in line.split("  ")[1].split() if word.startswith("-"))
@@ -105,7 +105,7 @@ def _of_run_files() -> Iterator[str]:
 
 
 def _schema(*arguments: str) -> Any:
-    return json.loads(fcall(ROOT, "schema", *arguments).stdout)
+    return json.loads(fcall_here(ROOT, "schema", *arguments).stdout)
 
 
 def _keys(schema: Any, definition: str = "") -> Iterator[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 
 APIS = [
     {"domain": "Vision", "api_call": "load('tiny')", "description": "finds people there"},
@@ -34,7 +34,7 @@ def rows(path: Path, *records: object) -> None:
 
 def pairs(hub: Path, part: str) -> list[str]:
     out = hub / f"{part}.jsonl"
-    done = fcall(hub, "export", f"apibench:{part}", "--path", ".", "--out", out.name)
+    done = fcall_here(hub, "export", f"apibench:{part}", "--path", ".", "--out", out.name)
     assert (done.returncode, done.stdout) == (0, f"{out.name}: 2 pairs\n"), done.stderr
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert all(row["api_data"] == APIS[1] and row["provider"] == "P" for row in found)
@@ -57,7 +57,7 @@ def test_a_row_that_is_no_pair_is_named_and_left_out(hub: Path) -> None:
     (hub / "torchhub_train.json").write_text(
         good + '{"code": "Do it."}\n{"code": "###Instruction: a ###Output: b"}\n[]\n'
     )
-    done = fcall(hub, "export", "apibench:torchhub", "--path", ".", "--out", "pairs.jsonl")
+    done = fcall_here(hub, "export", "apibench:torchhub", "--path", ".", "--out", "pairs.jsonl")
     assert (done.returncode, done.stdout) == (1, "pairs.jsonl: 2 pairs\n")
     assert done.stderr.splitlines() == [
         "left out: torchhub_train.json:3: `code` must be a text with an instruction and an output",
@@ -77,14 +77,14 @@ def test_a_row_that_is_no_pair_is_named_and_left_out(hub: Path) -> None:
     ],
 )
 def test_what_cannot_be_written_is_said(hub: Path, part: str, out: str, why: str) -> None:
-    done = fcall(hub, "export", part, "--path", ".", "--out", out)
+    done = fcall_here(hub, "export", part, "--path", ".", "--out", out)
     assert done.returncode == 2
     assert why in done.stderr
 
 
 def test_questions_of_the_evaluation_are_no_training(hub: Path) -> None:
     (hub / "torchhub_train.json").unlink()
-    done = fcall(hub, "export", "apibench:torchhub", "--path", ".", "--out", "pairs.jsonl")
+    done = fcall_here(hub, "export", "apibench:torchhub", "--path", ".", "--out", "pairs.jsonl")
     assert done.returncode == 2
     assert "no questions of torchhub for training in ." in done.stderr
     assert not (hub / "pairs.jsonl").exists()

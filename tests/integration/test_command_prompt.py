@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.command import fcall
+from tests.integration.command import fcall_here
 
 TOOLS = """\
 tools:
@@ -40,7 +40,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_an_api_is_sent_this_json_and_what_is_changed_is_noted(project: Path) -> None:
-    done = fcall(project, "prompt", "cases.fc.yaml::find", "--fc-model=openai:gpt-5.2?seed=7")
+    done = fcall_here(project, "prompt", "cases.fc.yaml::find", "--fc-model=openai:gpt-5.2?seed=7")
     assert done.returncode == 0, done.stderr
     sent = json.loads(done.stdout)
     assert sent["messages"] == [
@@ -55,12 +55,12 @@ def test_an_api_is_sent_this_json_and_what_is_changed_is_noted(project: Path) ->
 
 @pytest.mark.parametrize("model", ["any:anthropic/claude", "python:app:answer"])
 def test_other_kinds_show_what_they_hand_over(project: Path, model: str) -> None:
-    done = fcall(project, "prompt", "cases.fc.yaml::find", f"--fc-model={model}")
+    done = fcall_here(project, "prompt", "cases.fc.yaml::find", f"--fc-model={model}")
     assert json.loads(done.stdout)["messages"][1]["content"] == 'Find "ü".'
 
 
 def test_a_local_model_is_told_this_text(project: Path) -> None:
-    done = fcall(project, "prompt", "cases.fc.yaml::find", "--fc-model=local:smollm2")
+    done = fcall_here(project, "prompt", "cases.fc.yaml::find", "--fc-model=local:smollm2")
     assert done.stdout.startswith("<|im_start|>system\nYou search.\n")
     assert "jira.search(text): Find issues.<|im_end|>\n" in done.stdout
     assert done.stdout.endswith('<|im_start|>user\nFind "ü".<|im_end|>\n<|im_start|>assistant\n')
@@ -69,7 +69,7 @@ def test_a_local_model_is_told_this_text(project: Path) -> None:
 def test_the_model_of_the_configuration_is_meant_where_none_is_named(project: Path) -> None:
     with (project / "pytest.ini").open("a") as ini:
         ini.write("fc_model = openai:configured\n")
-    done = fcall(project, "prompt", "cases.fc.yaml::find")
+    done = fcall_here(project, "prompt", "cases.fc.yaml::find")
     assert json.loads(done.stdout)["model"] == "configured"
 
 
@@ -80,7 +80,7 @@ def test_hooks_of_a_conftest_have_their_part_in_it(project: Path) -> None:
         "    print('printed by a conftest file')\n"
         "    return replace(request, messages=request.messages[1:])\n"
     )
-    done = fcall(project, "prompt", "cases.fc.yaml::find", "--fc-model=openai:gpt-5.2")
+    done = fcall_here(project, "prompt", "cases.fc.yaml::find", "--fc-model=openai:gpt-5.2")
     assert len(json.loads(done.stdout)["messages"]) == 1
 
 
@@ -105,7 +105,7 @@ def test_hooks_of_a_conftest_have_their_part_in_it(project: Path) -> None:
 def test_why_there_is_no_prompt_is_told(project: Path, case: str, models: list[str], status: int, told: str) -> None:
     (project / "broken.fc.yaml").write_text("cases: [")
     (project / "notes.txt").write_text("x")
-    done = fcall(project, "prompt", case, *[f"--fc-model={model}" for model in models])
+    done = fcall_here(project, "prompt", case, *[f"--fc-model={model}" for model in models])
     assert (done.returncode, done.stdout) == (status, "")
     assert told in done.stderr
     assert "Traceback" not in done.stderr
@@ -113,5 +113,5 @@ def test_why_there_is_no_prompt_is_told(project: Path, case: str, models: list[s
 
 def test_one_of_several_models_is_chosen_by_the_name_of_the_test(project: Path) -> None:
     models = ["--fc-model=openai:x", "--fc-model=openai:y"]
-    done = fcall(project, "prompt", "cases.fc.yaml::find[openai:y]", *models)
+    done = fcall_here(project, "prompt", "cases.fc.yaml::find[openai:y]", *models)
     assert json.loads(done.stdout)["model"] == "y"

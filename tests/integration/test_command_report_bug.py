@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.by_night import by_night
-from tests.integration.command import fcall, run_pytest
+from tests.integration.command import fcall_here, run_pytest
 
 APP = """\
 def get_weather(city: str):
@@ -55,7 +55,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def packed(project: Path, case: str, *arguments: str, status: int = 0) -> str:
-    done = fcall(project, "report-bug", f"shop.fc.yaml::{case}", MODEL, *arguments)
+    done = fcall_here(project, "report-bug", f"shop.fc.yaml::{case}", MODEL, *arguments)
     assert "Traceback" not in done.stderr
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -76,7 +76,7 @@ def test_what_is_printed_gives_the_same_verdict_in_an_empty_folder(
     assert "`fcall score --cases bug.fc.yaml replies.jsonl` gives this verdict." in text
     for name, block in zip(("bug.fc.yaml", "replies.jsonl"), blocks(text), strict=True):
         (tmp_path / name).write_text(block, "utf-8")
-    again = fcall(tmp_path, "score", "--cases", "bug.fc.yaml", "--format=json", "replies.jsonl")
+    again = fcall_here(tmp_path, "score", "--cases", "bug.fc.yaml", "--format=json", "replies.jsonl")
     assert json.loads(again.stdout)["valid"] is right
     assert again.returncode == (0 if right else 1)
 
@@ -114,11 +114,11 @@ def test_a_key_is_masked_even_so(tmp_path: Path) -> None:
         CASES.replace("Weather in Rome?", f"My key is {key}. Weather in Rome?"), "utf-8"
     )
     run_pytest(tmp_path, MODEL, "-q", "-k", "rome")
-    done = fcall(tmp_path, "report-bug", "shop.fc.yaml::rome", MODEL)
+    done = fcall_here(tmp_path, "report-bug", "shop.fc.yaml::rome", MODEL)
     assert "### The case" in done.stdout
     assert "sk-proj-4f9" not in done.stdout
     to_file = ("--no-mask", "-o", "bug.md")
-    done = fcall(tmp_path, "report-bug", "shop.fc.yaml::rome", MODEL, *to_file, OPENAI_API_KEY=key)
+    done = fcall_here(tmp_path, "report-bug", "shop.fc.yaml::rome", MODEL, *to_file, OPENAI_API_KEY=key)
     assert done.returncode == 0, done.stderr
     assert "sk-proj-4f9" not in (tmp_path / "bug.md").read_text("utf-8")
 
@@ -131,7 +131,7 @@ def test_it_goes_into_a_file(project: Path, tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_yaml_is_told_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "shop.fc.yaml").write_text("cases:\n  - {id: a, prompt: b: c}\n", "utf-8")
-    done = fcall(tmp_path, "report-bug", "shop.fc.yaml::a", MODEL)
+    done = fcall_here(tmp_path, "report-bug", "shop.fc.yaml::a", MODEL)
     assert "shop.fc.yaml:2" in done.stderr
     assert done.returncode == 2
 
@@ -147,7 +147,7 @@ def test_a_file_that_is_no_yaml_is_told_with_its_line(tmp_path: Path) -> None:
     ],
 )
 def test_without_a_verdict_it_is_said_why(project: Path, case: str, model: str, told: str, status: int) -> None:
-    done = fcall(project, "report-bug", case, model)
+    done = fcall_here(project, "report-bug", case, model)
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == status

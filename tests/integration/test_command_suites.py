@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bfcl_data import SAIL, question, truth, write_category, write_leaderboard
-from tests.integration.command import fcall
+from tests.integration.command import fcall, fcall_here
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_suites_are_listed_with_their_parts_and_where_they_are(folder: Path) -> None:
-    done = fcall(folder, "suites", "bfcl", "--path", "data")
+    done = fcall_here(folder, "suites", "bfcl", "--path", "data")
     assert done.returncode == 0, done.stderr
     told = done.stdout.splitlines()
     assert told[:2] == ["bfcl: Berkeley Function Calling Leaderboard v4, Apache-2.0", "  data: data"]
@@ -29,21 +29,21 @@ def test_suites_are_listed_with_their_parts_and_where_they_are(folder: Path) -> 
 
 
 def test_a_suite_whose_data_is_missing_says_how_to_get_it(folder: Path) -> None:
-    done = fcall(folder, "suites", "bfcl", "--path", "nowhere")
+    done = fcall_here(folder, "suites", "bfcl", "--path", "nowhere")
     assert done.returncode == 1
     assert "  data: not in nowhere; pip install --no-deps bfcl-eval" in done.stdout
-    done = fcall(folder, "suites", "apibench", "--path", "data")
+    done = fcall_here(folder, "suites", "apibench", "--path", "data")
     assert done.returncode == 1
     assert "  data: not in data; get the folders" in done.stdout
 
 
 def test_groups_are_told_by_smaller_groups_and_hubs_of_ones_own_are_listed(folder: Path) -> None:
-    told = fcall(folder, "suites", "bfcl", "--path", "data").stdout.splitlines()
+    told = fcall_here(folder, "suites", "bfcl", "--path", "data").stdout.splitlines()
     assert any(line.startswith("  bfcl:v2 is single_turn, exec_simple, ") for line in told)
     assert any(line.startswith("  bfcl:v4 is v3, agentic (") for line in told)
     assert any(line.startswith("  bfcl:memory is memory_kv, memory_vector, memory_rec_sum") for line in told)
     write_zoo(folder / "zoo")
-    told = fcall(folder, "suites", "apibench", "--path", "zoo").stdout.splitlines()
+    told = fcall_here(folder, "suites", "apibench", "--path", "zoo").stdout.splitlines()
     assert "  data: zoo" in told
     assert any(line.split() == ["zoo", "2"] for line in told)
 
@@ -58,28 +58,30 @@ def write_zoo(folder: Path) -> None:
 
 def test_files_have_names_that_every_system_and_shell_takes(folder: Path) -> None:
     write_zoo(folder / "zoo")
-    done = fcall(folder, "import", "apibench:zoo", "--path", "zoo", "--out", "cases")
+    done = fcall_here(folder, "import", "apibench:zoo", "--path", "zoo", "--out", "cases")
     assert done.stdout.splitlines() == ["cases/zoo_Text_To.fc.yaml: 1 case", "cases/zoo_text_to_2.fc.yaml: 1 case"]
 
 
 def test_a_suite_that_is_not_known_is_told_with_those_that_are(folder: Path) -> None:
-    done = fcall(folder, "suites", "bfkl")
+    done = fcall_here(folder, "suites", "bfkl")
     assert done.returncode == 2
     assert "unknown suite 'bfkl'; available: " in done.stderr
 
 
 def test_imported_cases_are_case_files(folder: Path) -> None:
-    done = fcall(folder, "import", "bfcl:simple_python,parallel_multiple", "--path", "data", "--out", "cases")
+    done = fcall_here(folder, "import", "bfcl:simple_python,parallel_multiple", "--path", "data", "--out", "cases")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "cases/simple_python.fc.yaml: 4 cases",
         "cases/parallel_multiple.fc.yaml: 1 case",
     ]
-    assert fcall(folder, "lint", "cases").stdout.splitlines()[-1] == "5 cases in 2 files: no faults"
+    assert fcall_here(folder, "lint", "cases").stdout.splitlines()[-1] == "5 cases in 2 files: no faults"
 
 
 def test_some_cases_can_be_lifted_out(folder: Path) -> None:
-    done = fcall(folder, "import", "bfcl:simple_python", "--path", "data", "--out", ".", "--pick", "simple_python_2")
+    done = fcall_here(
+        folder, "import", "bfcl:simple_python", "--path", "data", "--out", ".", "--pick", "simple_python_2"
+    )
     assert done.stdout == "simple_python.fc.yaml: 1 case\n"
     assert '  - id: "simple_python_2"\n    prompt: "Sail to Turku with 2."' in (
         folder / "simple_python.fc.yaml"
@@ -94,7 +96,7 @@ def test_a_case_that_no_file_can_say_is_told(folder: Path) -> None:
     write_category(
         folder / "data", "multi_turn_base", [question(id_, "Sail.") for id_ in talks], [truth(id_) for id_ in talks]
     )
-    done = fcall(folder, "import", "bfcl:multiple,multi_turn_base", "--path", "data", "--out", "cases")
+    done = fcall_here(folder, "import", "bfcl:multiple,multi_turn_base", "--path", "data", "--out", "cases")
     assert done.returncode == 1
     assert done.stdout == "cases/multiple.fc.yaml: 1 case\n"
     single, talks_told, total = done.stderr.splitlines()
@@ -122,7 +124,7 @@ def test_no_file_is_overwritten(folder: Path) -> None:
     ],
 )
 def test_mistakes_are_told(folder: Path, suite: str, message: str) -> None:
-    done = fcall(folder, "import", suite, "--path", "data", "--out", "cases")
+    done = fcall_here(folder, "import", suite, "--path", "data", "--out", "cases")
     assert done.returncode == 2
     assert message in done.stderr
 
@@ -130,7 +132,7 @@ def test_mistakes_are_told(folder: Path, suite: str, message: str) -> None:
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "question_sets.json").write_text("{")
 
-    done = fcall(tmp_path, "suites", "mannheim", "toolbench", "--path", ".")
+    done = fcall_here(tmp_path, "suites", "mannheim", "toolbench", "--path", ".")
 
     assert done.returncode == 1
     assert done.stderr.startswith("mannheim: question_sets.json is not JSON")
