@@ -66,6 +66,8 @@ ALONE := sh -c 'unshare --net ip link set lo up 2>/dev/null && exec unshare --ne
 
 BROWSER_TESTS := tests/browser
 
+LOCAL_TESTS := tests/local
+
 # Tests of the store without its server are a part of `make test`.
 HOSTS_TESTS := tests/hosts tests/unit/backends/store -k 'hosts or postgres'
 
@@ -78,7 +80,7 @@ RAY := .venv-ray
 # Other programs that install packages.
 INSTALLS := .venv-installs
 
-# Logs of inspect_ai are written and read by its own library.
+# Logs of inspect_ai are written and read by its own library, in an environment on top of that of the tests.
 INSPECT := .venv-inspect
 
 # Other programs that call a run of a model good or bad, to compare with.
@@ -110,6 +112,7 @@ nightly: $(READY) $(APIBENCH)/.ready test-lowest test-inspect test-ray ## run al
 	$(BIN)/python -m pytest tests -m "" -n 2 --timeout=3000 --hypothesis-profile=nightly $(APART:%=--ignore=tests/%)
 	$(MAKE) test-hosts HOSTS_TESTS='tests/hosts -m nightly'
 	$(MAKE) test-browser BROWSER_TESTS='tests/browser -m nightly'
+	$(MAKE) test-local LOCAL_TESTS='tests/local -m nightly'
 
 test-lowest: $(LOWEST)/.ready ## run a part of the tests with the lowest versions of all libraries, and apps with openai 1 and 2
 	$(call install_into,$(LOWEST)) 'openai<2'
@@ -157,7 +160,7 @@ test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that o
 	$(BIN)/python -m pytest tests/independent
 
 test-local: $(LOCAL)/.ready ## load and ask models on this machine: a tiny one, and SmolLM2
-	$(LOCAL)/bin/python -m pytest tests/local
+	$(LOCAL)/bin/python -m pytest $(LOCAL_TESTS)
 
 test-frameworks: $(READY) $(FRAMEWORK_GROUPS:%=$(FRAMEWORKS)/%/.ready) ## run the agents of docs/frameworks; FLOATING=1 with the newest versions
 	FRAMEWORKS=$(abspath $(FRAMEWORKS)) FRAMEWORK_GROUPS="$(FRAMEWORK_GROUPS)" $(BIN)/python -m pytest tests/frameworks/test_pages.py tests/frameworks/test_red.py -m "$(FRAMEWORK_TESTS)" -n 2 --timeout=900
@@ -341,9 +344,11 @@ $(RAY)/.ready: pyproject.toml tests/ray/requirements.txt | $(PIP)
 	$(call install_into,$(RAY)) -r tests/ray/requirements.txt --editable .
 	touch $@
 
-$(INSPECT)/.ready: pyproject.toml | $(PIP)
+$(INSPECT)/.ready: $(READY)
 	$(ENVIRONMENT) $(INSPECT)
-	$(call install_into,$(INSPECT)) --editable '.[dev,inspect]'
+	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir({!r})".format(sysconfig.get_path("purelib")))' \
+		> "$$($(INSPECT)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth"
+	$(call install_into,$(INSPECT)) --editable '.[inspect]'
 	touch $@
 
 $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py | $(PIP)

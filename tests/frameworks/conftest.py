@@ -10,6 +10,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # it has no types
 
+from tests.by_night import by_night
 from tests.frameworks import table
 from tests.frameworks.framework import FRAMEWORKS, Framework
 from tests.frameworks.model import answer
@@ -28,7 +29,7 @@ def provider() -> Iterator[Server]:
 
 
 def _param(framework: Framework) -> ParameterSet:
-    return pytest.param(framework, id=framework.name, marks=() if framework.often else pytest.mark.nightly)
+    return (pytest.param if framework.often else by_night)(framework, id=framework.name)
 
 
 @pytest.fixture(params=[_param(framework) for framework in FRAMEWORKS if framework.installed])

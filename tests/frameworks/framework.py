@@ -39,6 +39,8 @@ class Framework:
     """The environment, after its file of requirements."""
     often: bool = False
     """Whether it is among those that are used most, which continuous integration runs."""
+    in_all_ways: bool = False
+    """Whether continuous integration calls it in all ways, too: a plain client, and one that has threads of its own."""
     ways: Mapping[str, str] = field(default_factory=lambda: WAYS)
     """The models that ask it in other ways, by what is tried with them."""
     file: str = "shop.py"
@@ -100,9 +102,9 @@ def _imported(module: ast.Module) -> Iterator[str]:
 
 FRAMEWORKS = (
     Framework("pydantic-ai", "pydantic-ai", "common", often=True),
-    Framework("langchain", "LangChain, LangGraph", "common", often=True),
+    Framework("langchain", "LangChain, LangGraph", "common", often=True, in_all_ways=True),
     Framework("openai-agents", "OpenAI Agents SDK", "common", often=True),
-    Framework("openai", "OpenAI's library", "common", often=True),
+    Framework("openai", "OpenAI's library", "common", often=True, in_all_ways=True),
     Framework("anthropic", "Anthropic's library", "common", often=True),
     Framework("google-genai", "google-genai", "common"),
     Framework("azure", "Azure's client", "common"),

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from _pytest.mark import ParameterSet
 
+from tests.by_night import by_night
 from tests.frameworks.framework import BEHIND_HTTP, FRAMEWORKS, Framework
 from tests.frameworks.project import CASES
 from tests.frameworks.table import COLUMNS, documented
@@ -20,6 +22,9 @@ from tests.pages import FRAMEWORKS as PAGES
 from tests.servers import Asked, Server
 
 YES, NO, ELSEWHERE = "✓", "no", "its own"
+
+BY_NIGHT = ("`-n 2`", "sync", "async", "threads")
+"""Ways to call an agent, which say more of this package than of the framework: two of these are enough by day."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,16 @@ GOALS: Mapping[str, Callable[[Trial], str]] = MappingProxyType(
 )
 
 
-@pytest.mark.parametrize("column", COLUMNS)
+def _cells() -> Iterator[ParameterSet]:
+    """The cells of the table."""
+    for framework in FRAMEWORKS:
+        if framework.installed:
+            for column in COLUMNS:
+                by_day = framework.in_all_ways or (framework.often and column not in BY_NIGHT)
+                yield (pytest.param if by_day else by_night)(framework, column, id=f"{framework.name}-{column}")
+
+
+@pytest.mark.parametrize(("framework", "column"), list(_cells()), indirect=["framework"])
 def test_the_table_says_what_happens(
     framework: Framework,
     column: str,

@@ -47,6 +47,7 @@ def said(url: str, *messages: dict[str, Any]) -> dict[str, Any]:
     return choice
 
 
+@pytest.mark.nightly  # most of a minute, for a program that only makes the recordings of examples/
 def test_a_wish_becomes_a_call_and_its_result_a_text(url: str) -> None:
     wish = {"role": "user", "content": "Cancel the order A18."}
     called = said(url, wish)

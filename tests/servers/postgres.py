@@ -88,16 +88,20 @@ class Postgres:
         with (self._folder / "log").open("ab") as log:
             command = [str(self._programs / "postgres"), "-D", str(self._data)]
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd="/", **self._as)  # type: ignore[call-overload]
-        status = self._data / "postmaster.pid"
-        while not (status.exists() and status.read_text().rstrip().endswith("ready") and self._is_its_own(status)):
+        while not self._is_ready(str(self._process.pid)):
             try:
                 self._process.wait(0.02)
             except subprocess.TimeoutExpired:
                 continue
             raise AssertionError((self._folder / "log").read_text())
 
-    def _is_its_own(self, status: Path) -> bool:
-        return self._process is not None and status.read_text().split()[0] == str(self._process.pid)
+    def _is_ready(self, pid: str) -> bool:
+        """Whether the file of its status says so. That of a killed server goes away while this one starts."""
+        try:
+            words = (self._data / "postmaster.pid").read_text().split()
+        except FileNotFoundError:
+            return False
+        return words[:1] == [pid] and words[-1] == "ready"
 
     def stop(self) -> None:
         """Have the server end at once, with all of its connections."""
