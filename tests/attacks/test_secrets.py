@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 from tests.attacks.echoes import ECHOES
-from tests.integration.command import fcall_here
+from tests.integration.command import fcall
 from tests.integration.exam import Exam
 from tests.integration.planted import KEYS, LOUD, OWN_SETTINGS, PLANTED_IN, leaks, plant, said_back
 from tests.servers import Answer, chat, provider_error
@@ -51,7 +51,7 @@ def test_no_key_is_in_baselines_exports_and_what_commands_show(planted: Exam, pl
     planted.server.default = lambda _: ECHOES[place](SAID)
     results: list[object] = [planted.shop.run("--fc-model=openai:exam", "--fc-accept=all", *LOUD)]
     results += [
-        fcall_here(planted.path, *arguments.split())
+        fcall(planted.path, *arguments.split())
         for arguments in (
             "record --export",
             "show cases/exam.fc.yaml::plain",
@@ -63,8 +63,8 @@ def test_no_key_is_in_baselines_exports_and_what_commands_show(planted: Exam, pl
     ]
     results.append(planted.shop.run("--fc-model=openai:exam", "--fc-replay", *LOUD))
     results.append(planted.shop.run("--fc-model=openai:exam", "--fc-dry-run", *LOUD))
-    results.append(fcall_here(planted.path, "import", ".fcall/replies.db", "--out", "drafts"))
-    results.append(fcall_here(planted.path, "compare", "last", "last"))
+    results.append(fcall(planted.path, "import", ".fcall/replies.db", "--out", "drafts"))
+    results.append(fcall(planted.path, "compare", "last", "last"))
     assert leaks(planted.path, *results) == []
 
 
@@ -146,7 +146,7 @@ def test_no_key_of_an_app_that_a_provider_says_back_is_written_or_shown(
     assert len(app.server.asked) == 1
     assert APP_KEY in str(app.server.asked[0].headers)
     replayed = app.shop.run("--fc-model=python:talker:answer", "--fc-replay", *LOUD)
-    results = [result, replayed, fcall_here(app.path, "record", "--export"), fcall_here(app.path, "show", "only")]
+    results = [result, replayed, fcall(app.path, "record", "--export"), fcall(app.path, "show", "only")]
     assert leaks(app.path, *results, keys=APP_KEYS, planted_in=["talker.py"]) == []
 
 
@@ -196,8 +196,8 @@ def test_no_key_is_in_what_is_said_of_a_wrong_entry(exam: Exam, place: str, argu
     if not arguments:
         results += [
             exam.shop.run("--fc-model=shop", "--fc-dry-run", *LOUD),
-            fcall_here(exam.path, "prompt", "cases/exam.fc.yaml::Oslo", "--fc-model=shop"),
-            fcall_here(exam.path, "lint", "cases"),
+            fcall(exam.path, "prompt", "cases/exam.fc.yaml::Oslo", "--fc-model=shop"),
+            fcall(exam.path, "lint", "cases"),
         ]
     assert leaks(exam.path, *results, keys={"key": BAD}, planted_in=["pyproject.toml"]) == []
 
@@ -276,7 +276,7 @@ def test_an_answer_that_lacks_a_secret_is_accepted_by_nobody(planted: Exam) -> N
     planted.always(chat(None, [("get_weather", {"city": KEYS["key of the model"]})]))
     result = planted.shop.run("--fc-model=openai:exam", "--fc-accept=all")
     result.stdout.fnmatch_lines(["not accepted, since a secret had to be left out of the answer: leaks, equals"])
-    by_command = fcall_here(planted.path, "accept", "equals")
+    by_command = fcall(planted.path, "accept", "equals")
     assert by_command.returncode == 1
     assert "a secret had to be left out of the answer" in by_command.stderr
     assert not list(planted.path.glob("cases/__fcall__/**/*equals*"))
@@ -285,7 +285,7 @@ def test_an_answer_that_lacks_a_secret_is_accepted_by_nobody(planted: Exam) -> N
 def test_no_key_is_filled_into_a_case(planted: Exam) -> None:
     planted.shop.cases("cases:\n  - {id: open, prompt: hello}\n", "open.fc.yaml")
     planted.always(chat(None, [("get_weather", {"city": KEYS["another provider's key"]})]))
-    filled = fcall_here(planted.path, "fill", "cases/open.fc.yaml", "--fc-model=openai:exam")
+    filled = fcall(planted.path, "fill", "cases/open.fc.yaml", "--fc-model=openai:exam")
     assert "its answer holds a secret" in filled.stderr
     assert leaks(planted.path, filled) == []
 
@@ -299,7 +299,7 @@ def test_no_key_is_imported_from_a_log(planted: Exam, options: tuple[str, ...]) 
         "response": {"choices": [{"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}]},
     }
     planted.shop.file("log.jsonl", json.dumps(exchange))
-    imported = fcall_here(planted.path, "import", "log.jsonl", "--out", "drafts", *options)
+    imported = fcall(planted.path, "import", "log.jsonl", "--out", "drafts", *options)
     assert imported.returncode == 0
     assert "masked-key-" in next(planted.path.glob("drafts/*.fc.yaml")).read_text("utf-8")
     assert leaks(planted.path, imported, planted_in=[*PLANTED_IN, "log.jsonl"]) == []
@@ -321,10 +321,10 @@ def test_no_key_is_locked_with_the_tools_of_a_server_that_says_it_back(
         cases:
           - {{id: a, prompt: a, expect: [{{a: {{}}}}]}}
         """)  # fmt: skip
-    locked = fcall_here(exam.path, "tools", "lock")
+    locked = fcall(exam.path, "tools", "lock")
     assert locked.returncode == 0, locked.stderr
     assert list(exam.path.rglob("*lock*"))
-    assert leaks(exam.path, locked, fcall_here(exam.path, "tools", "diff"), keys={"key": APP_KEY}, planted_in=()) == []
+    assert leaks(exam.path, locked, fcall(exam.path, "tools", "diff"), keys={"key": APP_KEY}, planted_in=()) == []
 
 
 ORDINARY = {
@@ -349,7 +349,7 @@ def test_ordinary_values_under_the_names_of_secrets_are_no_secrets(exam: Exam, m
     exam.always(chat(said))
     exam.run().assert_outcomes(passed=1)
     exam.run("--fc-replay").assert_outcomes(passed=1)
-    assert said in fcall_here(exam.path, "show", "fine").stdout
+    assert said in fcall(exam.path, "show", "fine").stdout
 
 
 def test_the_search_would_find_a_key(planted: Exam) -> None:

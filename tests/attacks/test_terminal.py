@@ -13,7 +13,7 @@ import pytest
 
 from tests.attacks.echoes import ECHOES
 from tests.by_night import by_night
-from tests.integration.command import fcall_here
+from tests.integration.command import fcall
 from tests.integration.exam import Exam
 from tests.servers import Answer
 
@@ -79,7 +79,7 @@ def test_a_terminal_obeys_nothing_of_what_commands_show(hostile: Exam, place: st
     hostile.server.default = lambda _: ECHOES[place](HOSTILE)
     results: list[object] = [hostile.run("--fc-accept=all", *LOUD), hostile.run("-q", "--tb=line"), hostile.run("-rA")]
     results += [
-        fcall_here(hostile.path, *arguments.split())
+        fcall(hostile.path, *arguments.split())
         for arguments in (
             "show cases/exam.fc.yaml::silent",
             "show cases/exam.fc.yaml::called",
@@ -164,10 +164,10 @@ def test_a_terminal_obeys_no_case_file(exam: Exam, place: str) -> None:
     model = "--fc-model=python:echo:answer"
     results: list[object] = [exam.shop.run(model, *LOUD), exam.shop.run(model, "--collect-only")]
     results += [
-        fcall_here(exam.path, "lint", "cases"),
-        fcall_here(exam.path, "prompt", "cases/exam.fc.yaml::a", "--fc-model=openai:x"),
-        fcall_here(exam.path, "tools", "lock"),
-        fcall_here(exam.path, "show", "a"),
+        fcall(exam.path, "lint", "cases"),
+        fcall(exam.path, "prompt", "cases/exam.fc.yaml::a", "--fc-model=openai:x"),
+        fcall(exam.path, "tools", "lock"),
+        fcall(exam.path, "show", "a"),
     ]
     assert obeyed(*results) == []
 
@@ -177,7 +177,7 @@ def test_a_terminal_obeys_no_case_file(exam: Exam, place: str) -> None:
 )
 def test_a_terminal_obeys_no_broken_yaml(exam: Exam, text: str) -> None:
     exam.shop.file("cases/exam.fc.yaml", text)
-    assert obeyed(exam.run(*LOUD), fcall_here(exam.path, "lint", "cases")) == []
+    assert obeyed(exam.run(*LOUD), fcall(exam.path, "lint", "cases")) == []
 
 
 ENDS = "import sys; sys.stdout.buffer.write({!r}); sys.stdout.flush(); sys.exit(3)"
@@ -239,7 +239,7 @@ def test_a_terminal_obeys_no_argument_that_is_said_back(exam: Exam, arguments: t
 )  # fmt: skip
 def test_a_terminal_obeys_no_argument_of_a_command(exam: Exam, arguments: str) -> None:
     exam.cities("Oslo")
-    assert obeyed(fcall_here(exam.path, *arguments.split(" "))) == []
+    assert obeyed(fcall(exam.path, *arguments.split(" "))) == []
 
 
 LOGS: dict[str, Callable[[], object]] = {
@@ -256,7 +256,7 @@ LOGS: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("place", LOGS)
 def test_a_terminal_obeys_no_log_that_is_imported(exam: Exam, place: str) -> None:
     exam.shop.file("log.jsonl", json.dumps(LOGS[place]()))
-    results = [fcall_here(exam.path, "import", "log.jsonl", "--out", "drafts"), fcall_here(exam.path, "lint", "drafts")]
+    results = [fcall(exam.path, "import", "log.jsonl", "--out", "drafts"), fcall(exam.path, "lint", "drafts")]
     assert obeyed(*results) == []
 
 
@@ -264,7 +264,7 @@ def test_a_terminal_obeys_no_stored_answer_that_is_judged(exam: Exam) -> None:
     exam.cities("Oslo")
     row = {"id": "Oslo", "case": "Oslo", "answer": HOSTILE, "reply": HOSTILE, "text": HOSTILE, HOSTILE: HOSTILE}
     exam.shop.file("answers.jsonl", json.dumps(row) + "\n" + json.dumps({"id": HOSTILE}))
-    assert obeyed(fcall_here(exam.path, "score", "--cases", "cases", "answers.jsonl")) == []
+    assert obeyed(fcall(exam.path, "score", "--cases", "cases", "answers.jsonl")) == []
 
 
 def test_the_search_finds_what_a_terminal_obeys() -> None:
