@@ -19,7 +19,6 @@ from hypothesis.internal.conjecture import providers
 
 from tests.by_night import is_night
 from tests.compiled import compile_share
-from tests.large_pages import use_large_pages
 from tests.servers.server import LOOPBACK_CERTIFICATE
 from tests.suite_tools import WITHOUT_TOOLS, keep_files_in_memory, stand_ins
 
@@ -81,7 +80,6 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
-        use_large_pages()
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
@@ -106,7 +104,6 @@ def free_collector(stash: pytest.Stash) -> None:
     if not stash[TESTS_RUN] % 200:
         gc.collect()
         gc.freeze()
-        use_large_pages()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -11,7 +11,6 @@ from _pytest.config import default_plugins
 
 from tests.first_run import run_once
 from tests.forked import names_of_tests
-from tests.large_pages import use_large_pages
 from tests.suite_tools import stand_ins
 
 for name in (
@@ -38,4 +37,3 @@ names_of_tests()
 run_once()
 gc.collect()
 gc.freeze()  # at its end pytest collects garbage, and would look through, and copy, all that was imported here
-use_large_pages()

@@ -24,7 +24,7 @@ from tests.servers import Asked, Server
 YES, NO, ELSEWHERE = "✓", "no", "its own"
 
 BY_NIGHT = ("`-n 2`", "sync", "async", "threads")
-"""Ways to call an agent, which say more of this package than of the framework: two of these are enough by day."""
+"""Ways to call an agent, which say more of this package than of a framework: by day, they are tried with two."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,10 @@ def fcall(folder: Path, *arguments: str, **environment: str) -> subprocess.Compl
 
 
 def fcall_here(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `fcall` in this process, for commands that run nothing of the project: to fork another one takes longer."""
+    """Run `fcall` in this process: to fork another one takes longer.
+
+    What a process that it starts writes, and what is written past Python's streams, is not in the output.
+    """
     from pytest_fcall.cli import main
 
     variables = plain() | {"PYTEST_ADDOPTS": WITHOUT_TOOLS} | environment

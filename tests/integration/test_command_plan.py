@@ -20,9 +20,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def rough(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has few runs simulated, where no figure is looked at closely."""
+@pytest.fixture(autouse=True)
+def rough_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has commands in the process of a test simulate few runs; one in a process of its own simulates all."""
     monkeypatch.setattr(plans, "runs_of", lambda _: 40)
 
 
@@ -58,7 +58,6 @@ def test_it_says_what_a_run_sees_and_what_it_takes_to_see_a_drop(folder: Path) -
     assert "ASSUMED" not in done.stdout
 
 
-@pytest.mark.usefixtures("rough")
 def test_a_drop_is_seen_the_better_the_larger_it_is(folder: Path) -> None:
     for day, right in enumerate(SHAKY, 1):
         keep_night(folder, day, right)
@@ -69,7 +68,6 @@ def test_a_drop_is_seen_the_better_the_larger_it_is(folder: Path) -> None:
     assert small == plan(folder, "--drop", "30%")
 
 
-@pytest.mark.usefixtures("rough")
 def test_what_is_measured_is_that_of_the_case_as_it_is_today(folder: Path) -> None:
     for day in range(1, 6):
         keep_night(folder, day, STEADY)
@@ -77,7 +75,6 @@ def test_what_is_measured_is_that_of_the_case_as_it_is_today(folder: Path) -> No
     assert plan(folder, "--drop", "60%")["measured"]["answers"] == 12
 
 
-@pytest.mark.usefixtures("rough")
 def test_where_cases_were_asked_once_their_flakiness_is_called_assumed(folder: Path) -> None:
     keep_night(folder, 1, STEADY)
     shown = fcall_here(folder, "plan", "--drop", "60%").stdout
@@ -85,7 +82,6 @@ def test_where_cases_were_asked_once_their_flakiness_is_called_assumed(folder: P
     assert "pytest --fc-samples=5" in shown
 
 
-@pytest.mark.usefixtures("rough")
 def test_without_runs_a_plan_needs_a_number_of_cases_and_says_that_all_is_assumed(folder: Path) -> None:
     done = fcall_here(folder, "plan", "--drop", "10%")
     assert (done.returncode, done.stdout) == (1, "")
@@ -95,7 +91,6 @@ def test_without_runs_a_plan_needs_a_number_of_cases_and_says_that_all_is_assume
     assert plan(folder, "--drop", "60%", "--cases", "12")["measured"] is None
 
 
-@pytest.mark.usefixtures("rough")
 def test_a_gate_of_the_runs_takes_part_and_another_suite_may_be_asked_about(folder: Path) -> None:
     for day, right in enumerate(SHAKY, 1):
         keep_night(folder, day, right)
@@ -103,7 +98,6 @@ def test_a_gate_of_the_runs_takes_part_and_another_suite_may_be_asked_about(fold
     assert (found["level"], found["suite"]) == (0.1, {"cases": 8, "samples": 2})
 
 
-@pytest.mark.usefixtures("rough")
 def test_runs_of_pytest_and_accepted_answers_are_measured(folder: Path) -> None:
     tool = "{name: pay, parameters: {type: object, properties: {to: {type: string}}, required: [to]}}"
     for name in ("one", "two"):
@@ -120,7 +114,6 @@ def test_runs_of_pytest_and_accepted_answers_are_measured(folder: Path) -> None:
     assert plan(folder, "--drop", "50%")["measured"]["cases"] == 12
 
 
-@pytest.mark.usefixtures("rough")
 def test_cases_that_were_only_replayed_are_left_out_and_told(folder: Path) -> None:
     keep_night(folder, 1, STEADY[:6])
     keep_night(folder, 2, STEADY, replayed=True)
@@ -129,7 +122,6 @@ def test_cases_that_were_only_replayed_are_left_out_and_told(folder: Path) -> No
     assert "6 cases left out: recordings answered, or nothing did" in shown
 
 
-@pytest.mark.usefixtures("rough")
 def test_damaged_runs_and_measurements_are_told_and_passed_over(folder: Path) -> None:
     for day, right in enumerate(SHAKY, 1):
         path = keep_night(folder, day, right)
