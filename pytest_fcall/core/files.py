@@ -212,9 +212,17 @@ def place_elsewhere(root: Path) -> Path | None:
 
 
 def create_private(path: Path) -> None:
-    """Create an empty file that only this user can read; one that exists keeps its permissions. Raises OSError."""
+    """Create an empty file that only this user can read; one that exists keeps its permissions. Raises OSError.
+
+    One that exists is not even opened: to close it would end all locks that this process has on it.
+    """
     refuse_way_out(path)
-    os.close(os.open(path, os.O_RDONLY | os.O_CREAT, PRIVATE_MODE))
+    try:
+        os.close(os.open(os.path.realpath(path), os.O_RDONLY | os.O_CREAT | os.O_EXCL, PRIVATE_MODE))
+    except FileExistsError:
+        code = errno.EISDIR if path.is_dir() else 0 if os.access(path, os.R_OK) else errno.EACCES
+        if code:
+            raise OSError(code, os.strerror(code), str(path)) from None
 
 
 def open_private(path: Path) -> IO[bytes]:
