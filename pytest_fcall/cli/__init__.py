@@ -7,8 +7,10 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from keyword import iskeyword
+from pathlib import Path
 from types import MappingProxyType
 
 from pytest_fcall.cli.safe_output import safe_output
@@ -70,15 +72,20 @@ def _status(arguments: list[str]) -> int:
         _discard_output()
         return 1
     except OSError as error:  # such as a full disk
-        print(f"fcall: {error.strerror}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
+        reason = error.strerror or str(error)
+        print(f"fcall: {reason}{f': {error.filename}' if error.filename else ''}", file=sys.stderr)
         _discard_output()
         return 1
     return status
 
 
 def _discard_output() -> None:
-    """Send the rest of the output nowhere: Python would try once more to write it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Send the rest of the output nowhere: Python would try once more to write it at exit.
+
+    An output that a program has put in place of the standard one may have no descriptor.
+    """
+    with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:

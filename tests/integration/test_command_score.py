@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from pytest_fcall.cli import main
 from pytest_fcall.core import Json
 from tests.by_night import by_night
 from tests.integration.command import fcall
@@ -247,6 +249,19 @@ def test_a_full_disk_is_told_in_one_line(folder: Path, processes: str) -> None:
     assert (done.returncode, done.stderr) == (1, b"fcall: No space left on device\n")
     told = score(folder, "--differences", "/dev/full", "rows.jsonl")
     assert (told.returncode, told.stderr) == (1, "fcall: No space left on device\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+def test_a_full_disk_is_told_to_a_program_whose_standard_output_is_no_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = write(folder / "rows.jsonl", *[RIGHT, FENCED] * 500)
+    errors = StringIO()
+    monkeypatch.setattr(sys, "stdout", StringIO())
+    monkeypatch.setattr(sys, "stderr", errors)
+    command = ["score", "--format", "bfcl", "--cases", str(folder / "cases.jsonl"), "-j", "1"]
+    assert main([*command, "--differences", "/dev/full", str(rows)]) == 1
+    assert errors.getvalue() == "fcall: No space left on device\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell closes standard input")
