@@ -80,7 +80,7 @@ RAY := .venv-ray
 # Other programs that install packages.
 INSTALLS := .venv-installs
 
-# Logs of inspect_ai are written and read by its own library, in an environment on top of that of the tests.
+# Logs of inspect_ai are written and read by its own library.
 INSPECT := .venv-inspect
 
 # Other programs that call a run of a model good or bad, to compare with.
@@ -344,11 +344,9 @@ $(RAY)/.ready: pyproject.toml tests/ray/requirements.txt | $(UV)
 	$(call install_into,$(RAY)) -r tests/ray/requirements.txt --editable .
 	touch $@
 
-$(INSPECT)/.ready: $(READY)
+$(INSPECT)/.ready: pyproject.toml | $(UV)
 	$(ENVIRONMENT) $(INSPECT)
-	$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir({!r})".format(sysconfig.get_path("purelib")))' \
-		> "$$($(INSPECT)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth"
-	$(call install_into,$(INSPECT)) --editable '.[inspect]'
+	$(call install_into,$(INSPECT)) --editable '.[dev,inspect]'
 	touch $@
 
 $(SERVERS)/.ready: tests/independent/requirements.txt tests/independent/weights.txt tests/independent/model.py | $(UV)
