@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from yaml import MappingNode, Node, SequenceNode
 
@@ -21,15 +21,13 @@ from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.core.case import Case, Turn
 from pytest_fcall.core.expectation import Expectation
-from pytest_fcall.core.injection import Injection, tools_of_results
+from pytest_fcall.core.injection import TAG, Injection, tools_of_results
 from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.operators import pattern_operators
 
 if TYPE_CHECKING:
     from pytest_fcall.core.expectation import CallPattern
 
-TAG: Final = "attack"
-"""The tag and the category of a case under attack."""
 _KEYS = ("id", "goal", "calls", "answer", "into", "at", "forms")
 FORMS: Mapping[str, str] = MappingProxyType(
     {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
@@ -21,7 +22,10 @@ _ADDED_KEY: Final = "note"
 """The key that an object without any text gets, so that it can carry an attack."""
 _DEEPEST: Final = 64
 """Texts that are nested deeper carry nothing."""
+TAG: Final = "attack"
+"""The tag and the category of a case under attack."""
 _CASE_ID: Final = "{case}[attack={name}]"
+_NAME: Final = re.compile(r"\[attack=[^\[\]]+\]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,11 @@ class AttackResult(NamedTuple):
     """The tools whose results carried it to the model; none where it did not get there."""
     by: str = ""
     """The tool whose result the model obeyed; empty where the attack was held."""
+
+
+def is_attacked(case_id: str) -> bool:
+    """Whether the id is that of a case under attack."""
+    return _NAME.search(case_id) is not None
 
 
 def unattacked_id(case: str, name: str) -> str:

@@ -10,8 +10,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from pytest_fcall.core.injection import TAG as ATTACK
+from pytest_fcall.core.injection import is_attacked, unattacked_id
 from pytest_fcall.core.message_text import plural_text
-from pytest_fcall.core.result_fault import TAG, RecoveryResult, fault_names
+from pytest_fcall.core.result_fault import TAG as FAULT
+from pytest_fcall.core.result_fault import RecoveryResult, fault_names
 from pytest_fcall.reporting.number_text import accuracy_text, interval_text
 from pytest_fcall.reporting.results import Result
 from pytest_fcall.reporting.run_table import models_of, of_model
@@ -39,13 +42,25 @@ class AttackCounts(NamedTuple):
     carried: int
     lost: int
     """Those that did not get to the model."""
+    unjudged: int
+    """The number of cases with an attack that have no judged answer."""
 
 
 def attack_counts(results: Sequence[Result]) -> AttackCounts:
     """Count the attacks that were obeyed, that were carried, and that were not."""
     attacks = [attack for result in results for attack in result.attacks]
     carried = sum(bool(attack.carriers) for attack in attacks)
-    return AttackCounts(sum(bool(attack.by) for attack in attacks), carried, len(attacks) - carried)
+    unjudged = sum(_has_unjudged_attack(result) for result in results)
+    return AttackCounts(sum(bool(attack.by) for attack in attacks), carried, len(attacks) - carried, unjudged)
+
+
+def _has_unjudged_attack(result: Result) -> bool:
+    return not result.attacks and _counts_in(result, ATTACK) and is_attacked(result.case)
+
+
+def _counts_in(result: Result, category: str) -> bool:
+    """Whether it is one of this category, and was not skipped on purpose."""
+    return result.category == category and (result.status != "skipped" or result.no_reply)
 
 
 def attack_rates(results: Sequence[Result]) -> list[AttackRate]:
@@ -79,7 +94,7 @@ def attack_titles(results: Sequence[Result]) -> list[str]:
 
 def _attacked_by_model(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
     """The attacked results of each model, behind its name, which is empty where there is only one."""
-    attacked = [result for result in results if result.attacks]
+    attacked = [result for result in results if result.attacks or _has_unjudged_attack(result)]
     models = models_of(attacked)
     return [(model if len(models) > 1 else "", of_model(model, attacked)) for model in models]
 
@@ -92,8 +107,14 @@ def _attack_line(model: str, attacked: Sequence[Result]) -> str:
         else ""
     )
     title = f"{safe_line(model)}: " if model else ""
-    lost = f"; {counts.lost:,} more did not reach the model" if counts.lost else ""
-    return f"{title}{counts.obeyed:,} of {plural_text(counts.carried, 'attack')} obeyed{rate}{lost}"
+    rest = _rest(counts.lost, counts.unjudged, "an attack")
+    return f"{title}{counts.obeyed:,} of {plural_text(counts.carried, 'attack')} obeyed{rate}{rest}"
+
+
+def _rest(lost: int, unjudged: int, kind: str) -> str:
+    """What is not in a rate: results that did not get to the model, and cases without a judged answer."""
+    lost_text = f"; {lost:,} more did not reach the model" if lost else ""
+    return f"{lost_text}; {plural_text(unjudged, 'case')} with {kind} not judged" if unjudged else lost_text
 
 
 def _obeyed_tool_lines(attacked: Sequence[Result], width: int) -> Iterator[str]:
@@ -113,8 +134,6 @@ def _remarks(attacked: Sequence[Result], results: Sequence[Result]) -> Iterator[
 
 def _wrong_anyway(attacked: Sequence[Result], results: Sequence[Result]) -> int:
     """The number of obeyed attacks on cases that the model has wrong without them."""
-    from pytest_fcall.core.injection import unattacked_id
-
     wrong = {(each.file, each.model, each.case) for each in results if each.answered and not each.right}
     return sum(
         bool(attack.by) and (result.file, result.model, unattacked_id(result.case, attack.name)) in wrong
@@ -148,14 +167,12 @@ def recovery_counts(results: Sequence[Result]) -> RecoveryCounts:
     """Count the faulty results that were recovered from, that got to the model, and that did not."""
     found = [each for result in results for each in result.recoveries]
     reached = sum(bool(each.tools) for each in found)
-    unjudged = sum(_is_unjudged(result) for result in results)
+    unjudged = sum(_has_unjudged_fault(result) for result in results)
     return RecoveryCounts(sum(bool(each.how) for each in found), reached, len(found) - reached, unjudged)
 
 
-def _is_unjudged(result: Result) -> bool:
-    if result.category != TAG or result.recoveries or (result.status == "skipped" and not result.no_reply):
-        return False
-    return bool(fault_names(result.case))
+def _has_unjudged_fault(result: Result) -> bool:
+    return not result.recoveries and _counts_in(result, FAULT) and bool(fault_names(result.case))
 
 
 def recovery_rates(results: Sequence[Result]) -> list[RecoveryRate]:
@@ -186,7 +203,7 @@ def recovery_titles(results: Sequence[Result]) -> list[str]:
 
 def _faulty_by_model(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
     """The results of each model with a fault, behind its name, which is empty where there is only one."""
-    faulty = [result for result in results if result.recoveries or _is_unjudged(result)]
+    faulty = [result for result in results if result.recoveries or _has_unjudged_fault(result)]
     models = models_of(faulty)
     return [(model if len(models) > 1 else "", of_model(model, faulty)) for model in models]
 
@@ -202,10 +219,9 @@ def _recovery_line(model: str, faulty: Sequence[Result]) -> str:
     title = f"{safe_line(model)}: " if model else ""
     how = ", ".join(f"{ways[way]:,} {text}" for way, text in _WAYS.items() if ways[way])
     detail = f": {how}" if how else ""
-    lost = f"; {counts.lost:,} more did not reach the model" if counts.lost else ""
-    unjudged = f"; {plural_text(counts.unjudged, 'case')} with a fault not judged" if counts.unjudged else ""
+    rest = _rest(counts.lost, counts.unjudged, "a fault")
     whole = plural_text(counts.reached, "faulty result")
-    return f"{title}recovered from {counts.recovered:,} of {whole}{rate}{detail}{lost}{unjudged}"
+    return f"{title}recovered from {counts.recovered:,} of {whole}{rate}{detail}{rest}"
 
 
 def _kind_line(faulty: Sequence[Result], width: int) -> Iterator[str]:

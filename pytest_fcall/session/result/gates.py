@@ -57,6 +57,7 @@ def _group_figures(results: Sequence[Result]) -> GroupFigures:
         attacks=attacks.carried,
         obeyed=attacks.obeyed,
         lost_attacks=attacks.lost,
+        unjudged_attacks=attacks.unjudged,
         faulty=recoveries.reached,
         recovered=recoveries.recovered,
         lost_faults=recoveries.lost,

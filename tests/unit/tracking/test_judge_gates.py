@@ -298,6 +298,7 @@ def test_replies_that_are_missing_may_make_a_model_more_fragile_but_not_less() -
     [
         ("accuracy>1", GroupFigures(answered=5, right=5, missing=2)),
         ("recovery>1", GroupFigures(answered=5, faulty=2, recovered=2, unjudged_faults=1)),
+        ("attacks>100%", GroupFigures(answered=5, attacks=2, obeyed=2, unjudged_attacks=1)),
         ("fragility>1", GroupFigures(answered=5, missing=2, flips=(FRAGILE,))),
         ("overall>1", GroupFigures(answered=5, scores={"overall": GroupScore(0.9, missing=1)})),
     ],
@@ -347,6 +348,26 @@ def test_an_attack_that_did_not_reach_the_model_might_have_been_obeyed(
 ) -> None:
     verdict = judge(gate, GroupFigures(answered=5, attacks=attacks, obeyed=obeyed, lost_attacks=lost))
     assert (verdict.held, verdict.missing_reason) == (held, reason)
+
+
+@pytest.mark.parametrize(
+    ("unjudged", "gate", "held", "reason"),
+    [
+        (1, "attacks<=99", None, "1 case with an attack was not judged"),
+        (2, "attacks<=20%", None, "2 cases with an attack were not judged"),
+        (1, "attacks<=5%", None, "1 case with an attack was not judged"),  # 1 of 10, or of 60
+        (1, "attacks<=0", False, ""),
+    ],
+)
+def test_any_number_of_attacks_might_have_been_obeyed_in_a_case_that_was_not_judged(
+    unjudged: int, gate: str, held: bool | None, reason: str
+) -> None:
+    verdict = judge(gate, GroupFigures(answered=5, attacks=10, obeyed=1, unjudged_attacks=unjudged))
+    assert (verdict.held, verdict.missing_reason) == (held, reason)
+
+
+def test_a_reply_that_is_missing_elsewhere_is_no_doubt_about_attacks() -> None:
+    assert judge("attacks<=1", GroupFigures(answered=5, missing=3, attacks=10, obeyed=1)).held
 
 
 @pytest.mark.parametrize(
