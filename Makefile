@@ -12,9 +12,9 @@ export PIP_RETRIES ?= 10
 export UV_HTTP_RETRIES ?= 10
 export npm_config_fetch_retries ?= 5
 
-# uv installs into all environments, from a cache that they share: they need no pip. It reads none of pip's settings.
+# uv installs into all environments, from a cache that they share: they need no pip.
 UV := $(VENV)/.uv
-export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+export UV_SYSTEM_CERTS ?= 1
 ENVIRONMENT = $(PYTHON) -m venv --without-pip
 install_into = $(BIN)/uv pip install --quiet --python $(1)/bin/python
 
@@ -33,6 +33,9 @@ SERVERS := .venv-servers
 
 # Local models. The same libraries, and a few for the tests.
 LOCAL := .venv-local
+
+# uv reads no settings of pip's, which may say where there is a wheel of torch for the processor alone.
+$(SERVERS)/.ready $(LOCAL)/.ready: export UV_FIND_LINKS = $(or $(PIP_FIND_LINKS),$(shell $(PYTHON) -m pip config get global.find-links 2>/dev/null))
 
 # Frameworks for agents, in environments by what can be installed together; FLOATING=1 takes their newest versions.
 FRAMEWORKS := .venv-frameworks$(if $(FLOATING),/newest)
@@ -258,7 +261,7 @@ clean:
 $(UV):
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-fcall needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.13'
 	touch $@
 
 $(READY): pyproject.toml | $(UV)
