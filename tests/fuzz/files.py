@@ -105,7 +105,8 @@ def make_project(folder: Path) -> None:
     for module, *arguments in (["pytest", "-q", "--fc-live"], ["pytest_fcall.cli", "accept"]):
         subprocess.run([sys.executable, "-m", module, *arguments], cwd=folder, check=True, capture_output=True)
     recordings = [_recording(city) for city in ("Oslo", "Rome")]
-    ReplyStore(store_path(folder)).put_all(NewReply(MODEL.id, "weather.fc.yaml", each) for each in recordings)
+    with closing(ReplyStore(store_path(folder))) as store:
+        store.put_all(NewReply(MODEL.id, "weather.fc.yaml", each) for each in recordings)
     with closing(sqlite3.connect(store_path(folder))) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     write_recordings(recordings_path(folder / "weather.fc.yaml", MODEL), MODEL, recordings)
@@ -208,8 +209,7 @@ def _store(content: bytes, folder: Path) -> None:
     for each in folder.glob("replies.db*"):
         each.unlink()
     path.write_bytes(content)
-    store = ReplyStore(path)
-    with suppress(StoreError):
+    with suppress(StoreError), closing(ReplyStore(path)) as store:
         list(store.replies())
 
 

@@ -68,6 +68,7 @@ def figures_of(replies: Sequence[Told], missing: Sequence[Told] = ()) -> GroupFi
         attacks=attacks["obeyed"] + attacks["held"],
         obeyed=attacks["obeyed"],
         lost_attacks=attacks["lost"],
+        unjudged_attacks=sum(bool(each.attack) for each in missing),
         faulty=faults["recovered"] + faults["failed"],
         recovered=faults["recovered"],
         lost_faults=faults["lost"],

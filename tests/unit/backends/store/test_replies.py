@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,8 @@ from pytest_fcall.backends.store.address import StorePlace
 from pytest_fcall.core import Json, RawCall, Reply, Request, Tool
 from tests.unit.backends.recordings.test_file import recorded, replies
 from tests.unit.backends.store.entries import FILE, MODEL, TOOLS, entries, entry, put_replies
+
+Again: TypeAlias = Callable[[ReplyStore], ReplyStore]
 
 
 @pytest.fixture
@@ -35,10 +38,16 @@ def file_store(path: Path) -> Iterator[ReplyStore]:
         yield store
 
 
-def again(store: ReplyStore, place: StorePlace) -> ReplyStore:
-    """The store of a later run."""
-    store.close()
-    return ReplyStore(place)
+@pytest.fixture
+def again(place: StorePlace) -> Iterator[Again]:
+    """Ends the run of a store, and gives that of a later one."""
+    with ExitStack() as stores:
+
+        def later(store: ReplyStore) -> ReplyStore:
+            store.close()
+            return stores.enter_context(closing(ReplyStore(place)))
+
+        yield later
 
 
 def test_a_reply_is_found_by_the_digest_of_its_request(store: ReplyStore) -> None:
@@ -235,10 +244,10 @@ def test_a_catalogue_of_tools_is_kept_once(file_store: ReplyStore, path: Path) -
     assert len(json.dumps([tool.parameters for tool in tools])) * 500 > 5 * size
 
 
-def test_the_last_run_of_a_case_is_known(store: ReplyStore, place: StorePlace) -> None:
+def test_the_last_run_of_a_case_is_known(store: ReplyStore, again: Again) -> None:
     first, second = entry("a", prompt="1"), entry("a", prompt="2")
     put_replies(store, [first, second, entry("b")])
-    store = again(store, place)
+    store = again(store)
     store.note_use(MODEL, FILE, "a", first.digest)
     store.put(MODEL, FILE, entry("a", prompt="3"))
     assert store.last_uses(MODEL, FILE) == {
@@ -247,11 +256,11 @@ def test_the_last_run_of_a_case_is_known(store: ReplyStore, place: StorePlace) -
     }
 
 
-def test_what_was_used_is_written_at_the_end_if_nothing_was_kept(store: ReplyStore, place: StorePlace) -> None:
+def test_what_was_used_is_written_at_the_end_if_nothing_was_kept(store: ReplyStore, again: Again) -> None:
     put_replies(store, [entry("a", prompt="1"), entry("a", prompt="2")])
-    store = again(store, place)
+    store = again(store)
     store.note_use(MODEL, FILE, "a", entry("a", prompt="1").digest)
-    store = again(store, place)
+    store = again(store)
     assert store.last_uses(MODEL, FILE) == {"a": {entry("a", prompt="1").digest}}
 
 
@@ -266,9 +275,9 @@ def test_replies_from_elsewhere_are_taken_where_they_are_newer(store: ReplyStore
     assert store.last_uses(MODEL, FILE) == {"a": {older.digest}}
 
 
-def test_what_the_last_run_of_its_case_did_not_use_is_forgotten(store: ReplyStore, place: StorePlace) -> None:
+def test_what_the_last_run_of_its_case_did_not_use_is_forgotten(store: ReplyStore, again: Again) -> None:
     put_replies(store, [entry("a", prompt="old"), entry("b")])
-    store = again(store, place)
+    store = again(store)
     store.put(MODEL, FILE, entry("a", prompt="new"))
     assert store.prune(lambda _: True) == 1
     assert [kept.entry for kept in store.replies()] == [entry("a", prompt="new"), entry("b")]
@@ -304,10 +313,10 @@ def test_tools_that_no_reply_needs_are_forgotten_and_their_room_is_given_back(
     put_replies(file_store, [entry("a", tools=(big,)), entry("b")])
     file_store.prune(lambda _: True)
     assert file_store.find(entry("a", tools=(big,)).digest)
-    file_store = again(file_store, path)
-    file_store.put(MODEL, FILE, entry("a", tools=TOOLS))
-    file_store.prune(lambda _: True)
     file_store.close()
+    with closing(ReplyStore(path)) as later:
+        later.put(MODEL, FILE, entry("a", tools=TOOLS))
+        later.prune(lambda _: True)
     assert path.stat().st_size < 100_000
 
 

@@ -53,7 +53,7 @@ def test_a_broken_row_is_a_case_with_a_fault(tmp_path: Path, name: str, row: Jso
     [
         (b"{", "not JSON: "),
         (b'{"input": "\xff"}', "not UTF-8: invalid start byte at byte 12"),
-        (b'{"input": ' + b"[" * 2_000, "more than 100 levels deep"),
+        (b'{"input": ' + b"[" * 2_000 + b"]" * 2_000 + b"}", "more than 100 levels deep"),
         (b'{"input": ' + b"9" * 5_000 + b"}", "not JSON: "),
         (b'{"input": NaN}', "not JSON: "),
         (b'{"input": "' + b"x" * 10_000_000, "not JSON: "),
