@@ -137,7 +137,7 @@ test-site: $(BROWSER)/.ready $(PLAYGROUND)/.ready ## look at the documentation a
 test-workflows: $(READY) $(WORKFLOWS)/.ready ## read the action and the workflows of the documentation with actionlint and shellcheck
 	PATH="$(abspath $(WORKFLOWS))/bin:$$PATH" $(BIN)/python -m pytest tests/workflows --timeout=300
 
-test-installs: $(READY) $(INSTALLS)/.ready ## install the wheel in fresh environments, and use it as on a first day; most of an hour
+test-installs: $(READY) $(INSTALLS)/.ready ## install the wheel in fresh environments, and use it as on a first day; ten minutes to an hour
 	PATH="$(abspath $(INSTALLS))/bin:$$PATH" $(BIN)/python -m pytest tests/installs
 
 test-inspect: $(INSPECT)/.ready ## write and read logs of inspect_ai by its own library
