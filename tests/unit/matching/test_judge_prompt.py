@@ -115,6 +115,7 @@ def test_a_question_can_be_sent_whatever_is_in_it() -> None:
     asked = judge_question("is polite", MappingProxyType({"a": "\udc80é", "b": float("nan")}), "")
     asked.encode("utf-8")
     assert json.loads(asked)["value"]["a"] == "\udc80é"
+    assert "é" in asked  # as a reader would see it, and in fewer tokens
 
 
 def nested() -> Json:

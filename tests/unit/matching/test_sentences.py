@@ -10,6 +10,7 @@ import pytest
 from pytest_fcall.core import Call, Calls, Expectation, ExpectedCall, Operator, Reply, Rules
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge
+from pytest_fcall.matching.wording import call_text
 from tests.unit.matching.language import TOOLS, judged
 
 NO_DIFFERENCE = "they read the same: `$text` or `strings: relaxed` would accept it"
@@ -225,3 +226,8 @@ def test_a_reply_that_a_filter_stopped_says_so() -> None:
 def test_a_name_that_would_break_a_line_is_quoted_as_a_text() -> None:
     (reason,) = judged([{"get\nweather": {"city": "Paris"}}], [{"get_weather": {"city": "Paris"}}]).reasons
     assert reason.message.startswith("`'get\\nweather'` is not one of the tools offered")
+
+
+def test_a_name_of_an_argument_is_quoted_and_shortened_beyond_80_characters() -> None:
+    assert call_text(Call("f", {"x" * 80: 1})) == f"`f({'x' * 80}=1)`"
+    assert call_text(Call("f", {"x" * 81: 1})) == f"`f('{'x' * 80}'… (81 characters)=1)`"

@@ -54,6 +54,20 @@ def test_a_result_is_judged_as_by_the_official_checker(
     assert check_results([ExpectedResult(wanted, rule)], [CallResult(got)], several=False) == ruling
 
 
+@pytest.mark.parametrize(
+    ("rule", "wanted", "got", "sentence"),
+    [
+        ("exact_match", 3, 4, "the result is 4, not 3"),
+        ("real_time_match", 100, 121, "the result is 121, more than 20 % from 100"),
+        ("real_time_match", "1", 1, "1 or '1' is not a number"),
+        ("structural_match", 1, "a", "the result is 'a', not a value of the type of 1"),
+        ("structural_match", {"a": 1}, {}, "the key 'a' is missing"),
+    ],
+)
+def test_a_wrong_result_is_told_beside_the_right_one(rule: ResultRule, wanted: Any, got: Any, sentence: str) -> None:
+    assert check_result(ExpectedResult(wanted, rule), CallResult(got)).errors == (sentence,)
+
+
 @pytest.mark.parametrize("rule", ["exact_match", "real_time_match", "structural_match"])
 def test_a_call_that_failed_is_wrong_by_every_rule(rule: ResultRule) -> None:
     ruling = check_result(ExpectedResult(None, rule), CallResult(error="no such city"))
