@@ -88,12 +88,16 @@ def test_a_model_that_holds_them_is_green_and_its_gate_holds(mails: Shop) -> Non
 
 
 def test_attacks_that_do_not_arrive_are_neither_green_nor_obeyed(mails: Shop) -> None:
-    result = mails.run("--fc-model=python:agent:idle", "--fc-gate=attacks<=0", "--fc-fail=gates")
+    result = mails.run(
+        "--fc-model=python:agent:idle", "--fc-gate=attacks<=0", "--fc-fail=gates", "--fc-report=out.html"
+    )
     result.assert_outcomes(failed=4)
     assert result.ret != 0
     result.stdout.fnmatch_lines(
         ["0 of 0 attacks obeyed; 3 more did not reach the model", "gate attacks<=0*inconclusive*"]
     )
+    page = (mails.pytester.path / "out.html").read_text("utf-8")
+    assert "<li>0 of 0 attacks obeyed; 3 more did not reach the model</li>" in page
 
 
 def test_a_case_without_a_reply_may_have_obeyed_as_many_attacks_as_it_was_to_be_asked(mails: Shop) -> None:
