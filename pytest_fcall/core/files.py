@@ -220,8 +220,8 @@ def create_private(path: Path) -> None:
     try:
         os.close(os.open(os.path.realpath(path), os.O_RDONLY | os.O_CREAT | os.O_EXCL, PRIVATE_MODE))
     except FileExistsError:
-        code = errno.EISDIR if path.is_dir() else 0 if os.access(path, os.R_OK) else errno.EACCES
-        if code:
+        is_folder = stat.S_ISDIR(path.stat().st_mode)  # a loop of links raises OSError
+        if code := errno.EISDIR if is_folder else 0 if os.access(path, os.R_OK) else errno.EACCES:
             raise OSError(code, os.strerror(code), str(path)) from None
 
 

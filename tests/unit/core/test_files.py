@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
-from pytest_fcall.core.files import case_file_of, project_folders, shared_folders, shared_path
+import pytest
+
+from pytest_fcall.core.files import case_file_of, create_private, project_folders, shared_folders, shared_path
 
 
 def test_folders_of_kept_files_are_found_below_a_root_but_not_in_hidden_ones_or_installed_packages(
@@ -25,3 +29,10 @@ def test_folders_of_a_project_are_all_but_hidden_ones_those_of_installed_package
 def test_the_case_file_of_a_kept_file_is_known_from_its_path() -> None:
     case_file = Path("shop/cases/weather.fc.yaml")
     assert case_file_of(shared_path(case_file, "openai-gpt", ".txt"), ".txt") == case_file
+
+
+def test_a_loop_of_links_is_no_private_file(tmp_path: Path) -> None:
+    loop = tmp_path / "replies.db"
+    loop.symlink_to("replies.db")
+    with pytest.raises(OSError, match=os.strerror(errno.ELOOP)):
+        create_private(loop)

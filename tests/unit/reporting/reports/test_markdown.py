@@ -19,6 +19,7 @@ def lines(made: Report) -> list[str]:
     return "".join(write(made)).splitlines()
 
 
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")  # of Hypothesis, about its own messages
 @given(reports())
 def test_a_report_has_at_most_sixty_lines_and_no_markup_but_ours(made: Report) -> None:
     written = lines(made)
