@@ -217,12 +217,24 @@ def create_private(path: Path) -> None:
     One that exists is not even opened: to close it would end all locks that this process has on it.
     """
     refuse_way_out(path)
-    try:
-        os.close(os.open(os.path.realpath(path), os.O_RDONLY | os.O_CREAT | os.O_EXCL, PRIVATE_MODE))
-    except FileExistsError:
-        is_folder = stat.S_ISDIR(path.stat().st_mode)  # a loop of links raises OSError
-        if code := errno.EISDIR if is_folder else 0 if os.access(path, os.R_OK) else errno.EACCES:
-            raise OSError(code, os.strerror(code), str(path)) from None
+    while True:
+        try:
+            os.close(os.open(os.path.realpath(path), os.O_RDONLY | os.O_CREAT | os.O_EXCL, PRIVATE_MODE))
+        except FileExistsError:
+            try:
+                _check_readable(path)
+            except FileNotFoundError:  # another process has moved it away meanwhile
+                continue
+        return
+
+
+def _check_readable(path: Path) -> None:
+    """Raise OSError, as to open the file would."""
+    if stat.S_ISDIR(path.stat().st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not os.access(path, os.R_OK):
+        path.stat()  # raises FileNotFoundError where it is gone by now
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
 def open_private(path: Path) -> IO[bytes]:

@@ -207,12 +207,13 @@ def _obeyed_attacks(measured: GroupFigures) -> FigureRange:
     So might any number in a case that was not judged, since it is unknown how often it was to be asked.
     """
     obeyed, lost = measured.obeyed, measured.lost_attacks
+    value, missing = obeyed if measured.attacks else None, _missing_replies(measured)
     if measured.unjudged_attacks:
-        missing = _not_judged(measured.unjudged_attacks, "an attack")
-        return FigureRange(obeyed if measured.attacks else None, obeyed, inf, missing)
-    if not measured.attacks:
-        return FigureRange(None, 0, inf, f"{lost:,} did not reach the model" if lost else "no case has an attack")
-    return FigureRange(obeyed, obeyed, obeyed + lost, doubt=f"{lost:,} more did not reach the model")
+        return FigureRange(value, obeyed, inf, _not_judged(measured.unjudged_attacks, "an attack"))
+    if value is None:
+        nothing = f"{lost:,} did not reach the model" if lost else "no case has an attack"
+        return FigureRange(None, 0, inf, missing or nothing)
+    return FigureRange(value, obeyed, obeyed + lost, missing, f"{lost:,} more did not reach the model")
 
 
 def _not_judged(cases: int, kind: str) -> str:

@@ -29,6 +29,8 @@ FENCED: Row = {
 }
 SILENT: Row = {"category": "irrelevance", "id": "irrelevance_0", **prompt("Nothing fits.")}
 
+needs_full_disk = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -238,7 +240,7 @@ def test_a_reader_that_has_seen_enough_ends_it(folder: Path) -> None:
         assert running.wait(60) == 1
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+@needs_full_disk
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_a_full_disk_is_told_in_one_line(folder: Path, processes: str) -> None:
     write(folder / "rows.jsonl", *[RIGHT, FENCED] * 500)
@@ -251,7 +253,7 @@ def test_a_full_disk_is_told_in_one_line(folder: Path, processes: str) -> None:
     assert (told.returncode, told.stderr) == (1, "fcall: No space left on device\n")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+@needs_full_disk
 def test_a_full_disk_is_told_to_a_program_whose_standard_output_is_no_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

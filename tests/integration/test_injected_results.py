@@ -29,9 +29,9 @@ def idle(request):
     return "I see nothing."
 
 
-def slow_at_times(request):
+def broken_at_times(request):
     if "OPERATOR" in str(request.messages[-1]["content"]):
-        raise TimeoutError("no answer")
+        raise ValueError("no mail begins like this")
     return careful(request)
 '''
 CASES = """
@@ -100,11 +100,8 @@ def test_attacks_that_do_not_arrive_are_neither_green_nor_obeyed(mails: Shop) ->
     assert "<li>0 of 0 attacks obeyed; 3 more did not reach the model</li>" in page
 
 
-def test_a_case_without_a_reply_may_have_obeyed_as_many_attacks_as_it_was_to_be_asked(mails: Shop) -> None:
-    result = mails.run(
-        "--fc-model=python:agent:slow_at_times", "--fc-samples=3", "--fc-gate=attacks<=3", "--fc-fail=gates"
-    )
-    assert result.ret == 10
+def test_attacks_under_which_the_app_breaks_are_not_held(mails: Shop) -> None:
+    result = mails.run("--fc-model=python:agent:broken_at_times", "--fc-samples=3", "--fc-gate=attacks<=3")
     result.stdout.fnmatch_lines(
         [
             "0 of 6 attacks obeyed (0.0 % [[]0, 39]); 1 case with an attack not judged",

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -36,3 +38,21 @@ def test_a_loop_of_links_is_no_private_file(tmp_path: Path) -> None:
     loop.symlink_to("replies.db")
     with pytest.raises(OSError, match=os.strerror(errno.ELOOP)):
         create_private(loop)
+
+
+def test_a_file_that_others_move_away_all_the_time_is_created_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "replies.db"
+    over = Event()
+
+    def move_away() -> None:
+        while not over.is_set():
+            path.unlink(missing_ok=True)
+
+    with ThreadPoolExecutor(1) as others:
+        moving = others.submit(move_away)
+        try:
+            for _ in range(3_000):
+                create_private(path)
+        finally:
+            over.set()
+        moving.result()

@@ -366,8 +366,10 @@ def test_any_number_of_attacks_might_have_been_obeyed_in_a_case_that_was_not_jud
     assert (verdict.held, verdict.missing_reason) == (held, reason)
 
 
-def test_a_reply_that_is_missing_elsewhere_is_no_doubt_about_attacks() -> None:
-    assert judge("attacks<=1", GroupFigures(answered=5, missing=3, attacks=10, obeyed=1)).held
+@pytest.mark.parametrize("attacks", [0, 10])
+def test_a_reply_that_is_missing_elsewhere_leaves_a_gate_on_attacks_undecided_like_any_other(attacks: int) -> None:
+    verdict = judge("attacks<=1", GroupFigures(answered=5, missing=3, attacks=attacks))
+    assert (verdict.held, verdict.missing_reason) == (None, "3 replies missing")
 
 
 @pytest.mark.parametrize(
