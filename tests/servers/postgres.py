@@ -113,7 +113,7 @@ class Postgres:
     def kill(self) -> None:
         """End the server and its processes as a machine that loses its power does."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGSTOP)  # it starts no more of them
+            self._stop_main()
             for process in self.processes():
                 with suppress(ProcessLookupError):
                     watched = os.pidfd_open(process)
@@ -125,6 +125,7 @@ class Postgres:
 
     def pause(self) -> None:
         """Have the server answer nobody, until `resume`."""
+        self._stop_main()
         for process in self.processes():
             os.kill(process, signal.SIGSTOP)
 
@@ -133,6 +134,12 @@ class Postgres:
         for process in self.processes():
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGCONT)
+
+    def _stop_main(self) -> None:
+        """Stop the main process: from now on it starts no other, and lets none that has ended go away."""
+        assert self._process is not None, "the server does not run"
+        self._process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOWAIT)
 
     def processes(self) -> list[int]:
         """The server's main process, and those that it has started; none while it does not run."""
