@@ -109,15 +109,13 @@ def check_kinds(config: pytest.Config) -> None:
 
 
 def _unknown_kind(named: NamedModel, kinds: list[str], root: Path) -> str:
-    from pytest_fcall.core.message_text import clauses, nearest, suggestion
+    from pytest_fcall.core.message_text import clauses, suggestion
     from pytest_fcall.reporting.safe_text import safe_line
+    from pytest_fcall.session.model_suggestion import meant_by_kind
 
-    kind = named.model.kind
-    is_module = any((root / name).exists() for name in (f"{kind}.py", f"{kind}/__init__.py"))
-    meant = f"python:{kind}" if is_module else nearest(kind, kinds)
     fault = f"{_where(named)}: there is no model of kind {named.model.kind!r}"
-    question = suggestion(f"{meant}:{named.model.name}" if meant else None)
-    return safe_line(clauses(fault, f"the kinds are {', '.join(kinds)}", question))
+    meant = meant_by_kind(named.model.kind, named.model.name, kinds, root)
+    return safe_line(clauses(fault, f"the kinds are {', '.join(kinds)}", suggestion(meant)))
 
 
 def _where(named: NamedModel) -> str:

@@ -44,9 +44,11 @@ def parse_model(text: str, where: str, root: Path) -> Model:
         kind, name = _kind_of_alias(whole, root), whole
     if not (kind.isidentifier() and name and name.isprintable()):
         from pytest_fcall.core.message_text import clauses, suggestion
+        from pytest_fcall.session.model_suggestion import meant_by_name, meant_by_path
 
         text = f"{where}: {whole!r} is not the name of a model; write KIND:NAME, such as {EXAMPLE} or openai:NAME"
-        raise SettingError(clauses(text, suggestion(_meant_app(kind, name) if colon else _meant_model(whole, root))))
+        meant = meant_by_path(kind, name) if colon else meant_by_name(whole, root)
+        raise SettingError(clauses(text, suggestion(meant)))
     try:
         options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError:
@@ -63,20 +65,3 @@ def _kind_of_alias(alias: str, root: Path) -> str:
     except SettingsError as error:
         raise SettingError(str(error)) from None
     return found.kind if found else ""
-
-
-def _meant_app(module: str, function: str) -> str | None:
-    """An app, where what stands in the place of the kind can only be a module."""
-    is_app = "." in module and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))
-    return f"python:{module}:{function}" if is_app else None
-
-
-def _meant_model(name: str, root: Path) -> str | None:
-    """The entry of the project, or the known local model, whose name is closest."""
-    from pytest_fcall.backends.local.aliases import ALIASES
-    from pytest_fcall.backends.settings import aliases
-    from pytest_fcall.core.message_text import nearest
-
-    known = {**{alias: f"local:{alias}" for alias in ALIASES}, **{alias: alias for alias in aliases(root)}}
-    meant = nearest(name, known)
-    return known[meant] if meant else None

@@ -84,7 +84,11 @@ def test_a_plain_test_may_have_rows_that_look_like_models(weather: Shop) -> None
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("gpt-5.2", "*--fc-model: 'gpt-5.2' is not the name of a model; write KIND:NAME, such as * or openai:NAME"),
+        ("bert", "*--fc-model: 'bert' is not the name of a model; write KIND:NAME, such as * or openai:NAME"),
+        ("gpt-5.2", "*'gpt-5.2' is not the name of a model; *; did you mean `openai:gpt-5.2`?"),
+        ("anthropic/claude-haiku-4-5", "*; did you mean `any:anthropic/claude-haiku-4-5`?"),
+        ("gemini:gemini-2.5-flash", "*no model of kind 'gemini'; *; did you mean `any:gemini/gemini-2.5-flash`?"),
+        ("ollama:qwen3:8b", "*; did you mean `openai:qwen3:8b?base_url=http://127.0.0.1:11434/v1`?"),
         ("shop.agent:run", "*is not the name of a model; write KIND:NAME, *; did you mean `python:shop.agent:run`?"),
         ("echo:answer", "*no model of kind 'echo'; the kinds are *; did you mean `python:echo:answer`?"),
         ("gorila", "*'gorila' is not the name of a model; write KIND:NAME, *; did you mean `local:gorilla`?"),
@@ -132,6 +136,31 @@ def test_an_app_that_cannot_be_found_says_so_in_one_line(weather: Shop, name: st
     assert result.ret == 1
     result.stdout.fnmatch_lines([message])
     result.stdout.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        ("def answer(messages, tools)", "answer() missing 1 required positional argument: 'tools'"),
+        ("def answer()", "answer() takes 0 positional arguments but 1 was given"),
+        ("async def answer(*, request)", "answer() takes 0 positional arguments but 1 was given"),
+    ],
+)
+def test_a_function_with_other_parameters_says_what_it_is_called_with(
+    weather: Shop, function: str, reason: str
+) -> None:
+    weather.pytester.makepyfile(odd=f"{function}:\n    return []\n")
+    result = weather.run("--fc-model=python:odd:answer", "--tb=long")
+    result.assert_outcomes(errors=1, skipped=1)
+    result.stdout.fnmatch_lines([f"python:odd:answer: {reason}; an app is called with one argument, the request, *"])
+    result.stdout.no_fnmatch_line("*pytest_fcall/*")
+
+
+def test_a_call_with_wrong_arguments_inside_an_app_is_the_apps_own_error(weather: Shop) -> None:
+    weather.pytester.makepyfile(odd="def answer(request):\n    return answer()\n")
+    result = weather.run("--fc-model=python:odd:answer")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["odd.py:2: TypeError"])
 
 
 def test_what_the_app_raises_is_an_error_with_the_apps_own_traceback(weather: Shop) -> None:

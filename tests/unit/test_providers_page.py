@@ -15,12 +15,14 @@ from pytest_fcall.backends.settings import read_entry
 from pytest_fcall.backends.tool_prompts import DEFAULT_STYLE, STYLES
 from pytest_fcall.core import Model
 from pytest_fcall.core.extension import BackendFactory
+from pytest_fcall.session.model_suggestion import model_of_provider
 from pytest_fcall.session.models import parse_model
 
 PAGE = (Path(__file__).parents[2] / "docs/how-to/providers.md").read_text(encoding="utf-8")
 LINES = re.findall(r"`--fc-model=(?:'([^']+)'|([^`' ]+))`", PAGE)
 TYPED = [quoted or bare for quoted, bare in LINES if "KIND" not in bare]
 TABLES = "\n".join(re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+ROWS = re.findall(r"^\| \[?([^]|]+?)(?:\]\([^)]*\))? \|[^|]*\| `--fc-model='?([^`']+)'?` \|$", PAGE, re.MULTILINE)
 FACTORIES: dict[str, BackendFactory] = {"openai": openai_backend, "any": any_backend}
 
 
@@ -29,6 +31,13 @@ def test_every_line_names_a_model_that_can_be_made(line: str, tmp_path: Path) ->
     (tmp_path / "pyproject.toml").write_text(TABLES, encoding="utf-8")
     model = parse_model(line, "the page", Path())
     assert FACTORIES[model.kind](model, tmp_path).ahead
+
+
+@pytest.mark.parametrize(("provider", "line"), [row for row in ROWS if row[0] != "Azure OpenAI"])
+def test_the_line_of_a_provider_is_the_one_that_its_name_suggests(provider: str, line: str) -> None:
+    model = parse_model(line, "the page", Path())
+    name = model.name.removeprefix(f"{provider.lower()}/")
+    assert model_of_provider(provider, name) == line
 
 
 @pytest.mark.parametrize("quoted", [quoted for quoted, _ in LINES if quoted])

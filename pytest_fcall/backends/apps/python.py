@@ -48,14 +48,22 @@ class PythonBackend:
         self._tools = CopyableTools(())
 
     def call(self, request: Request) -> Reply | Coroutine[Any, None, Reply]:
-        """Call the app. Gives the reply, or a coroutine that gives it; an exception of the app is not caught."""
+        """Call the app. Gives the reply, or a coroutine that gives it; an exception of the app is not caught.
+
+        Raises ModelUnavailable where the app takes other arguments.
+        """
         app = self._imported()
         started = time.perf_counter()
         if self._tools.tools is not request.tools:
             self._tools = CopyableTools(request.tools)
         handed = app_request(request, self._tools)
         messages = list(handed.messages)
-        answer = app(handed)
+        try:
+            answer = app(handed)
+        except TypeError as error:
+            if error.__traceback__ and error.__traceback__.tb_next is None:  # the app was never entered
+                raise ModelUnavailable(f"{error}; {_HOW_APPS_ARE_CALLED}") from None
+            raise
         if isawaitable(answer):
             return _awaited_reply(answer, messages, started)
         return reply_of(answer, messages, time.perf_counter() - started)
@@ -88,6 +96,11 @@ class PythonBackend:
                 self._import_failure = str(error)
                 raise
         return self._app
+
+
+_HOW_APPS_ARE_CALLED = (
+    "an app is called with one argument, the request, which has `messages`, `tools`, `settings` and `now`"
+)
 
 
 async def _awaited_reply(answer: Awaitable[object], messages: list[dict[str, Any]], started: float) -> Reply:
