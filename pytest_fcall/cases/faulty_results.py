@@ -16,10 +16,10 @@ from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.cases.yaml.values import STR
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
-from pytest_fcall.core.case import Case
+from pytest_fcall.core.case import FAULT, Case
 from pytest_fcall.core.expectation import Expectation
 from pytest_fcall.core.operators import pattern_operators
-from pytest_fcall.core.result_fault import MESSAGES, TAG, FaultKind, Recovery, ResultFault
+from pytest_fcall.core.result_fault import MESSAGES, FaultKind, Recovery, ResultFault
 
 if TYPE_CHECKING:
     from pytest_fcall.core.operators import Pattern
@@ -56,8 +56,8 @@ def _with_fault(case: Case, fault: ResultFault) -> Case:
     return replace(
         case,
         id=fault.case_id(case.id),
-        category=TAG,
-        tags=tuple(dict.fromkeys((*case.tags, TAG))),
+        category=FAULT,
+        tags=tuple(dict.fromkeys((*case.tags, FAULT))),
         mode="conversation",
         wire=None,
         spans=None,

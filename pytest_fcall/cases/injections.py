@@ -19,9 +19,9 @@ from pytest_fcall.cases.node_values import Entries, one_or_many
 from pytest_fcall.cases.patterns import pattern
 from pytest_fcall.cases.scope import Scope, check_tool_name
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
-from pytest_fcall.core.case import Case, Turn
+from pytest_fcall.core.case import ATTACK, Case, Turn
 from pytest_fcall.core.expectation import Expectation
-from pytest_fcall.core.injection import TAG, Injection, tools_of_results
+from pytest_fcall.core.injection import Injection, tools_of_results
 from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.operators import pattern_operators
 
@@ -85,8 +85,8 @@ def _attacked(case: Case, attack: Injection) -> Case:
         case,
         id=attack.case_id(case.id),
         turns=tuple(replace(turn, messages=attack.messages(turn.messages)) for turn in case.turns),
-        category=TAG,
-        tags=tuple(dict.fromkeys((*case.tags, TAG))),
+        category=ATTACK,
+        tags=tuple(dict.fromkeys((*case.tags, ATTACK))),
         mode="conversation",
         wire=None,
         spans=None,

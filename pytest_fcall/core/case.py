@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
 
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, Rules
 from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from pytest_fcall.core.values import Json, Message
     from pytest_fcall.core.variants import WantedRelation
     from pytest_fcall.core.verdict import Verdict
+
+ATTACK: Final = "attack"
+"""The tag and the category of a case under attack."""
+FAULT: Final = "fault"
+"""The tag and the category of a case with a faulty result."""
 
 
 @dataclass(frozen=True, slots=True)

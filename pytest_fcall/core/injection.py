@@ -22,8 +22,6 @@ _ADDED_KEY: Final = "note"
 """The key that an object without any text gets, so that it can carry an attack."""
 _DEEPEST: Final = 64
 """Texts that are nested deeper carry nothing."""
-TAG: Final = "attack"
-"""The tag and the category of a case under attack."""
 _CASE_ID: Final = "{case}[attack={name}]"
 _NAME: Final = re.compile(r"\[attack=[^\[\]]+\]$")
 

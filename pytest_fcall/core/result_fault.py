@@ -31,8 +31,6 @@ MESSAGES: Final[Mapping[FaultKind, str]] = MappingProxyType(
 )
 """The texts that the model reads, by the kind of fault. The first is that of our own environments."""
 _CARRIED_OUT: Final = frozenset({"timeout", "truncated", "corrupt"})
-TAG: Final = "fault"
-"""The tag and the category of a case with a faulty result."""
 _CASE_ID: Final = "{case}[fault={name}]"
 _NAME: Final = re.compile(r"\[fault=((?:([^\[\]]*)\.)?([^\[\].]+))\]$")
 _LETTER: Final = re.compile(r"[^\W_]")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import fsum
 from textwrap import wrap
 
+from pytest_fcall.core.case import ATTACK, FAULT
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.reply import known_sum
 from pytest_fcall.core.verdict import Outcome
@@ -150,12 +151,11 @@ def _cause_line(cause: FailureGroup, failures: int, width: int) -> str:
 
 def _tampered_lines(results: Sequence[Result], width: int) -> list[str]:
     """The attacks that models obeyed, and the faulty results that they recovered from."""
-    if not any(result.attacks or result.recoveries for result in results):
+    if not any(result.category in (ATTACK, FAULT) for result in results):
         return []
     from pytest_fcall.reporting.tampered_results import attack_lines, recovery_lines
 
-    recovered = recovery_lines(results, width) if any(result.recoveries for result in results) else ()
-    return [*attack_lines(results, width), *recovered]
+    return [*attack_lines(results, width), *recovery_lines(results, width)]
 
 
 def _retrieval_lines(results: Sequence[Result]) -> Iterator[str]:

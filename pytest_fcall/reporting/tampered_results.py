@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from pytest_fcall.core.injection import TAG as ATTACK
+from pytest_fcall.core.case import ATTACK, FAULT
 from pytest_fcall.core.injection import is_attacked, unattacked_id
 from pytest_fcall.core.message_text import plural_text
-from pytest_fcall.core.result_fault import TAG as FAULT
 from pytest_fcall.core.result_fault import RecoveryResult, fault_names
 from pytest_fcall.reporting.number_text import accuracy_text, interval_text
 from pytest_fcall.reporting.results import Result

@@ -110,6 +110,12 @@ def test_attacks_under_which_the_app_breaks_are_not_held(mails: Shop) -> None:
     )
 
 
+def test_attacks_of_which_none_is_judged_are_told_too(mails: Shop) -> None:
+    result = mails.run("--fc-model=python:agent:broken_at_times", "-k", "operator")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["0 of 0 attacks obeyed; 1 case with an attack not judged"])
+
+
 def test_attacks_are_selected_like_other_tests(mails: Shop) -> None:
     run = ("--fc-model=python:agent:careful",)
     mails.run(*run, "-m", "attack").assert_outcomes(passed=3, deselected=1)
