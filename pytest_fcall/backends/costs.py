@@ -17,6 +17,7 @@ from pytest_fcall.backends.settings import PYPROJECT, project_tables
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.commands import install_command
 from pytest_fcall.core.digests import kept_by_identity
+from pytest_fcall.core.message_text import clauses, did_you_mean
 from pytest_fcall.core.reply import Usage
 from pytest_fcall.core.request import Request, Tool
 from pytest_fcall.core.values import Json, Message
@@ -266,7 +267,8 @@ def _own_price(model: str, table: Mapping[str, object]) -> OwnPrice:
     if ":" not in model:
         raise ValueError(f'{where} needs a model in quotes, as in [tool.fcall.prices."openai:gpt-5.2"]')
     if unknown := sorted(table.keys() - {*_KEYS}):
-        raise ValueError(f"{where}: `{unknown[0]}` is not a setting; available: {', '.join(_KEYS)}")
+        text = f"{where}: `{unknown[0]}` is not a setting; available: {', '.join(_KEYS)}"
+        raise ValueError(clauses(text, did_you_mean(unknown[0], _KEYS)))
     if missing := [key for key in ("input", "output") if key not in table]:
         raise ValueError(f"{where} needs `{missing[0]}`, {_DOLLARS}")
     prices = {key: _dollars(value, f"{where}: `{key}`") for key, value in table.items()}

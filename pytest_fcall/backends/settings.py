@@ -14,6 +14,7 @@ from typing import TypeGuard, cast
 from pytest_fcall.core.backend import Model, ModelUnavailable
 from pytest_fcall.core.files import read_regular
 from pytest_fcall.core.json_data import read_json
+from pytest_fcall.core.message_text import clauses, did_you_mean
 from pytest_fcall.core.values import Json, is_strings
 
 PYPROJECT = "pyproject.toml"
@@ -235,12 +236,12 @@ def _entry_settings(entry: str, table: Mapping[str, Json], options: Mapping[str,
     for name, value in table.items():
         if name == "model":
             continue
+        is_table = isinstance(value, Mapping)
+        hint = f"a name with dots needs quotes: {_table_name(f'{entry}.{name}')}" if is_table else ""
         try:
-            yield name, _option(name, options).checked(value)
+            yield name, _option(name, options, hint).checked(value)
         except ValueError as error:
-            dotted = name not in options and isinstance(value, Mapping)
-            hint = f"; a name with dots needs quotes: {_table_name(f'{entry}.{name}')}" if dotted else ""
-            raise SettingsError(f"{PYPROJECT}, {_table_name(entry)}: `{name}` {error}{hint}") from None
+            raise SettingsError(f"{PYPROJECT}, {_table_name(entry)}: `{name}` {error}") from None
 
 
 def _query_settings(model: Model, options: Mapping[str, Option]) -> Iterator[tuple[str, Json]]:
@@ -251,14 +252,15 @@ def _query_settings(model: Model, options: Mapping[str, Option]) -> Iterator[tup
             raise SettingsError(f"{model.id}, after the question mark: `{name}` {error}") from None
 
 
-def _option(name: str, options: Mapping[str, Option]) -> Option:
+def _option(name: str, options: Mapping[str, Option], hint: str = "") -> Option:
+    """The option of this name. Raises ValueError; `hint` says what else may be wrong where there is none."""
     if name in options:
         return options[name]
     if name == "api_key" and "api_key_env" in options:
         raise ValueError(
             "must not be written here: set `api_key_env` to the name of the environment variable that holds the key"
         )
-    raise ValueError(f"is not a setting; available: {', '.join(options)}")
+    raise ValueError(clauses(f"is not a setting; available: {', '.join(options)}", hint, did_you_mean(name, options)))
 
 
 def _table_name(entry: str) -> str:

@@ -37,9 +37,11 @@ def model_of_provider(provider: str, name: str) -> str | None:
 
 
 def meant_by_kind(kind: str, name: str, kinds: Iterable[str], root: Path) -> str | None:
-    """The model that `kind:name` means, where there is no such kind: an app, a provider's model, or a near kind's."""
+    """The model that `kind:name` means, where there is no such kind: an app, a provider's, or a near kind's."""
     if any((root / file).exists() for file in (f"{kind}.py", f"{kind}/__init__.py")):
         return f"python:{kind}:{name}"
+    if kind == "https":
+        return f"http:https:{name}"
     close = nearest(kind, kinds)
     return model_of_provider(kind, name) or (f"{close}:{name}" if close else None)
 

@@ -52,7 +52,10 @@ def test_what_recordings_answer_is_counted_apart(pytester: pytest.Pytester, serv
 
 @pytest.mark.parametrize(
     ("model", "told"),
-    [("openai:exam?temprature=1", "*`temprature` is not a setting*"), ("opnai:exam", "*of kind 'opnai'; *")],
+    [
+        ("openai:exam?temprature=1", "*`temprature` is not a setting; *; did you mean `temperature`?"),
+        ("opnai:exam", "*of kind 'opnai'; *"),
+    ],
 )
 def test_a_model_that_cannot_be_asked_is_told_in_one_line(pytester: pytest.Pytester, model: str, told: str) -> None:
     result = pytester.runpytest("--fc-dry-run", f"--fc-model={model}")

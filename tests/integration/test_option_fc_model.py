@@ -92,6 +92,8 @@ def test_a_plain_test_may_have_rows_that_look_like_models(weather: Shop) -> None
         ("shop.agent:run", "*is not the name of a model; write KIND:NAME, *; did you mean `python:shop.agent:run`?"),
         ("echo:answer", "*no model of kind 'echo'; the kinds are *; did you mean `python:echo:answer`?"),
         ("gorila", "*'gorila' is not the name of a model; write KIND:NAME, *; did you mean `local:gorilla`?"),
+        ("http://[::1]:8/chat", "*in full, such as *; did you mean `http:http://[[]::1]:8/chat`?"),
+        ("https://shop.test/chat", "*no model of kind 'https'; *; did you mean `http:https://shop.test/chat`?"),
         ("python:", "*is not the name of a model*"),
         (":x", "*is not the name of a model*"),
         (

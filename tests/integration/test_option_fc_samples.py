@@ -221,7 +221,7 @@ def test_what_says_no_number_is_told(mind: Mind, said: str) -> None:
     mind.cases("one")
     result = mind.run(f"--fc-samples={said}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*--fc-samples: '{said}' must be a number, and may have a rule*"])
+    result.stderr.fnmatch_lines([f"*--fc-samples: '{said}' must be a positive integer, and may have a rule*"])
 
 
 def test_a_run_file_keeps_how_many_were_right(mind: Mind) -> None:

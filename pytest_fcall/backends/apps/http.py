@@ -189,7 +189,11 @@ def http_app(model: Model, entry: ModelEntry, root: Path) -> HttpApp:
         )
         raise SettingsError(f"{model.id}: the address {fault}, as in http:http://127.0.0.1:{PORT_PLACEHOLDER}/chat")
     if not is_http_address(url.replace(PORT_PLACEHOLDER, "1")) or "@" in url:
-        raise SettingsError(f"{model.id}: write the address in full, such as http:http://127.0.0.1:8000/chat")
+        from pytest_fcall.core.message_text import clauses, suggestion
+
+        text = f"{model.id}: write the address in full, such as http:http://127.0.0.1:8000/chat"
+        meant = f"http:http:{entry.name}" if entry.name.startswith("//") else None
+        raise SettingsError(clauses(text, suggestion(meant)))
     return HttpApp(
         url=url,
         settings=entry.reply_settings,

@@ -186,6 +186,6 @@ def parse_samples(text: str) -> Samples:
     rule = rule.replace(" ", "")
     if not re.fullmatch(r"[1-9][0-9]{0,5}", count) or (rule and not is_rule(rule)):
         raise SettingError(
-            f"--fc-samples: {text.strip()!r} must be a number, and may have a rule behind it: '5 rate>=0.8'"
+            f"--fc-samples: {text.strip()!r} must be a positive integer, and may have a rule behind it: '5 rate>=0.8'"
         )
     return Samples(int(count), rule)

@@ -91,6 +91,10 @@ def test_an_alias_names_a_model_of_its_kind_under_its_own_name(tmp_path: Path) -
             '[tool.fcall.models.m]\nmodel = "openai:n"\n[tool.fcall.models.m.5]\nseed = 1',
             'available: seed, strict, style, headers; a name with dots needs quotes: [tool.fcall.models."m.5"]',
         ),
+        (
+            '[tool.fcall.models.m]\nmodel = "openai:n"\n[tool.fcall.models.m.seeds]\nseed = 1',
+            'a name with dots needs quotes: [tool.fcall.models."m.seeds"]; did you mean `seed`?',
+        ),
         ('[tool.fcall.models.m]\nmodel = "n"', "`model` must be KIND:NAME"),
         ("[tool.fcall.models.m]\nmodel = 5", "`model` must be KIND:NAME"),
         ('[tool.fcall.models.m]\nmodel = "any:n/o"', "`model` is any:n/o, but the model was given as openai:m"),
@@ -113,7 +117,8 @@ def test_an_unknown_key_of_a_query_is_told_with_those_that_are_known(tmp_path: P
     with pytest.raises(SettingsError) as caught:
         read_entry(Model("openai", "m", {"sed": "1"}), tmp_path, KNOWN)
     assert str(caught.value) == (
-        "openai:m, after the question mark: `sed` is not a setting; available: seed, strict, style, headers"
+        "openai:m, after the question mark: `sed` is not a setting; available: seed, strict, style, headers; "
+        "did you mean `seed`?"
     )
 
 
