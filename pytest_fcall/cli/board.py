@@ -52,7 +52,8 @@ def run(arguments: Sequence[str]) -> int:
         parser.error(safe_line(f"cannot read {error.filename}: {error.strerror or error}"))
     board = board_of(sources, SUITES, published)
     if not any(model.whole.answered for model in board.models):
-        print("fcall board: no model has answered anything", file=sys.stderr)
+        where = "" if options.sources else " in the last run; `fcall board RUN` reads another"
+        print(f"fcall board: no model has answered anything{where}", file=sys.stderr)
         return 1
     for path in options.output:
         write_portions(path, _writer_of(path.suffix.lower())(board))

@@ -176,6 +176,11 @@ def test_a_board_without_an_answer_is_none(folder: Path) -> None:
     write_rows(folder / "broken.jsonl", [{"category": "multiple", "id": "x", "error": "no such case"}])
     done = fcall_here(folder, "board", "broken.jsonl")
     assert (done.returncode, done.stderr) == (1, "fcall board: no model has answered anything\n")
+    keep(folder, "20261121-190000-aaaa", [Result("w.fc.yaml::a[m]", "a", "m", "error", file="w.fc.yaml")])
+    last = fcall_here(folder, "board")
+    assert last.stderr == (
+        "fcall board: no model has answered anything in the last run; `fcall board RUN` reads another\n"
+    )
 
 
 def test_a_file_of_rows_without_verdicts_is_named_as_such(folder: Path) -> None:
