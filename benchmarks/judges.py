@@ -12,7 +12,6 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,7 +118,7 @@ def profile(name: Profile, cases: Cases) -> Prepared:
         case = read[row["id"]]
         reply, calls = strict_reading(read_answer(row, "raw"), case.case)
         return partial(
-            judge, reply, calls, case.expect, MatchContext(case.case.tools, replace(case.case.rules, profile=name))
+            judge, reply, calls, case.expect, MatchContext(case.case.tools, case.case.rules._replace(profile=name))
         )
 
     return prepared

@@ -6,10 +6,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeGuard, cast
+from typing import NamedTuple, TypeGuard, cast
 
 from pytest_fcall.core.backend import Model, ModelUnavailable
 from pytest_fcall.core.files import read_regular
@@ -29,8 +28,7 @@ class SettingsError(ModelUnavailable, ValueError):
     """A model's settings are wrong. The message names the place, the key and what is expected, never a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelEntry:
+class ModelEntry(NamedTuple):
     """A model and its settings."""
 
     name: str
@@ -40,8 +38,7 @@ class ModelEntry:
     """Those of the settings that the reply depends on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One setting. `expected` describes the values that `is_valid` accepts."""
 
     expected: str

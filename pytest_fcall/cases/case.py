@@ -118,13 +118,13 @@ def _read_at(
     rules = options.rules
     if "match" in entries:
         scope.match_rules = match_rules(entries["match"][1], scope) + context.match_rules
-        rules = replace(rules, match=scope.match_rules)
+        rules = rules._replace(match=scope.match_rules)
     turns = _turns(place, entries, options.system_message, scope)
     wired, spanned = entries.read("wire", wire, scope), entries.read("spans", spans, scope)
     check_profile(entries.node("expect") or place, turns, rules, faults)
     for key, inside in (("wire", wired), ("spans", spanned)):
         if inside is not None and inside.calls is not None:
-            check_profile(entries.key(key), [Turn((), inside.calls)], replace(rules, language="python"), faults)
+            check_profile(entries.key(key), [Turn((), inside.calls)], rules._replace(language="python"), faults)
     _check_state(place, entries, turns, options.conversation, faults)
     mode = mode_of(turns, options.conversation)
     case = Case(

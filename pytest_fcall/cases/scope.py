@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from yaml import Node
 
@@ -24,15 +25,14 @@ if TYPE_CHECKING:
     from pytest_fcall.core.variants import Relation
 
 
-@dataclass(frozen=True, slots=True)
-class Extensions:
+class Extensions(NamedTuple):
     """Extensions of other packages: tool sources, suites and relations by name; names of comparators, all decoders."""
 
-    tool_sources: Mapping[str, ToolSource] = field(default_factory=dict)
+    tool_sources: Mapping[str, ToolSource] = MappingProxyType({})
     comparators: frozenset[str] = frozenset()
     decoders: frozenset[str] = frozenset()
-    suites: Mapping[str, Suite] = field(default_factory=dict)
-    relations: Mapping[str, Relation] = field(default_factory=dict)
+    suites: Mapping[str, Suite] = MappingProxyType({})
+    relations: Mapping[str, Relation] = MappingProxyType({})
     tool_file: Callable[[Path], Path] | None = None
     """The file that tools are read from in place of a file with tools; None where they are read as they are."""
 

@@ -235,8 +235,7 @@ def _meant_profile(asked: Profile, own: Profile, *, ruled: bool) -> Profile:
 
 
 def _with_file_rules(rules: Rules, options: Options, profile: Profile | None, *, ruled: bool) -> Rules:
-    return replace(
-        rules,
+    return rules._replace(
         profile=_meant_profile(profile or options.profile or rules.profile, rules.profile, ruled=ruled),
         strings=options.strings or rules.strings,
         match=(*options.rules.match, *rules.match),

@@ -6,7 +6,6 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from pytest_fcall.cli.command_parser import command_parser
@@ -71,7 +70,7 @@ def _parser() -> ArgumentParser:
 
 def _json(files: int, cases: int, faults: Sequence[Fault], root: Path) -> str:
     entries = [
-        asdict(fault) | {"location": asdict(fault.location) | {"path": file_path_text(fault.location, root)}}
+        fault._asdict() | {"location": fault.location._asdict() | {"path": file_path_text(fault.location, root)}}
         for fault in faults
     ]
     return json.dumps({"files": files, "cases": cases, "faults": entries}, indent=2)

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,8 +83,7 @@ def _merge(runs: Sequence[Run]) -> _MergedRun:
     missing = _missing_part(runs)
     first = runs[0].file
     results = _merged_results(runs)
-    file = replace(
-        first,
+    file = first._replace(
         id=max(moment_of(run.file.id) for run in runs),  # so that no part is later than the whole
         started=min(run.file.started for run in runs),
         results=results_to_json(results),
@@ -94,7 +93,7 @@ def _merge(runs: Sequence[Run]) -> _MergedRun:
         parts=tuple(run.file.id for run in runs),
     )
     judged = judge_run(file, results, SUITES, missing)
-    return _MergedRun(replace(file, failed=asdict(judged.failures)), results, judged)
+    return _MergedRun(file._replace(failed=asdict(judged.failures)), results, judged)
 
 
 def _missing_part(runs: Sequence[Run]) -> str:

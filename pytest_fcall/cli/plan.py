@@ -79,7 +79,7 @@ def _narrowed(run: Run, paths: Sequence[Path], root: Path) -> Run:
     kept = {each.nodeid for each in run.results.results if is_named(each)}
     named = [row for row in run.file.rows if isinstance(row, dict) and row["nodeid"] in kept]
     results = tuple(each for each in run.results.results if each.nodeid in kept)
-    file = replace(run.file, results={**run.file.results, "results": named})
+    file = run.file._replace(results={**run.file.results, "results": named})
     return replace(run, file=file, results=replace(run.results, results=results))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from pytest_fcall.core.expectation import Expectation, ExpectedCall, Rules
 from pytest_fcall.core.operators import Operator, Pattern, pattern_operators
@@ -26,8 +26,7 @@ FAULT: Final = "fault"
 """The tag and the category of a case with a faulty result."""
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A place in a file; lines and columns count from one."""
 
     path: str
@@ -48,8 +47,7 @@ class Turn:
     """The tools offered from this turn on; None for no change. At first all tools of the case are offered."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """A `skip` or `xfail` with its reason, for models whose names match one of `models`; for all if there is none."""
 
     reason: str
@@ -67,8 +65,7 @@ class Samples:
 RetrieverName: TypeAlias = Literal["bm25", "embeddings", "oracle"]
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieval:
+class Retrieval(NamedTuple):
     """The choice of the offered tools among those of the case."""
 
     by: RetrieverName
@@ -134,8 +131,7 @@ class Case:
         return tuple(call for each in expected if each is not None for call in each.all_calls)
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One mistake: where it is, what is wrong, and how to correct it."""
 
     code: str
@@ -147,8 +143,7 @@ class Fault:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FaultyCase:
+class FaultyCase(NamedTuple):
     """A case that cannot be run. It becomes an item that ends in an error."""
 
     id: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core.json_data import DamagedData, as_mapping, optional_field, required_field
 from pytest_fcall.core.operators import Operator, Pattern
@@ -98,8 +98,7 @@ Profile: TypeAlias = Literal["strict", "bfcl", "original"]
 Language: TypeAlias = Literal["python", "java", "javascript"]
 
 
-@dataclass(frozen=True, slots=True)
-class MatchRule:
+class MatchRule(NamedTuple):
     """A rule for the parameters that match `path`, a glob such as `*.city` or `book.seat`.
 
     `operator` is applied to the plain value that the case expects there; `strings` is the comparison of strings there.
@@ -111,8 +110,7 @@ class MatchRule:
     strings: Strings | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(NamedTuple):
     """The settings of matching, beside the expectation and the tools."""
 
     profile: Profile = "strict"

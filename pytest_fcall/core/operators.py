@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,12 @@ MOST_DIGITS: Final = 15
 """The most decimal places: as many as a floating-point number distinguishes."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorSpec:
+class OperatorSpec(NamedTuple):
     """The operand and the options of an operator."""
 
     operand: OperandKind
     meaning: str
-    options: Mapping[str, OperandKind] = field(default_factory=dict)
+    options: Mapping[str, OperandKind] = MappingProxyType({})
 
 
 OPERATORS: Mapping[str, OperatorSpec] = MappingProxyType(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -53,13 +52,13 @@ class MatchContext:
         """The rules without the operators of `match:`, which apply to expected arguments only."""
         rules = self.rules
         return (
-            replace(rules, match=tuple(replace(rule, operator=None) for rule in rules.match)) if rules.match else rules
+            rules._replace(match=tuple(rule._replace(operator=None) for rule in rules.match)) if rules.match else rules
         )
 
     @cached_property
     def rules_outside_calls(self) -> Rules:
         """The rules without `match:`, which applies to arguments of calls only."""
-        return replace(self.rules, match=()) if self.rules.match else self.rules
+        return self.rules._replace(match=()) if self.rules.match else self.rules
 
 
 class MatchContexts:

@@ -225,7 +225,7 @@ def _alternatives(expectation: Expectation | None) -> list[Expectation | None]:
 def _rules_without_judge(rules: Rules) -> Rules:
     """The rules without values that a model has to judge: any value is right there."""
     match = tuple(map(_rule_without_judge, rules.match))
-    return replace(rules, match=match, never=_patterns_without_judge(rules.never))
+    return rules._replace(match=match, never=_patterns_without_judge(rules.never))
 
 
 def _without_judge(expectation: Expectation) -> Expectation:
@@ -243,7 +243,7 @@ def _without_judge(expectation: Expectation) -> Expectation:
 
 
 def _rule_without_judge(rule: MatchRule) -> MatchRule:
-    return replace(rule, operator=_ANYTHING) if _is_judged(rule.operator) else rule
+    return rule._replace(operator=_ANYTHING) if _is_judged(rule.operator) else rule
 
 
 def _arguments_without_judge(arguments: Mapping[str, Pattern] | None) -> Mapping[str, Pattern] | None:

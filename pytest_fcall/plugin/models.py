@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -48,9 +47,9 @@ class ModelArguments:
     def judge(self) -> NamedModel | None:
         """The model that judges, as the command line names it, or else the configuration. Raises SettingError."""
         if typed := str(self._config.getoption("fc_judge") or "").strip():
-            return replace(self._typed(typed, _JUDGE_OPTION), option=_JUDGE_OPTION)
+            return self._typed(typed, _JUDGE_OPTION)._replace(option=_JUDGE_OPTION)
         if written := str(self._config.getini("fc_judge") or "").strip():
-            return replace(self._written(written, "fc_judge"), option=_JUDGE_OPTION)
+            return self._written(written, "fc_judge")._replace(option=_JUDGE_OPTION)
         return None
 
     def _without_option(self) -> list[NamedModel]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -86,14 +85,14 @@ class ReportedResults:
         if result.unpriced and costs.of(result.model, Usage(1, 1)) == 0:
             result = result._replace(unpriced=0)
         if result.variants:
-            varied = replace(result.variants, cost=costs.of(result.model, result.variants.usage))
+            varied = result.variants._replace(cost=costs.of(result.model, result.variants.usage))
             result = result._replace(variants=varied)
         judging, inside = result.judging, result.inside
         if judging is None and not inside:
             return result if result.usage is None else result._replace(cost=costs.of(result.model, result.usage))
         if judging:
-            judging = replace(judging, cost=costs.of(judging.model, judging.usage))
-        inside = tuple(replace(each, cost=costs.of(each.model, each.usage)) for each in inside)
+            judging = judging._replace(cost=costs.of(judging.model, judging.usage))
+        inside = tuple(each._replace(cost=costs.of(each.model, each.usage)) for each in inside)
         cost = total_cost([each.cost for each in inside]) if inside else costs.of(result.model, result.usage)
         return result._replace(cost=cost, judging=judging, inside=inside)
 

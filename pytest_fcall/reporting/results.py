@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_fcall.core.reply import Usage
@@ -19,8 +19,7 @@ _MOST: Final = 1e15
 """The largest number of a score: sums of such numbers are exact."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseScore:
+class CaseScore(NamedTuple):
     """The numbers that a case adds to a score of a tag; none without a reply."""
 
     tag: str
@@ -34,7 +33,7 @@ def scores_from_json(data: Json, answers: Json = ()) -> tuple[CaseScore, ...]:
     """Read what `scores_to_json` and `score_answers_to_json` wrote. Raises ValueError for anything else."""
     several = {(tag, score): numbers for tag, score, numbers in map(_score_answers, _scores(answers))}
     scores = map(_case_score, _scores(data))
-    return tuple(replace(each, answers=several.get((each.tag, each.score), ())) for each in scores)
+    return tuple(each._replace(answers=several.get((each.tag, each.score), ())) for each in scores)
 
 
 def _scores(data: Json) -> Sequence[Json]:
@@ -82,8 +81,7 @@ Way: TypeAlias = Literal["", "proxy", "unseen", "stored"]
 answer stands for it. Empty for what is no app, and where nobody can know."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeUsage:
+class JudgeUsage(NamedTuple):
     """The questions to the judge model for one case. Their cost is not part of that of the case."""
 
     model: str
@@ -95,8 +93,7 @@ class JudgeUsage:
     """The number of questions that recordings answered."""
 
 
-@dataclass(frozen=True, slots=True)
-class AppUsage:
+class AppUsage(NamedTuple):
     """The requests of an app to one model for one case: either the new ones, or those that recordings answered."""
 
     model: str
@@ -107,8 +104,7 @@ class AppUsage:
     """In US dollars."""
 
 
-@dataclass(frozen=True, slots=True)
-class VariantResult:
+class VariantResult(NamedTuple):
     """The verdicts on one variant of a case."""
 
     relation: str
@@ -127,8 +123,7 @@ class VariantResult:
         return f"{self.relation}-{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class VariantResults:
+class VariantResults(NamedTuple):
     """The verdicts on the variants of a case, beside those on the case itself."""
 
     first: bool

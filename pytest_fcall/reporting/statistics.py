@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, comb, sqrt
 from typing import Literal, NamedTuple, TypeAlias
@@ -18,8 +17,7 @@ _Z = 1.959963984540054
 """95 % of a normal distribution lie within so many standard deviations."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(NamedTuple):
     """Counts and measurements of a group of results. Accuracy is `right` of `answered`: errors are not answers.
 
     A figure that was not measured is None, never zero.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_fcall.backends.any import any_backend
 from pytest_fcall.backends.apps import http_backend, python_backend
@@ -25,8 +25,7 @@ TOOL_SOURCES = frozenset({"python", "agent", "file", "openapi", "mcp"})
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
+class Registry(NamedTuple):
     """Backends, tool sources, operators, decoders and suites, by their names."""
 
     backends: Mapping[str, BackendFactory]
@@ -37,9 +36,9 @@ class Registry:
     decoders: Mapping[str, Decoder]
     """Those of other packages."""
     suites: Mapping[str, Suite]
-    agents: Mapping[str, AgentKind] = field(default_factory=dict)
+    agents: Mapping[str, AgentKind] = MappingProxyType({})
     """Kinds of agents of other packages."""
-    relations: Mapping[str, Relation] = field(default_factory=dict)
+    relations: Mapping[str, Relation] = MappingProxyType({})
     """Relations of other packages, by which cases can be varied."""
 
     @classmethod

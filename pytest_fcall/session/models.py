@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
 from pytest_fcall.core.backend import Model
@@ -22,8 +21,7 @@ HOW_TO_NAME_A_MODEL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NamedModel:
+class NamedModel(NamedTuple):
     """A model, and whether it may be asked: plain `pytest` asks no model."""
 
     model: Model

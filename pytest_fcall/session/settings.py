@@ -51,8 +51,7 @@ _WALLS = ("strict", "weaker")
 _MIB = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentSettings:
+class EnvironmentSettings(NamedTuple):
     """Settings for called functions and services, as they are written; `check` finds what is wrong with them."""
 
     timeout: str = ""

@@ -94,7 +94,7 @@ class _Reader:
         turns = tuple(self._turn(number, turn) for number, turn in enumerate(self._case.turns))
         if closed:
             left = tuple(rule for number, rule in enumerate(rules.match) if number not in closed)
-            rules = replace(rules, match=left)
+            rules = rules._replace(match=left)
         return replace(self._case, turns=turns, rules=rules, judge=None)
 
     def _close(self, place: OpenPlace, written: str, edit: str) -> bool:

@@ -99,7 +99,7 @@ def _renamed_call(call: Call, rename: ToolRename) -> Call:
 
 def _renamed_wire(request: StanzaRequest, rename: ToolRename) -> StanzaRequest:
     calls = None if request.calls is None else tuple(_renamed_call(call, rename) for call in request.calls)
-    return replace(request, calls=calls, digests=_renamed_digests(request.digests, rename, {}))
+    return request._replace(calls=calls, digests=_renamed_digests(request.digests, rename, {}))
 
 
 def _renamed_digests(digests: Mapping[str, str], rename: ToolRename, today: Mapping[str, str]) -> dict[str, str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from pytest_fcall.core.files import (
     MOST_KEPT_BYTES,
@@ -44,8 +44,7 @@ class RunFileError(ValueError):
     """A file that is not a run, or that this version cannot read. The text names the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFile:
+class RunFile(NamedTuple):
     """The results of a run, and everything that decides how it ends."""
 
     id: str
@@ -57,14 +56,14 @@ class RunFile:
     """The models, in the order in which they were asked."""
     gates: tuple[str, ...] = ()
     fail: str = "items"
-    failed: Mapping[str, bool] = field(default_factory=dict)
+    failed: Mapping[str, bool] = MappingProxyType({})
     """The failures besides gates: `verdicts`, `worse`, `undecided`, `unanswered` and so on."""
     broken_off: bool = False
     shard: tuple[int, int] | None = None
     """The number of the shard, from 1, and the number of shards."""
     parts: tuple[str, ...] = ()
     """The ids of the shards that it was merged of."""
-    provenance: Mapping[str, Json] = field(default_factory=dict)
+    provenance: Mapping[str, Json] = MappingProxyType({})
     """Versions, revision and settings; for people. Only shards are compared by it: one version must have made them."""
 
     @property
@@ -180,10 +179,10 @@ def _to_json(run: RunFile) -> dict[str, Json]:
         "shard": run.shard,
         "parts": run.parts,
         "broken_off": run.broken_off,
-        "failed": run.failed,
+        "failed": dict(run.failed),
         "gates": run.gates,
         "fail": run.fail,
-        "provenance": run.provenance,
+        "provenance": dict(run.provenance),
     }
 
 

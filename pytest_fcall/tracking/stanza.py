@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from pytest_fcall.core.conversation import CallResult, Transcript
 
 
-@dataclass(frozen=True, slots=True)
-class StanzaRequest:
+class StanzaRequest(NamedTuple):
     """A request that an app sent to a model, and the calls of the reply."""
 
     model: str
     calls: tuple[Call, ...] | None = ()
     """The calls without ids; None where the reply could not be read to its end."""
-    digests: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = MappingProxyType({})
     """Digests of the parts of the request, its tools included."""
 
     @property
@@ -131,7 +130,7 @@ def unreviewed_from_json(fields: Mapping[str, Json]) -> StanzaFields:
 def with_wire_digests(stanza: Stanza, kept: Sequence[Json]) -> Stanza:
     """The stanza, whose requests have their digests again. Raises ValueError where those are of more or fewer."""
     found = _requests_from_json([{"model": "", **as_mapping(each, "a request of `wire`")} for each in kept])
-    wire = tuple(replace(each, digests=of.digests) for each, of in zip(stanza.wire or (), found, strict=True))
+    wire = tuple(each._replace(digests=of.digests) for each, of in zip(stanza.wire or (), found, strict=True))
     return stanza._replace(wire=wire)
 
 

@@ -58,7 +58,7 @@ def runs() -> Iterator[dict[str, Any]]:
 
 
 def judged(case: Case, reply: str, calls: list[Call], profile: Profile) -> bool:
-    own = replace(case, rules=replace(case.rules, profile=profile))
+    own = replace(case, rules=case.rules._replace(profile=profile))
     assert own.judge is not None
     return own.judge(own, Reply(reply), Calls(tuple(calls))).valid
 

@@ -32,7 +32,7 @@ def test_a_task_is_scored_as_the_original_scores_it(tmp_path: Path, task: str) -
     (folder / "test.jsonl").write_text("\n".join(lines))
     cases = [case for case in ToolBenchSuite().cases(task, tmp_path) if isinstance(case, Case)]
     for case, row in zip(cases, rows, strict=True):
-        original = replace(case, rules=replace(case.rules, profile="original"))
+        original = replace(case, rules=case.rules._replace(profile="original"))
         assert original.judge is not None
         verdict = original.judge(original, Reply(row["prediction"]), Calls())
         assert verdict.scores["executability"] == (float(not row["result"]["crashed"]), 1.0), row["case"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -38,7 +38,7 @@ def _positive_integer() -> Option:
 
 def _without_effect(option: Option) -> Option:
     """An option that decides where and how fast a model runs, but not what it answers."""
-    return replace(option, affects_reply=False)
+    return option._replace(affects_reply=False)
 
 
 _LOAD_OPTIONS: Mapping[str, Option] = MappingProxyType(

@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from os import urandom
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import ReferenceType, ref
 
 from pytest_fcall.backends.spans.variables import traceparent
@@ -33,13 +33,12 @@ class UnknownCase(LookupError):
         """Whether the request came from this process, so that no other run can know its case."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseTag:
+class CaseTag(NamedTuple):
     """Names the case to an app in another process, so that the app's own requests can be assigned to the case."""
 
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = MappingProxyType({})
     """For the request to the app, which may forward one of them."""
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = MappingProxyType({})
     """For the environment of an app that is started."""
 
 

@@ -162,7 +162,7 @@ def hides_secret(entry: UnreadRecording, secrets: Secrets) -> bool:
         return secrets.may_be_in(answer.body.decode("latin-1")) or _says_secret(entry, answer, secrets)
     if "\\u" in text and secrets.may_be_in(_ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)):
         return True
-    return is_stream(answer.content_type) and _says_secret(entry, replace(answer, body=text.encode()), secrets)
+    return is_stream(answer.content_type) and _says_secret(entry, answer._replace(body=text.encode()), secrets)
 
 
 def _says_secret(entry: UnreadRecording, answer: HttpAnswer, secrets: Secrets) -> bool:

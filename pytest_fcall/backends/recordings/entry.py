@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
@@ -30,8 +29,7 @@ BISECTED: Final = " (bisect)"
 """Ends the name of a case under which answers to versions of its question are kept. They are not exported."""
 
 
-@dataclass(frozen=True, slots=True)
-class HttpAnswer:
+class HttpAnswer(NamedTuple):
     """Status, type and body of an HTTP answer: every byte of the body, none of the other headers."""
 
     status: int

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from pytest_fcall.backends.processes.ledger import Ledger
@@ -57,12 +56,11 @@ class CaseOfFile(NamedTuple):
     case: str
 
 
-@dataclass(frozen=True, slots=True)
-class NewRows:
+class NewRows(NamedTuple):
     """Rows to be written together."""
 
     replies: Sequence[RecordingRow] = ()
-    catalogues: Mapping[str, Tools] = field(default_factory=dict)
+    catalogues: Mapping[str, Tools] = MappingProxyType({})
     """The tools of the replies, by their digests."""
     uses: Sequence[Use] = ()
     answered: Sequence[str] = ()

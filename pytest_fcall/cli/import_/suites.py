@@ -6,7 +6,6 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from errno import EEXIST
 from itertools import count
 from pathlib import Path
@@ -107,7 +106,7 @@ def _writable_cases(cases: Sequence[Case]) -> tuple[list[Case], list[FaultyCase]
         text = case_file_text([case], case.id)
         (entry,) = read_case_text(text, Path("case.fc.yaml"), root=Path(), extensions=extensions).entries
         if isinstance(entry, FaultyCase):
-            faulty.append(replace(entry, id=case.id))
+            faulty.append(entry._replace(id=case.id))
         else:
             writable.append(case)
     return writable, faulty

@@ -125,7 +125,7 @@ def _is_strictly_right(category: QuestionCategory, question: AceBenchQuestion, r
     except (SchemaError, RecursionError) as error:
         raise BrokenRow(f"the functions of {question.id} cannot be read: {error}") from None
     reply = Reply(result, decoder=case.decoder)
-    context = MatchContext(case.tools, replace(case.rules, profile="strict"))
+    context = MatchContext(case.tools, case.rules._replace(profile="strict"))
     return judge_turn(reply, decode(reply, case.tools), case.turns[0], context).valid
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, cast
@@ -62,7 +61,7 @@ class OwnCase:
         from pytest_fcall.reporting.faults import fault_text
 
         root = self._item.config.rootpath
-        return "; ".join(fault_text(replace(fault, source="", hint=""), root) for fault in faults)
+        return "; ".join(fault_text(fault._replace(source="", hint=""), root) for fault in faults)
 
     @cached_property
     def undecided(self) -> str:

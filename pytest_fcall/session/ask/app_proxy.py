@@ -372,7 +372,7 @@ def _wire_model(model: Model) -> Model:
 
 
 def _question_inside(question: Question) -> Question:
-    named = replace(question.source.named, model=_wire_model(question.model))
+    named = question.source.named._replace(model=_wire_model(question.model))
     return question._replace(source=Source(named, None))
 
 

@@ -71,7 +71,7 @@ def compare_runs(before: Run, now: Run) -> RunComparison:
 def of_one_model(run: Run, model: str) -> Run:
     """The run with the results of one model alone."""
     own = tuple(of_model(model, run.results.results))
-    return replace(run, file=replace(run.file, models=(model,)), results=replace(run.results, results=own))
+    return replace(run, file=run.file._replace(models=(model,)), results=replace(run.results, results=own))
 
 
 def compare_models(results: Iterable[Result], most: int) -> Sequence[ModelPair]:

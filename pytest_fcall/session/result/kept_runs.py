@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nlargest
 from pathlib import Path
 from typing import NamedTuple, overload
@@ -189,4 +189,4 @@ def load_run(path: Path) -> Run:
     except ValueError as error:
         raise RunFileError(f"{path}: not a run file: {error}") from None
     figures = {**file.results, "results": _Rows(path, len(results.results))}
-    return Run(path, replace(file, results=figures), results)
+    return Run(path, file._replace(results=figures), results)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -273,7 +272,7 @@ def _scores(session: Session, case: Case | FaultyCase, run: CaseRun | None, *, c
     judged = run.judged.result.all if run and run.judged else ()
     scores = scores_of(case, wanted, own, run.answers if run and run.is_complete else None, judged)
     if run and run.judged and run.judged.result.first:  # it was asked again for a wrong answer, and not with all cases
-        return tuple(replace(each, answers=()) for each in scores)
+        return tuple(each._replace(answers=()) for each in scores)
     return scores
 
 

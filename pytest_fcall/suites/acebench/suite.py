@@ -141,7 +141,7 @@ def _plain(case: Case | FaultyCase) -> Case | FaultyCase:
     if case.turns[0].answer is not None:
         message = "its answer names a problem in words that only the prompt of the original asks for"
         return FaultyCase(case.id, case.location, (Fault("unsayable", case.location, message),))
-    rules = replace(case.rules, profile="strict")
+    rules = case.rules._replace(profile="strict")
     return replace(case, rules=rules, tools_in_messages=False, decoder=None, judge=None)
 
 

@@ -148,7 +148,7 @@ def plain_case(category: Category, row: BfclRow) -> Case:
     expressed = official_case(own.expect, own.case.tools, own.official_case.language)
     if own.expect.kind == "calls" and _omittable_last(expressed.truth) != _omittable_last(own.official_case.truth):
         raise NotExpressible("its ground truth has a value in place of a list of alternatives")
-    return replace(own.case, rules=replace(own.case.rules, profile="bfcl"))
+    return replace(own.case, rules=own.case.rules._replace(profile="bfcl"))
 
 
 def _omittable_last(truth: object) -> object:

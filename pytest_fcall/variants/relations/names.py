@@ -140,8 +140,7 @@ class Names:
             changed,
             turns=tuple(self._turn(turn, tools, named) for turn in changed.turns),
             tools=tuple(map(self.described, case.tools)),
-            rules=replace(
-                case.rules,
+            rules=case.rules._replace(
                 match=tuple(new for rule in case.rules.match for new in self._rules(rule, tools)),
                 never=tuple(new for each in case.rules.never for new in self._patterns(each, tools, named)),
             ),
@@ -214,7 +213,7 @@ class Names:
             for parameter in properties if isinstance(properties, Mapping) else ():
                 (new,) = self.arguments(name, {parameter: None})
                 for rest in residues(rule.path, f"{name}.{parameter}"):
-                    yield replace(rule, path=f"{self.tool(name)}.{new}{rest}")
+                    yield rule._replace(path=f"{self.tool(name)}.{new}{rest}")
 
     def _message(self, message: Message) -> Message:
         """A message with new names in the calls of the model, and in what the developer says of tools."""

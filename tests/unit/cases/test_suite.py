@@ -45,7 +45,7 @@ class Prompting(Quiz):
 
 
 def found(text: str, folder: Path, suite: Quiz | None = None) -> CaseFileContent:
-    return read(text, folder, replace(NOTHING, suites={"quiz": suite or Quiz()}))
+    return read(text, folder, NOTHING._replace(suites={"quiz": suite or Quiz()}))
 
 
 def cases(text: str, folder: Path, suite: Quiz | None = None) -> list[Case]:
@@ -79,6 +79,7 @@ class Twice(Quiz):
     def cases(self, part: str, path: Path | None) -> Iterator[Case | FaultyCase]:
         yield from super().cases(part, path)
         (again, *_) = super().cases(part, path)
+        assert isinstance(again, Case)
         yield replace(again, location=Location("quiz.json", 9))
 
 

@@ -11,7 +11,8 @@ from pytest_fcall.reporting.result_json import result_from_json, result_to_json
 from pytest_fcall.reporting.results import CaseScore, Result, scores_from_json
 from pytest_fcall.reporting.score_tables import ScoreChange, ScoreRow, score_change_lines, score_lines
 
-SCORED = st.builds(CaseScore, numbers=st.lists(st.integers(0, 9) | st.floats(0, 9), max_size=3).map(tuple))
+NUMBERS = st.lists(st.integers(0, 9) | st.floats(0, 9), max_size=3).map(tuple)
+SCORED = st.builds(CaseScore, st.text(), st.text(), NUMBERS, st.just(()))
 
 
 @given(st.lists(SCORED, max_size=3).map(tuple))

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pytest_fcall.core import Usage
 from pytest_fcall.reporting.result_json import result_from_json, result_to_json
 from pytest_fcall.reporting.results import AppUsage, Result
@@ -9,7 +7,7 @@ from pytest_fcall.reporting.statistics import statistics_of
 from pytest_fcall.reporting.summary import app_usage_lines
 
 NEW = AppUsage("openai:small", 2, usage=Usage(900, 100), cost=0.002)
-OLD = replace(NEW, requests=1, replayed=True, usage=Usage(400, 100), cost=0.001)
+OLD = NEW._replace(requests=1, replayed=True, usage=Usage(400, 100), cost=0.001)
 BIG = AppUsage("openai:big", 1)
 PLAIN = Result("a.fc.yaml::a", "a", "python:app:answer", "passed")
 ONE = PLAIN._replace(inside=(NEW, OLD, BIG))
@@ -27,7 +25,7 @@ def test_what_is_not_known_and_what_is_replayed_is_said() -> None:
     assert app_usage_lines([PLAIN._replace(inside=(OLD,))]) == [
         "python:app:answer sent 1 request to openai:small, 500 tokens, $0.0010, replayed"
     ]
-    assert app_usage_lines([PLAIN._replace(inside=(NEW, replace(NEW, usage=None, cost=None)))]) == [
+    assert app_usage_lines([PLAIN._replace(inside=(NEW, NEW._replace(usage=None, cost=None)))]) == [
         "python:app:answer sent 4 requests to openai:small, 1,000 tokens, $0.0020+"
     ]
 

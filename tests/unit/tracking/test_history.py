@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,7 +40,7 @@ def run_of(*rows: Result, number: int = 1) -> RunFile:
 
 
 def only_verdict(result: Result, provenance: Mapping[str, Json] | None = None) -> RunVerdict:
-    ((name, found),) = verdicts_of(replace(run_of(result), provenance=provenance or {}))
+    ((name, found),) = verdicts_of(run_of(result)._replace(provenance=provenance or {}))
     assert name == ("cases/a.fc.yaml", "openai:m", "oslo")
     return found
 
@@ -95,7 +94,7 @@ def test_of_a_run_that_does_not_say_how_many_it_asked_for_all_answers_count_or_n
 ) -> None:
     fields = {**result_to_json(row(WRONG)), "replayed": replayed}
     del fields["asked"]
-    ((_, found),) = verdicts_of(replace(run_of(), results={"results": [fields]}))
+    ((_, found),) = verdicts_of(run_of()._replace(results={"results": [fields]}))
     assert found.rate == rate
 
 
@@ -119,7 +118,7 @@ def test_the_outcome_says_what_a_wrong_answer_counts_as(outcome: Outcome | None,
 def with_variants(tried: Json) -> Sequence[RunVerdict]:
     """What is read of a run whose only row has these answers to variants."""
     fields = {**result_to_json(row(RIGHT)), "variants": {"first": True, "repeated": [], "tried": tried}}
-    return [verdict for _, verdict in verdicts_of(replace(run_of(), results={"results": [fields]}))]
+    return [verdict for _, verdict in verdicts_of(run_of()._replace(results={"results": [fields]}))]
 
 
 def test_answers_to_variants_are_added_up_by_relation() -> None:
@@ -159,9 +158,9 @@ def test_the_key_is_that_of_the_question_without_what_is_expected_of_it() -> Non
 def test_rows_that_say_nothing_are_passed_over() -> None:
     run, good = run_of(row(RIGHT)), result_to_json(row(RIGHT))
     rows: list[Json] = [7, {}, {**good, "stanza": None}, {**good, "stanza": {"case": 7}}, {**good, "outcome": 7}]
-    found = verdicts_of(replace(run, results={"results": [*rows, good]}))
+    found = verdicts_of(run._replace(results={"results": [*rows, good]}))
     assert [verdict.case for _, verdict in found] == ["oslo"]
-    assert not list(verdicts_of(replace(run, results={"results": None})))
+    assert not list(verdicts_of(run._replace(results={"results": None})))
 
 
 def write(folder: Path, *runs: RunFile) -> None:
@@ -221,8 +220,8 @@ def test_without_runs_there_is_no_history(tmp_path: Path) -> None:
 
 
 def test_shards_do_not_count_beside_the_run_that_they_were_merged_to(tmp_path: Path) -> None:
-    shard = replace(run_of(row(RIGHT)), id=f"{run_id(1.0)}-1of2")
-    merged = replace(run_of(row(RIGHT)), parts=(shard.id,))
+    shard = run_of(row(RIGHT))._replace(id=f"{run_id(1.0)}-1of2")
+    merged = run_of(row(RIGHT))._replace(parts=(shard.id,))
     for run in (shard, merged):
         write_run(runs_folder(tmp_path) / f"{run.id}.json", run)
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +119,7 @@ def test_a_run_that_says_nothing_of_what_made_it_has_an_empty_provenance(tmp_pat
     path.write_text(
         json.dumps({name: value for name, value in json.loads(path.read_text()).items() if name != "provenance"})
     )
-    assert read_run(path) == replace(RUN, provenance={})
+    assert read_run(path) == RUN._replace(provenance={})
 
 
 def test_fields_of_a_later_version_are_left_out(tmp_path: Path) -> None:
@@ -139,7 +138,7 @@ def rows_of(path: Path) -> list[Json]:
 @pytest.mark.parametrize("rows", [[], [{"case": "oslo"}], [{"case": "oslo"}, {"ends": {"alike": [{"x": [{}]}]}}, 7]])
 def test_a_run_is_read_result_by_result(tmp_path: Path, rows: list[Json], indent: int | None) -> None:
     path = tmp_path / "one.json"
-    write_run(path, replace(RUN, results={"results": rows}))
+    write_run(path, RUN._replace(results={"results": rows}))
     if indent:
         path.write_text(json.dumps(json.loads(path.read_text()), indent=indent))
 
@@ -162,7 +161,7 @@ def test_something_else_in_the_place_of_results_is_refused_or_none(tmp_path: Pat
 @pytest.mark.parametrize("kept", range(1, 20))
 def test_results_of_a_torn_file_end_in_words(tmp_path: Path, kept: int) -> None:
     path = tmp_path / "one.json"
-    write_run(path, replace(RUN, results={"results": [{"case": "oslo"}, {"case": "rome"}]}))
+    write_run(path, RUN._replace(results={"results": [{"case": "oslo"}, {"case": "rome"}]}))
     content = path.read_bytes()
     path.write_bytes(content[: len(content) * kept // 20])
     with pytest.raises(RunFileError, match=r"one\.json: not a run file: "):

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 
@@ -18,7 +16,7 @@ SAY = StanzaRequest("gpt", (), {"system": "1", "prompt": "5"})
 
 
 def asked_otherwise(request: StanzaRequest, **digests: str) -> StanzaRequest:
-    return replace(request, digests={**request.digests, **digests})
+    return request._replace(digests={**request.digests, **digests})
 
 
 @pytest.mark.parametrize(
@@ -39,12 +37,12 @@ def asked_otherwise(request: StanzaRequest, **digests: str) -> StanzaRequest:
             (SEARCH, asked_otherwise(BOOK, **{"tool:search": "9" * 8 + "3" * 8})),
             ["request 2: the description of search changed"],
         ),
-        ((replace(SEARCH, model="mini"), BOOK), ["request 1: goes to mini instead of gpt"]),
+        ((SEARCH._replace(model="mini"), BOOK), ["request 1: goes to mini instead of gpt"]),
         (
-            (replace(SEARCH, calls=(Call("search", {"to": "Rome"}),)), asked_otherwise(BOOK, prompt="8")),
+            (SEARCH._replace(calls=(Call("search", {"to": "Rome"}),)), asked_otherwise(BOOK, prompt="8")),
             ["request 1: calls[0].args.to: 'Oslo' → 'Rome'"],
         ),
-        ((replace(SEARCH, calls=None), BOOK), ["request 1: its reply can no longer be read"]),
+        ((SEARCH._replace(calls=None), BOOK), ["request 1: its reply can no longer be read"]),
     ],
 )
 def test_what_an_app_asks_otherwise_is_told_by_its_number(new: tuple[StanzaRequest, ...], lines: list[str]) -> None:
@@ -52,7 +50,7 @@ def test_what_an_app_asks_otherwise_is_told_by_its_number(new: tuple[StanzaReque
 
 
 def test_a_reply_that_can_be_read_again_is_told() -> None:
-    assert wire_differences((replace(SAY, calls=None),), (SAY,)) == ["request 1: its reply can now be read"]
+    assert wire_differences((SAY._replace(calls=None),), (SAY,)) == ["request 1: its reply can now be read"]
 
 
 @given(WIRE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ TOOLS = tools_from_data(yaml.safe_load(PAGE.partition("```yaml\n")[2].partition(
 def test_a_row_of_the_table_is_true(expected: str, called: str, strict: str, bfcl: str) -> None:
     calls, expect = yaml.safe_load(called), yaml.safe_load(expected)
     reasons = judged(calls, expect, tools=TOOLS).reasons
-    official = judged(calls, expect, tools=TOOLS, rules=replace(Rules(), profile="bfcl"))
+    official = judged(calls, expect, tools=TOOLS, rules=Rules()._replace(profile="bfcl"))
     assert [reason.kind for reason in reasons] == ([] if strict == "valid" else [strict.strip("`")])
     assert official.error_type == (None if bfcl == "valid" else bfcl.strip("`"))
 

@@ -118,7 +118,7 @@ def test_kept_requests_are_judged_by_the_case_as_it_is_today() -> None:
     assert judged(RIGHT, KEPT) == []
     assert judged(replace(RIGHT, count=2), KEPT) == ["wire.count"]
     assert judged(RIGHT, KEPT, KEPT) == ["wire.calls[1]", "wire.count"]
-    assert judged(RIGHT, replace(KEPT, calls=(Call("search", {"to": "Rome"}),))) == ["wire.calls[0].args.to"]
+    assert judged(RIGHT, KEPT._replace(calls=(Call("search", {"to": "Rome"}),))) == ["wire.calls[0].args.to"]
 
 
 def test_tokens_are_not_kept_so_that_what_was_found_of_them_counts_as_long_as_the_case_asks_for_them() -> None:
@@ -129,7 +129,7 @@ def test_tokens_are_not_kept_so_that_what_was_found_of_them_counts_as_long_as_th
 
 
 def test_what_could_not_be_read_counts_as_it_was_accepted() -> None:
-    assert judged(RIGHT, replace(KEPT, calls=None), reasons=MEASURED) == ["wire.tokens", "wire.count"]
+    assert judged(RIGHT, KEPT._replace(calls=None), reasons=MEASURED) == ["wire.tokens", "wire.count"]
 
 
 def test_tools_that_nobody_knows_any_more_take_any_arguments() -> None:

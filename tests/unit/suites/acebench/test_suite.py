@@ -17,7 +17,7 @@ SAIL_TO_OSLO = question("normal_atom_bool_0", {"boat_sail": {"port": "Oslo", "cr
 
 
 def judged(case: Case, text: str, profile: Any = "original") -> Verdict:
-    own = replace(case, rules=replace(case.rules, profile=profile))
+    own = replace(case, rules=case.rules._replace(profile=profile))
     assert own.judge is not None
     reply = Reply(text, decoder=case.decoder)
     return own.judge(own, reply, decode(reply, case.tools))

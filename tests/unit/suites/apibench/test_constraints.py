@@ -185,7 +185,7 @@ def test_the_verdict_on_constraints_stands_beside_that_on_the_call(
     }
     assert verdict.scores["domain_accuracy"] == (float(not grades), 1.0)
     assert ApiBenchSuite().scores(case) == {"mine": (*STRICT_SCORES, *CONSTRAINT_SCORES)}
-    original = replace(case, rules=replace(case.rules, profile="original"))
+    original = replace(case, rules=case.rules._replace(profile="original"))
     assert not set(CONSTRAINT_SCORES) & {*ApiBenchSuite().scores(original)["mine"]}
 
 

@@ -179,7 +179,7 @@ def test_replies_are_judged_by_the_rule_of_the_profile(
     verdict = case.judge(case, Reply(answer), Calls())
     assert verdict.valid is strict
     assert "".join(reason.message for reason in verdict.reasons).startswith(why)
-    theirs = replace(case, rules=replace(case.rules, profile="original"))
+    theirs = replace(case, rules=case.rules._replace(profile="original"))
     assert case.judge(theirs, Reply(answer), Calls()).valid is original
 
 
@@ -210,7 +210,7 @@ def with_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bo
 def test_without_the_parser_of_the_original_its_scores_say_so(data: Path, with_parser: Callable[[bool], None]) -> None:
     with_parser(False)
     case = cases(data)["torchhub_1"]
-    original = replace(case, rules=replace(case.rules, profile="original"))
+    original = replace(case, rules=case.rules._replace(profile="original"))
     assert ApiBenchSuite().scores(original)["torchhub"][-1] == "other_parser"
     assert original.judge is not None
     for answer in (f"<<<api_call>>>: {TORCH[0].call}", "Sorry."):
@@ -228,7 +228,7 @@ def test_scores_are_told_for_each_part(data: Path) -> None:
     assert suite.scores(case) == {
         "torchhub_bm25": ("domain_accuracy", "exact_accuracy", "hallucination", "wrong", "unparsable")
     }
-    original = replace(case, rules=replace(case.rules, profile="original"))
+    original = replace(case, rules=case.rules._replace(profile="original"))
     assert suite.scores(original)["torchhub_bm25"][:3] == ("domain_accuracy", "hallucination", "wrong")
     for each in (case, original):
         assert each.judge is not None

@@ -60,7 +60,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
 
 
 def judged(case: Case, said: str, profile: str = "bfcl") -> Verdict:
-    case = replace(case, rules=replace(case.rules, profile="strict" if profile == "strict" else "bfcl"))
+    case = replace(case, rules=case.rules._replace(profile="strict" if profile == "strict" else "bfcl"))
     reply = Reply(said, decoder="bfcl")
     assert case.judge is not None
     return case.judge(case, reply, decode(reply, case.tools))

@@ -19,7 +19,7 @@ def folder(tmp_path: Path) -> Path:
 def judged(folder: Path, id_: str, reply: Reply, profile: str = "bfcl") -> Verdict:
     found = {case.id: case for case in BfclSuite().cases(id_.rpartition("_")[0], folder) if isinstance(case, Case)}
     case = found[id_]
-    case = replace(case, rules=replace(case.rules, profile="strict" if profile == "strict" else "bfcl"))
+    case = replace(case, rules=case.rules._replace(profile="strict" if profile == "strict" else "bfcl"))
     assert case.judge is not None
     return case.judge(case, reply, decode(reply, case.tools))
 

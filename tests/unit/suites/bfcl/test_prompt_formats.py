@@ -107,7 +107,7 @@ def test_the_hint_on_the_language_is_given_twice_as_officially(folder: Path) -> 
 @pytest.mark.parametrize("profile", ["bfcl", "strict"])
 def test_answers_are_read_in_the_format_that_was_asked_for(folder: Path, profile: str) -> None:
     for found in cases(folder)[:26]:
-        case = replace(found, rules=replace(found.rules, profile="strict" if profile == "strict" else "bfcl"))
+        case = replace(found, rules=found.rules._replace(profile="strict" if profile == "strict" else "bfcl"))
         assert case.judge is not None
         right, wrong = said(case), said(case, valid=False)
         assert case.judge(case, right, decode(right, case.tools)).valid, case.id

@@ -118,7 +118,7 @@ def test_of_rest_the_recorded_response_decides_and_not_any_call_is_right(folder:
     right: dict[str, Json] = {"idx": 0, "ground_truth": "requests.get(url='https://sea.example/says')"}
     write_rows(folder / RIGHT_REQUESTS, [right])
     case = cases("rest", folder)["rest_0"]
-    case = replace(case, rules=replace(case.rules, profile=profile))
+    case = replace(case, rules=case.rules._replace(profile=profile))
     assert case.turns[0].expect == Expectation(kind="any_call")
     assert case.skip == ()
     assert callable(case.judge)

@@ -27,7 +27,7 @@ def expected(case: Case) -> Expectation:
 
 def verdict_of(case: Case, reply: str, *calls: Call, profile: Profile = "strict") -> Verdict:
     assert case.judge is not None
-    own = replace(case, rules=replace(case.rules, profile=profile))
+    own = replace(case, rules=case.rules._replace(profile=profile))
     return case.judge(own, Reply(reply), Calls(calls))
 
 
@@ -85,7 +85,7 @@ def test_functions_parameters_and_answer_must_all_be_right(
 
 def test_the_original_tells_what_is_wrong_in_its_own_words(tmp_path: Path) -> None:
     (case,) = cases(write(tmp_path, [BY_ANN], OFFERED))
-    case = replace(case, rules=replace(case.rules, profile="original"))
+    case = replace(case, rules=case.rules._replace(profile="original"))
     assert case.judge is not None
     verdict = case.judge(case, Reply("?"), Calls((Call("albums_by_artist_1", {}), Call("top_rated_albums", {}))))
     assert [reason.message for reason in verdict.reasons] == [

@@ -21,7 +21,7 @@ def one_case(folder: Path) -> Case:
 
 
 def judged(case: Case, text: str, profile: Any = "original") -> Verdict:
-    own = replace(case, rules=replace(case.rules, profile=profile))
+    own = replace(case, rules=case.rules._replace(profile=profile))
     assert own.judge is not None
     reply = Reply(text, decoder=case.decoder)
     return own.judge(own, reply, decode(reply, case.tools))

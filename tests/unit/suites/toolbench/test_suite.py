@@ -45,7 +45,7 @@ def only(folder: Path, suite: ToolBenchSuite | None = None) -> Case:
 
 def judged(case: Case, answer: str, profile: Profile = "strict") -> Verdict:
     assert case.judge is not None
-    own = replace(case, rules=replace(case.rules, profile=profile))
+    own = replace(case, rules=case.rules._replace(profile=profile))
     return case.judge(own, Reply(answer), Calls())
 
 
