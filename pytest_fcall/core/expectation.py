@@ -98,7 +98,8 @@ Profile: TypeAlias = Literal["strict", "bfcl", "original"]
 Language: TypeAlias = Literal["python", "java", "javascript"]
 
 
-class MatchRule(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MatchRule:
     """A rule for the parameters that match `path`, a glob such as `*.city` or `book.seat`.
 
     `operator` is applied to the plain value that the case expects there; `strings` is the comparison of strings there.

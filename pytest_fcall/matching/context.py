@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -52,7 +53,7 @@ class MatchContext:
         """The rules without the operators of `match:`, which apply to expected arguments only."""
         rules = self.rules
         return (
-            rules._replace(match=tuple(rule._replace(operator=None) for rule in rules.match)) if rules.match else rules
+            rules._replace(match=tuple(replace(rule, operator=None) for rule in rules.match)) if rules.match else rules
         )
 
     @cached_property

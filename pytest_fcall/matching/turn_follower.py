@@ -243,7 +243,7 @@ def _without_judge(expectation: Expectation) -> Expectation:
 
 
 def _rule_without_judge(rule: MatchRule) -> MatchRule:
-    return rule._replace(operator=_ANYTHING) if _is_judged(rule.operator) else rule
+    return replace(rule, operator=_ANYTHING) if _is_judged(rule.operator) else rule
 
 
 def _arguments_without_judge(arguments: Mapping[str, Pattern] | None) -> Mapping[str, Pattern] | None:

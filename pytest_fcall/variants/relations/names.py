@@ -213,7 +213,7 @@ class Names:
             for parameter in properties if isinstance(properties, Mapping) else ():
                 (new,) = self.arguments(name, {parameter: None})
                 for rest in residues(rule.path, f"{name}.{parameter}"):
-                    yield rule._replace(path=f"{self.tool(name)}.{new}{rest}")
+                    yield replace(rule, path=f"{self.tool(name)}.{new}{rest}")
 
     def _message(self, message: Message) -> Message:
         """A message with new names in the calls of the model, and in what the developer says of tools."""

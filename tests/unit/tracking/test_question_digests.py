@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from pytest_fcall.tracking.question_digests import (
     renamed_tools,
     system_prompt,
 )
+from tests.unit.cases.reading import case
 
 TOOL = Tool("get_weather", "Current weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 OTHER = Tool("get_time")
@@ -127,3 +129,23 @@ def test_an_expectation_is_another_one_under_another_profile_but_for_the_two_nam
 
 def test_the_digest_of_an_expectation_stays_as_it_stands_in_baselines() -> None:
     assert expectation_digest(Case("one", Location(""), (Turn(()),))) == "30a24442"
+
+
+@pytest.mark.parametrize(
+    ("expected", "kept"),
+    [
+        ("expect: [{book: {seat: {$regex: 'x+'}, n: {$le: 3}}}, {then: [{pay: {}}]}]", "8176891d"),
+        ("expect: {any_of: [{calls: [{book: {}}], extra: allow}, no_call]}\nanswer: {$contains: b}", "aabf0bc6"),
+        ("expect: [{book: {}}]\nmatch: {book.seat: {strings: relaxed}, 'pay.*': {$any: [a, b]}}", "e2a421c5"),
+        ("expect: {calls: [{book: {}}], never: [pay, {pay: {to: eve}}]}", "41262e09"),
+        ("expect: [{book: {n: 1}, as: b, returns: {id: x}}, {then: [{pay: {to: {$from: b.result.id}}}]}]", "86f1d5d4"),
+        ("expect: any_call\nwire: {count: {$le: 2}, calls: [{book: {}}]}", "84aa3417"),
+        ("spans: {calls: {calls: [{book: {}}], never: [pay]}}", "acfbe10f"),
+    ],
+)
+def test_the_digest_of_each_part_stays_as_it_stands_in_baselines(expected: str, kept: str, tmp_path: Path) -> None:
+    head = (
+        "tools:\n  - {name: book, parameters: {type: object, properties: {seat: {type: string}, n: {type: integer}}}}\n"
+    )
+    head += "  - {name: pay, parameters: {type: object, properties: {to: {type: string}}}}\n"
+    assert expectation_digest(case(f"prompt: a\n{expected}", tmp_path, head=head)) == kept
