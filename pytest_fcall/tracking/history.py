@@ -23,7 +23,11 @@ T = TypeVar("T")
 
 MOST_RUNS: Final = 20
 """Most runs that are read, the newest ones: more would say little more, and take time."""
-_STANDINGS: Final[Mapping[str | None, Standing]] = {Outcome.REGRESSED: "regressed", Outcome.UNDECIDED: "undecided"}
+_STANDINGS: Final[Mapping[str | None, Standing]] = {
+    Outcome.REGRESSED: "regressed",
+    Outcome.UNDECIDED: "undecided",
+    Outcome.EDITED: "edited",
+}
 
 _NONE: Final[Mapping[str, Rate]] = MappingProxyType({})
 _EXCUSED: Final = frozenset({Outcome.KNOWN_FAILURE, Outcome.FLAKY})

@@ -30,7 +30,7 @@ _READING = re.compile(
 
 NOTHING = Rate(0, 0)
 
-Standing: TypeAlias = Literal["sound", "undecided", "regressed"]
+Standing: TypeAlias = Literal["sound", "undecided", "regressed", "edited"]
 """Whether the answers of a run count as those of an unchanged case."""
 
 
@@ -124,7 +124,8 @@ def evidence_of(measured: Measurement, verdicts: Iterable[RunVerdict], key: Key)
     """Count the answers of later runs, oldest first, for a case with this key.
 
     Answers that put a case in doubt count as its own once a later run finds it sound, so that nothing is left out of
-    what is compared. Those by which it regressed never do: what a mended app did meanwhile is no measure of it.
+    what is compared. Those by which it regressed never do: what a mended app did meanwhile is no measure of it. Nor do
+    those of a run that judged the accepted answer otherwise.
     """
     before, first, ways = measured.rate, measured.first, set(measured.ways)
     since, doubtful = Rate(0, 0), Rate(0, 0)
@@ -132,7 +133,7 @@ def evidence_of(measured: Measurement, verdicts: Iterable[RunVerdict], key: Key)
         if each.run <= measured.until or not each.key.is_same_case(measured.key):
             continue
         if each.key == measured.key:
-            first = first if each.standing == "regressed" else first.plus(each.first)
+            first = first if each.standing in ("regressed", "edited") else first.plus(each.first)
             if each.standing == "sound":
                 before = before.plus(doubtful).plus(each.rate)
                 ways |= {each.way} if each.is_known else set()

@@ -131,7 +131,8 @@ class CaseJudge:
         *before, last = case.turns
         if stanza.answer is None:
             last = replace(last, answer=None)
-        known = replace(case, turns=(*(replace(turn, answer=None) for turn in before), last))
+        injection = case.injection and replace(case.injection, answer=None)
+        known = replace(case, turns=(*(replace(turn, answer=None) for turn in before), last), injection=injection)
         engine = stanza.provenance.get("engine")
         reply = Reply(stanza.answer or "(not kept)", engine=engine if isinstance(engine, Mapping) else {})
         transcript = transcript_of(stanza, reply) if case.mode == "conversation" else None

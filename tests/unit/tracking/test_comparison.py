@@ -99,6 +99,31 @@ def test_the_same_calls_are_not_judged_a_second_time() -> None:
         assert compare(now, judged(CASE, calls), stanza_of(CASE, calls), CASE, never).outcome is outcome
 
 
+@pytest.mark.parametrize(
+    ("expectation", "outcome"), [("e", Outcome.REGRESSED), ("f", Outcome.EDITED), (None, Outcome.EDITED)]
+)
+def test_a_judge_that_lacks_the_text_of_the_accepted_answer_edits_no_case(
+    expectation: str | None, outcome: Outcome
+) -> None:
+    wrong = Verdict(False, (Reason("wrong_answer", "answer", ""),))
+    case = replace(CASE, judge=lambda *_: wrong)
+    then = stanza_of(CASE, RIGHT)._replace(digests={"expectation": expectation} if expectation else {})
+    now = then._replace(valid=False, reasons=(("wrong_answer", "answer"),), digests={"expectation": "e"})
+
+    assert compare(now, wrong, then, case, lambda _: wrong).outcome is outcome
+
+
+def test_a_failure_of_which_a_part_is_not_kept_is_known() -> None:
+    calls = tuple(WRONG)
+    both: Reasons = (("wrong_value", "calls[0].args.city"), ("wrong_state", "state.asked"))
+    verdict = Verdict(False, tuple(Reason(kind, path, "") for kind, path in both))
+    then = Stanza("oslo", False, both, calls)
+
+    assert compare(then, verdict, then, replace(CASE, wire=WireExpectation()), judged_again).outcome is (
+        Outcome.KNOWN_FAILURE
+    )
+
+
 def test_another_text_is_another_answer() -> None:
     case = case_of(expected(city="Oslo"), answer="rain")
     then = stanza_of(CASE, RIGHT)._replace(answer="rain")

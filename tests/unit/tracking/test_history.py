@@ -103,11 +103,11 @@ def test_of_a_run_that_does_not_say_how_many_it_asked_for_all_answers_count_or_n
     [
         (None, "sound", False),
         (Outcome.NEW, "sound", False),
-        (Outcome.EDITED, "sound", False),
         (Outcome.FLAKY, "sound", True),
         (Outcome.KNOWN_FAILURE, "sound", True),
         (Outcome.UNDECIDED, "undecided", False),
         (Outcome.REGRESSED, "regressed", False),
+        (Outcome.EDITED, "edited", False),
     ],
 )
 def test_the_outcome_says_what_a_wrong_answer_counts_as(outcome: Outcome | None, standing: str, is_known: bool) -> None:

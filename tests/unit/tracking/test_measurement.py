@@ -70,6 +70,11 @@ class TestEvidence:
         mended = evidence_of(MEASURED, [lost[1], verdict("3", 1)], KEY)
         assert mended == CaseEvidence(Rate(2, 2), NOTHING, frozenset(), Rate(2, 2))
 
+    def test_answers_that_were_judged_otherwise_than_the_accepted_one_never_count(self) -> None:
+        """A run calls a case edited, too, whose judge changed: the key says nothing of it."""
+        found = evidence_of(MEASURED, [verdict("1", 0, 3, "edited"), verdict("2", 1)], KEY)
+        assert (found.before, found.first, found.ways) == (Rate(2, 2), Rate(2, 2), frozenset())
+
     @pytest.mark.parametrize("key", [OTHER_PROMPT, OTHER_EXPECTATION])
     def test_answers_to_an_edited_case_say_nothing(self, key: Key) -> None:
         found = evidence_of(MEASURED, [verdict("1", 0, 9, key=key)], KEY)
