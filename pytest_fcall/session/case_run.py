@@ -149,6 +149,14 @@ class CaseRun:
         return self.answers.model.is_known_to_ask or bool(self._accepted and self._accepted.wire)
 
     @property
+    def _may_ask_on(self) -> bool:
+        """Whether further answers may be asked for, which would be new: also those of an app that asks no models."""
+        if self.answers.model.is_asked:
+            return True
+        asked_nobody = all(each.asked and each.way == "unseen" and not each.detours for each in self.answers.answers)
+        return asked_nobody and self.answers.model.is_app and not self.asks_models
+
+    @property
     def ignores_way(self) -> bool:
         """Whether the settings ignore an app that asked nothing by way of the proxy."""
         return self._session.settings.inside == "ignore"
@@ -196,7 +204,7 @@ class CaseRun:
         portion = 1
         while (found := self._compare(self._confirmed or first).comparison) and found.is_open:
             wanted = min(portion, self.answers.samples.count + self._further - len(self.answers.answers))
-            granted = self._session.doubt.grant(wanted) if self.answers.model.is_asked else wanted
+            granted = self._session.doubt.grant(wanted) if self._may_ask_on else wanted
             if not granted:
                 return
             self.answers.ask(granted)
@@ -208,7 +216,7 @@ class CaseRun:
     def _further_answers(self) -> int:
         """The most further answers there may be. Where the model is not asked, they are those that are recorded."""
         most = self._session.settings.confirm.most
-        return most if self.answers.model.is_asked else self.answers.recorded_further(most)
+        return most if self._may_ask_on else self.answers.recorded_further(most)
 
     def _result(self) -> SampleResult:
         """The result of all answers so far. Each is judged once."""
@@ -248,7 +256,7 @@ class CaseRun:
             known,
             case,
             partial(self.judge.rejudge, exchanges),
-            partial(doubt.test, model, answers.samples.count + self._further, is_asked=answers.model.is_asked),
+            partial(doubt.test, model, answers.samples.count + self._further, is_asked=self._may_ask_on),
             session.settings.baseline,
         )
         return with_former_parts(found, answers.request, self._former_part)

@@ -326,6 +326,19 @@ class TestRecordings:
         assert lines_with(again, line.strip())
 
 
+@pytest.mark.parametrize("workers", [ALONE, by_night(WORKERS)])
+def test_an_app_that_asks_no_model_is_asked_again_in_a_plain_run_too(accepted: Mind, workers: str) -> None:
+    accepted.shop.file("pytest.ini", f"[pytest]\nfc_model = {accepted.model}\n")
+    accepted.says_in_turn("one", WRONG, *[RIGHT] * MOST)
+    result = accepted.shop.run(workers)
+    result.assert_outcomes(passed=1, xfailed=1)
+    assert result.ret == pytest.ExitCode.OK
+    accepted.says_in_turn("one", WRONG)
+    lost = accepted.shop.run(workers)
+    lost.stdout.fnmatch_lines(["1 regressed:"])
+    assert accepted.asked()["one"] > 3
+
+
 def test_the_configuration_may_say_it_too(accepted: Mind) -> None:
     accepted.shop.file("pytest.ini", "[pytest]\nfc_confirm = auto 0%\n")
     accepted.says_in_turn("one", WRONG)
