@@ -40,10 +40,12 @@ class Doubt:
     def expect(self, cases: Mapping[str, int], over_all_shards: Mapping[str, int], files: tuple[Path, ...]) -> None:
         """Note how many cases each model has in this shard, and in the whole run, and the case files."""
         self._cases, self._files = over_all_shards, files
-        budget, worker = self.settings.confirm.budget, self.settings.worker
-        if budget is not None:
-            self._left = max(budget * sum(cases.values()), LEAST_BUDGET if budget else 0)
-            self._left /= worker.count if worker else 1
+        most, budget = self.settings.confirm
+        workers = self.settings.worker.count if self.settings.worker else 1
+        if budget:  # in each worker they must be enough for one case, or many workers would leave all undecided
+            self._left = max(max(budget * sum(cases.values()), LEAST_BUDGET) / workers, most)
+        elif budget is not None:
+            self._left = 0
 
     def evidence(self, case_file: Path, model: str, case: str, key: Key) -> CaseEvidence | None:
         """The measurement of a case; None where there is none, as for one that was edited."""

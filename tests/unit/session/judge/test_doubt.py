@@ -91,6 +91,12 @@ def test_workers_share_the_budget(tmp_path: Path) -> None:
     assert doubt.grant(1_000) == 75
 
 
+def test_each_of_many_workers_may_decide_one_case(tmp_path: Path) -> None:
+    worker = Worker("gw0", 64, "run")
+    assert doubt_of(tmp_path, Confirm(), {MODEL: 100}, worker).grant(1_000) == Confirm().most
+    assert doubt_of(tmp_path, Confirm(budget=0.0), {MODEL: 100}, worker).grant(1) == 0
+
+
 def test_the_level_is_that_of_a_run_divided_by_the_cases_of_the_model(tmp_path: Path) -> None:
     doubt = doubt_of(tmp_path, Confirm(), {MODEL: 200, "openai:n": 5})
     assert doubt.test(MODEL, 13, is_asked=True).level == FALSE_ALARMS / 200
