@@ -47,7 +47,7 @@ class TurnFollower:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all required calls were made, and no unexpected one."""
+        """Whether all required calls were made, and no unexpected or forbidden one."""
         return any(each.is_complete for each in self._alternatives)
 
     def follow(self, reply: Reply, calls: Sequence[Call]) -> list[FollowedCall]:
@@ -132,6 +132,7 @@ class _AlternativeFollower:
         self.expected = [call for stage in self.expectation.stages for call in stage]
         self.unexpected_count = 0
         """The number of calls that are neither expected nor allowed."""
+        self._has_forbidden = False
         self._before = known
         self._context = context
         self._fits: list[list[int]] = [[] for _ in self.expected]
@@ -151,7 +152,7 @@ class _AlternativeFollower:
 
     @property
     def is_complete(self) -> bool:
-        if self.unexpected_count or (self.expectation.kind == "any_call" and not self._made):
+        if self.unexpected_count or self._has_forbidden or (self.expectation.kind == "any_call" and not self._made):
             return False
         return covering_assignment([each.times for each in self.expected], self._fits, ()) is not None
 
@@ -177,6 +178,7 @@ class _AlternativeFollower:
         call = comparison.calls[index]
         reasons = unconditional_reasons(index, comparison, never)
         forbidden = any(reason.kind == "forbidden_call" for reason in reasons)
+        self._has_forbidden = self._has_forbidden or forbidden
         place = self._owner.get(self._first + index)
         if place is None:
             is_allowed = self._is_allowed(index, comparison, allowed)

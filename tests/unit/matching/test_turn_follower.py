@@ -26,6 +26,13 @@ def test_a_turn_with_an_unexpected_call_is_never_complete() -> None:
     assert not turn.is_complete
 
 
+def test_a_turn_with_a_forbidden_call_is_never_complete_although_others_are_allowed() -> None:
+    turn = follower({"calls": [PARIS], "extra": "allow", "never": ["list_tables"]})
+    assert [call.forbidden for call in turn.follow(Reply(), made([TABLES]))] == [True]
+    turn.follow(Reply(), made([PARIS]))
+    assert not turn.is_complete
+
+
 def test_a_turn_for_any_call_is_complete_with_the_first() -> None:
     turn = follower("any_call")
     assert not turn.is_complete
