@@ -129,12 +129,12 @@ class RunMeasurement:
 def remove_cases(path: Path, gone: Callable[[str], bool]) -> list[str]:
     """Remove the cases that are gone from a baseline, and return them. Raises DamagedBaseline and OSError."""
     stanzas = read_stanzas(path)
-    removed = [case for case in stanzas if gone(case)]
-    if removed:
-        write_baseline(path, [stanza for case, stanza in stanzas.items() if case not in removed])
+    left = {case: stanza for case, stanza in stanzas.items() if not gone(case)}
+    if len(left) < len(stanzas):
+        write_baseline(path, [*left.values()])
     target = measurement_path(path)
     write_measurement(target, [each for case, each in read_measurement(target).items() if not gone(case)])
-    return removed
+    return [case for case in stanzas if case not in left]
 
 
 def read_stanzas(path: Path) -> Mapping[str, Stanza]:

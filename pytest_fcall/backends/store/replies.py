@@ -86,11 +86,6 @@ class ReplyStore:
         return isinstance(self._place, Path)
 
     @property
-    def is_remote(self) -> bool:
-        """Whether they are on another machine, for which no event loop should wait."""
-        return self._database.remote is not None
-
-    @property
     def folder(self) -> Path:
         """The folder of replies that the database did not take; it takes them in from there."""
         return self._database.folder

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pytest_fcall.core.extension import BackendFactory
     from pytest_fcall.session.ask.costs import SpendingLimit
     from pytest_fcall.session.ask.proxy_endpoint import ProxyVariables
-    from pytest_fcall.session.ask.recordings import SessionRecordings
     from pytest_fcall.session.settings import Settings
 
 
@@ -26,13 +25,11 @@ class Sources:
         self,
         settings: Settings,
         factories: Mapping[str, BackendFactory],
-        recordings: SessionRecordings,
         spending: SpendingLimit,
         variables: ProxyVariables,
     ) -> None:
         self._settings = settings
         self._factories = factories
-        self._recordings = recordings
         self._spending = spending
         self._variables = variables
         self._made: dict[tuple[str, str, bool], Source] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
@@ -134,9 +135,9 @@ def _canonical_order(exchanges: Sequence[AppExchange], text_of: Callable[[AppExc
 
     Each belongs to the step after those that it follows; those of one step are sorted by their text.
     """
-    overlaps = [[_overlap(earlier, later) for earlier in exchanges[:place]] for place, later in enumerate(exchanges)]
-    if not any(map(any, overlaps)):
+    if not _any_overlap(exchanges):
         return list(exchanges)
+    overlaps = [[_overlap(earlier, later) for earlier in exchanges[:place]] for place, later in enumerate(exchanges)]
     groups = _parallel_groups(exchanges, overlaps)
     steps: list[int] = []
     for place, later in enumerate(exchanges):
@@ -146,17 +147,31 @@ def _canonical_order(exchanges: Sequence[AppExchange], text_of: Callable[[AppExc
             if not overlaps[place][at] and (groups[at] != groups[place] or _continues(later, earlier))
         )
         steps.append(max(before, default=0) + 1)
-    pairs = zip(steps, exchanges, strict=True)
-    keys = [(step, text_of(exchange) if steps.count(step) > 1 else "") for step, exchange in pairs]
+    pairs, counts = zip(steps, exchanges, strict=True), Counter(steps)
+    keys = [(step, text_of(exchange) if counts[step] > 1 else "") for step, exchange in pairs]
     return [exchanges[place] for place in sorted(range(len(keys)), key=keys.__getitem__)]
+
+
+def _any_overlap(exchanges: Sequence[AppExchange]) -> bool:
+    """Whether any two overlap. Most apps send one request after the other, and some of them thousands."""
+    known = sorted((_begun(each), each.ended) for each in exchanges if each.ended)
+    latest = 0.0
+    for begun, ended in known:
+        if min(latest, ended) - begun > _CLOCK_STEP:
+            return True
+        latest = max(latest, ended)
+    return False
+
+
+def _begun(exchange: AppExchange) -> float:
+    return exchange.ended - (exchange.reply.seconds or 0.0)
 
 
 def _overlap(one: AppExchange, other: AppExchange) -> bool:
     """Whether one was sent before the other was answered, when a provider answered them."""
     if not one.ended or not other.ended:
         return False
-    begun = (each.ended - (each.reply.seconds or 0.0) for each in (one, other))
-    return min(one.ended, other.ended) - max(begun) > _CLOCK_STEP
+    return min(one.ended, other.ended) - max(_begun(one), _begun(other)) > _CLOCK_STEP
 
 
 def _parallel_groups(exchanges: Sequence[AppExchange], overlaps: Sequence[Sequence[bool]]) -> list[int]:

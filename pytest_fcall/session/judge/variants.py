@@ -312,9 +312,6 @@ class VariantTexts:
         return model.answer(sample_request(request, number - 1)).reply.text.strip()
 
 
-_TextsOf = Callable[[WantedRelation], list[Case | Unfit]]
-
-
 def read_kept(file: Path) -> Mapping[TextKey, KeptText]:
     """The texts that are kept for a case file; none where they cannot be read."""
     try:

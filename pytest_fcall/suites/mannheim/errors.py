@@ -15,32 +15,6 @@ from pytest_fcall.core.reply import Call
 from pytest_fcall.core.values import Json
 from pytest_fcall.suites.mannheim.score import MannheimScore, answer_object
 
-FUNCTION_ERRORS: Final = (
-    "incomplete function invocation",
-    "wrong function invocation",
-    "additional function calls",
-    "list passing error",
-)
-PARAMETER_ERRORS: Final = (
-    "parameter hallucination",
-    "misidentification of numeric entities",
-    "misinterpretation of non-Latin characters",
-    "incorrect string handling",
-    "currency and conversion error",
-    "text-to-number conversion error",
-    "date inference error",
-    "incomplete parameter values",
-)
-ANSWER_ERRORS: Final = (
-    "arithmetic anomaly",
-    "sorting anomaly (numeric values)",
-    "sorting anomaly (dates)",
-    "counting discrepancy",
-    "multi-information retrieval error",
-    "query misinterpretation",
-    "inexact matching",
-    "reliance on previous knowledge",
-)
 UNREADABLE: Final = "unreadable answer"
 """An answer without the object that was asked for; the publication has no class for it."""
 
