@@ -19,6 +19,8 @@ _NOT_IN_FOLDERS = re.compile(r"[^a-z0-9._-]")
 _KIND = re.compile(r"[A-Za-z0-9_-]{0,40}")
 _LONGEST_NAME = 200
 _NAME_SHOWN = 80
+APP_KINDS = frozenset({"python", "http"})
+"""Kinds of models that are apps: they run again whatever is recorded, and their requests do not show what answers."""
 
 
 def _short_digest(text: str) -> str:

@@ -184,7 +184,7 @@ def with_case_decoder(case: Case, reply: Reply) -> Reply:
     return replace(reply, decoder=case.decoder) if case.decoder else reply
 
 
-def uses_judge(case: Case) -> bool:
+def asks_judge_model(case: Case) -> bool:
     """Whether the verdict of a case may depend on a model that judges."""
     return any(operator.name == "judge" for operator in case_operators(case))
 

@@ -45,27 +45,27 @@ def judge_recovery(
     the model must have done one of the other things that the fault takes as right, and the state of an environment must
     show no effect that is wrong in any case. `stubs` are results by tool.
     """
-    watch = _Watch(fault, stubs, context, FaultCount(fault))
+    judging = _RecoveryJudging(fault, stubs, context, FaultCount(fault))
     known: NamedCalls = {}
     for held, turn in zip(transcript.turns, turns, strict=False):
-        known = watch.read_turn(held, turn, known)
+        known = judging.read_turn(held, turn, known)
     free = [replace(turn, expect=_in_any_reply(turn.expect)) for turn in turns]
-    sound = judge_transcript(Transcript(tuple(watch.sound)), free, context).turns
+    sound = judge_transcript(Transcript(tuple(judging.sound)), free, context).turns
     if any(reason.kind in _MISSING for verdict in sound for reason in verdict.reasons):
-        watch.look_for_untold(transcript)
-    own, how = watch.found(transcript, turns)
-    unharmed = watch.first_outstanding
+        judging.look_for_untold(transcript)
+    own, how = judging.found(transcript, turns)
+    unharmed = judging.first_outstanding
     verdicts = []
     for number, verdict in enumerate(sound):
-        is_held, is_judged = number < len(watch.kept), unharmed is None or number < unharmed
-        kept = watch.kept[number] if is_held else []
+        is_held, is_judged = number < len(judging.kept), unharmed is None or number < unharmed
+        kept = judging.kept[number] if is_held else []
         counted = [_at_its_place(each, kept) for each in verdict.reasons] if is_judged else []
         reasons = (*(own[number] if is_held else ()), *counted)
         if is_held or is_judged:
             pairs = tuple((place, kept[index]) for place, index in verdict.pairs)
             verdicts.append(replace(verdict, valid=not reasons, reasons=reasons, pairs=pairs))
     joined = joined_verdict(verdicts, several=len(turns) > 1)
-    result = RecoveryResult(fault.name, fault.kind, tuple(watch.faulty_tools), how if joined.valid else "")
+    result = RecoveryResult(fault.name, fault.kind, tuple(judging.faulty_tools), how if joined.valid else "")
     return replace(joined, recovery=result)
 
 
@@ -82,7 +82,7 @@ class _SeenTurn:
 
 
 @dataclass(slots=True)
-class _Watch:
+class _RecoveryJudging:
     """The state of judging a conversation with faulty results: texts read, calls made, reasons found."""
 
     fault: ResultFault

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fcall.core.backend import Model
+from pytest_fcall.core.backend import APP_KINDS, Model
 from pytest_fcall.plugin.settings import settings_of
-from pytest_fcall.plugin.workers import APPS
 
 if TYPE_CHECKING:
     from pytest_fcall.reporting.header import AnswerSources
@@ -50,7 +49,7 @@ def _answering(config: pytest.Config, models: Sequence[NamedModel]) -> AnswerSou
     if not live:
         run = settings.proxy and not settings.replay and all(_is_run(config, each) for each in models)
         return AnswerSources(live, settings.max_age, run)
-    apps = all(each.model.kind in APPS for each in models)
+    apps = all(each.model.kind in APP_KINDS for each in models)
     reuses = settings.record == "missing" and (settings.proxy or not apps)
     return AnswerSources(live, settings.max_age if reuses else 0, apps)
 

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fcall.cases.case import plan_request
 from pytest_fcall.core.bounded_text import glob_matches
-from pytest_fcall.core.case import Case, Condition, FaultyCase, judge_fault, uses_judge
+from pytest_fcall.core.case import Case, Condition, FaultyCase, asks_judge_model, judge_fault
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json
@@ -181,13 +181,13 @@ class CaseItem(pytest.Function):
             return False
         named = self.named.model.id if self.named else ""
         return _first_for(case.skip, named) is not None or (
-            self.context.session.settings.judge is None and self.uses_judge
+            self.context.session.settings.judge is None and self.asks_judge_model
         )
 
     @property
-    def uses_judge(self) -> bool:
+    def asks_judge_model(self) -> bool:
         """Whether a model that judges may be asked about its answers."""
-        return isinstance(self.case, Case) and uses_judge(self.case)
+        return isinstance(self.case, Case) and asks_judge_model(self.case)
 
     @property
     def asker(self) -> Asker:
@@ -297,7 +297,7 @@ class CaseItem(pytest.Function):
     def judge_of(self, case: Case) -> CaseJudge:
         """The judge of answers to the case, to a variant of it, or to one with another question."""
         context = self.context
-        opinions = context.session.opinions(case, self.asker) if self.uses_judge else None
+        opinions = context.session.opinions(case, self.asker) if self.asks_judge_model else None
         amend = partial(self._amended_verdict, case) if context.changes_verdicts else None
         return CaseJudge(case, context.session, opinions, amend, context.match_contexts)
 

@@ -136,7 +136,7 @@ class JudgePrefetch:
 
     def expect(self, item: CaseItem, wanted: Wanted) -> None:
         """Note the requests of an item, if the model that judges may be asked about the answers."""
-        if self._may_ask and wanted and item.uses_judge:
+        if self._may_ask and wanted and item.asks_judge_model:
             self.waiting[item] = wanted
 
     def ask(self) -> list[Future[Reply]]:
@@ -147,7 +147,7 @@ class JudgePrefetch:
             if any(map(replies.is_pending, wanted)):
                 continue
             del self.waiting[item]
-            answers = [answer for each in wanted if (answer := replies.finished_reply(each))]
+            answers = [answer for each in wanted if (answer := replies.finished_answer(each))]
             if len(answers) == len(wanted) and isinstance(item.case, Case):
                 try:
                     opinions = self._session.opinions(item.case, item.asker)

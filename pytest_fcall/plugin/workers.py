@@ -10,6 +10,7 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
+from pytest_fcall.core.backend import APP_KINDS
 from pytest_fcall.plugin.redaction import print_lines, usage_error
 from pytest_fcall.plugin.settings import settings_of
 from pytest_fcall.reporting.safe_text import safe_line
@@ -231,10 +232,6 @@ def _host(spec: Any) -> str:
     return safe_line(named[-1]) if named else "this host"
 
 
-APPS: Final = ("python", "http")
-"""Kinds of models that are apps: they run again whatever is recorded."""
-
-
 def scheduler(config: pytest.Config, log: object) -> object:
     """A scheduler that gives each worker its whole part at once, so that it can ask ahead; None where none asks ahead.
 
@@ -242,7 +239,7 @@ def scheduler(config: pytest.Config, log: object) -> object:
     would have to answer again, and where hosts record each for itself, pytest-xdist deals the cases as usual.
     """
     settings = settings_of(config)
-    asks_ahead = any(named.live and named.model.kind not in APPS for named in settings.models)
+    asks_ahead = any(named.live and named.model.kind not in APP_KINDS for named in settings.models)
     if not asks_ahead or settings.record == "off":
         return None
     if has_other_hosts(config) and _keep_replies_apart(settings):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pytest_fcall.core.backend import Model
+from pytest_fcall.core.backend import APP_KINDS, Model
 from pytest_fcall.core.case import Fault
 from pytest_fcall.core.values import Json
 from pytest_fcall.tracking.baseline_content import write_baseline
@@ -25,9 +25,6 @@ from pytest_fcall.tracking.measurement import Key, Measurement, RunVerdict, upda
 from pytest_fcall.tracking.revision import revision_of
 from pytest_fcall.tracking.run_file import RunFile
 from pytest_fcall.tracking.stanza import Stanza
-
-_APPS = frozenset({"python", "http"})
-"""Kinds of models whose requests do not show what answers them."""
 
 
 class DamagedBaseline(Exception):
@@ -123,7 +120,7 @@ class RunMeasurement:
     ) -> Measurement:
         file, model = self._names[baseline]
         earlier = self._history.of(file, model.id, now.case)
-        return updated_measurement(before, earlier, now, accepted=now.case in accepted, is_app=model.kind in _APPS)
+        return updated_measurement(before, earlier, now, accepted=now.case in accepted, is_app=model.kind in APP_KINDS)
 
 
 def remove_cases(path: Path, gone: Callable[[str], bool]) -> list[str]:

@@ -55,7 +55,7 @@ class GroupFigures:
     regressions: int = 0
     fixed: int = 0
     undecided: int = 0
-    """The number of cases that regressed, or were wrong by chance."""
+    """The number of cases of which nobody can say whether they regressed or are wrong by chance."""
     edited: int = 0
     """The number of cases that were edited since they were accepted; they are not compared."""
     unmeasured: int = 0

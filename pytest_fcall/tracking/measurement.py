@@ -203,12 +203,15 @@ def failure_way(stanza: Stanza) -> str:
     """
     if stanza.valid:
         return ""
-    failure: Json = [sorted(map(list, stanza.reasons)), None if stanza.calls is None else [*map(_done, stanza.calls)]]
+    failure: Json = [
+        sorted(map(list, stanza.reasons)),
+        None if stanza.calls is None else [*map(_counted_part, stanza.calls)],
+    ]
     try:
         return digest(failure)[:_LENGTH]
     except (ValueError, TypeError, RecursionError):
         return "unsayable"
 
 
-def _done(call: Call) -> Json:
+def _counted_part(call: Call) -> Json:
     return [call.name, sorted(call.arguments) if _READING.match(call.name) else call.arguments]

@@ -29,6 +29,18 @@ if TYPE_CHECKING:
 
 AppFunction: TypeAlias = Callable[[AppRequest], object]
 
+_HOW_APPS_ARE_CALLED = (
+    "an app is called with one argument, the request, which has `messages`, `tools`, `settings` and `now`"
+)
+_CALLED_IN_ASYNC_TEST = (
+    "the app runs an event loop of its own, and was called in an async test: write a test without `async` that calls "
+    "`fc_model(…)`, or an app with `async` that awaits"
+)
+_OWN_LOOP_IN_ASYNC_APP = (
+    "the app is async, and something in it runs an event loop of its own: await it (`await agent.run(…)`, not "
+    "`agent.run_sync(…)`), or write the app without `async`"
+)
+
 
 class PythonBackend:
     """Calls the app that `import_app` returns; the first request imports it."""
@@ -98,25 +110,10 @@ class PythonBackend:
         return self._app
 
 
-_HOW_APPS_ARE_CALLED = (
-    "an app is called with one argument, the request, which has `messages`, `tools`, `settings` and `now`"
-)
-
-
 async def _awaited_reply(answer: Awaitable[object], messages: list[dict[str, Any]], started: float) -> Reply:
     with _loop_advice(_OWN_LOOP_IN_ASYNC_APP):
         answered = await answer
     return reply_of(answered, messages, time.perf_counter() - started)
-
-
-_CALLED_IN_ASYNC_TEST = (
-    "the app runs an event loop of its own, and was called in an async test: write a test without `async` that calls "
-    "`fc_model(…)`, or an app with `async` that awaits"
-)
-_OWN_LOOP_IN_ASYNC_APP = (
-    "the app is async, and something in it runs an event loop of its own: await it (`await agent.run(…)`, not "
-    "`agent.run_sync(…)`), or write the app without `async`"
-)
 
 
 @contextmanager

@@ -160,7 +160,7 @@ class Replies:
             future.set_exception(end)
         return future
 
-    def finished_reply(self, wanted: Question | Conversation) -> Answer | None:
+    def finished_answer(self, wanted: Question | Conversation) -> Answer | None:
         """The answer that a test will get, if it is there already."""
         if isinstance(wanted, Conversation):
             held = self._ahead.get(wanted.key)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_fcall.bisection.search import AnswerTest, ErrorBudget, Fails, OneAnswer, RateTest, Trial, fewest_answers
 from pytest_fcall.bisection.version import Difference, Version
-from pytest_fcall.core.case import Case, uses_judge
+from pytest_fcall.core.case import Case, asks_judge_model
 from pytest_fcall.core.verdict import Rate
 from pytest_fcall.session.endings import CaseEnded
 from pytest_fcall.session.judge.samples import sample_request
@@ -264,7 +264,7 @@ class Suspect:
         have = self._found.get(trial, _NOTHING).asked
         if wanted < 1:
             return 0
-        if uses_judge(self.case) and not (allowance.is_left or model.replays):
+        if asks_judge_model(self.case) and not (allowance.is_left or model.replays):
             self.problem = "`$judge` asks a model, and nothing may be asked"
             return 0
         if self.case.mode != "conversation" and model.is_recorded(sample_request(version.request, have)):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_fcall.backends.apps.answers.answer import reply_of
-from pytest_fcall.core.case import Case, uses_judge, with_case_decoder
+from pytest_fcall.core.case import Case, asks_judge_model, with_case_decoder
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.decoding.decoders import decode
@@ -32,7 +32,7 @@ class UndecidedAnswer(Exception):
 def undecided_reason(case: Case) -> str:
     """The reason why no answer alone decides the case; empty where one does."""
     settings = case.conversation
-    if uses_judge(case):
+    if asks_judge_model(case):
         return "a model judges them (`$judge`)"
     if case.wire is not None:
         return "they expect requests of an app to its models (`wire`)"
