@@ -60,6 +60,7 @@ class CaseRun:
     __slots__ = (
         "_accepted",
         "_baseline",
+        "_comparison",
         "_confirmed",
         "_file",
         "_further",
@@ -89,6 +90,8 @@ class CaseRun:
         self._accepted = None if baseline is None else _accepted(baseline, case)
         self.judge = judge
         self._confirmed: SampleResult | None = None
+        self._comparison: BaselineComparison | None = None
+        """That of a case with a judge model, which was asked for it; others are compared when they are decided."""
         self.answers = CaseAnswers(case, model, request, samples_of(case, session.settings.samples))
         self.variants = variants(self.answers) if variants else None
         """The variants of the case; None where no relation varies it."""
@@ -122,7 +125,7 @@ class CaseRun:
         if self.variants:
             self.variants.ask()
         if self.judge.opinions:  # the model that judges may fail, too
-            self._compare(self._confirmed or self._result())
+            self._comparison = self._compare(self._confirmed or self._result())
             if self.variants:
                 self.variants.decide(self._first_answers)
         self.is_complete = True
@@ -181,7 +184,7 @@ class CaseRun:
         """Judge the answers, and compare the verdict with the baseline."""
         __tracebackhide__ = True
         result = self._confirmed or self._result()
-        self.judged = JudgedCase(result, self._compare(result))
+        self.judged = JudgedCase(result, self._comparison or self._compare(result))
         if self.variants:
             self.variants.decide(self._first_answers)
         return self.judged
