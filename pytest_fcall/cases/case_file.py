@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from yaml import MappingNode, Node, SequenceNode
@@ -20,12 +21,13 @@ from pytest_fcall.cases.option_values import KNOWN_SETTINGS
 from pytest_fcall.cases.preamble import PREAMBLE_KEYS, FilePart, Preamble, read_preamble
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
-from pytest_fcall.core.case import Case, Fault, FaultyCase
+from pytest_fcall.core.case import Case, Fault, FaultyCase, Location
 from pytest_fcall.core.gc_pause import gc_paused
-from pytest_fcall.core.message_text import did_you_mean
+from pytest_fcall.core.message_text import did_you_mean, nearest
 
 SUITE_KEYS = ("suite", "pick", "path", "profile", "mode")
 _FILE_KEYS = (*PREAMBLE_KEYS, *SUITE_KEYS, "cases")
+_NO_ROW: Mapping[str, Node] = MappingProxyType({})
 
 
 class CaseFileContent(NamedTuple):
@@ -177,25 +179,34 @@ class _CaseReader:
         self._number += 1
         faults = Faults(self._source)
         entries = node_values.entries(node, faults, "a case")
+        is_whole = not faults
         for key, (place, _) in entries.items():
             if key not in CASE_KEYS:
                 hint = _MISPLACED.get(key) or did_you_mean(key, CASE_KEYS) or one_of(sorted(CASE_KEYS))
                 faults.add("unknown-key", place, f"a case has no key {quote(key)}", hint)
         name = self._id(node, entries, faults)
         rows = _rows(entries["matrix"][1], faults) if "matrix" in entries else {"": {}}
+        tags = _FaultyTags(self.preamble, entries, is_whole=is_whole)
         if not entries or not rows:
-            yield FaultyCase(name, self._source.location(node), tuple(faults))
+            yield tags.faulty_case(name, self._source.location(node), faults)
             return
         for row, values in rows.items():
-            yield from self._cases(f"{name}[{row}]" if row else name, node, entries, values, faults)
+            yield from self._cases(f"{name}[{row}]" if row else name, node, entries, values, faults, tags)
 
     def faulty(self, name: str, faults: tuple[Fault, ...]) -> FaultyCase:
         """A case that reports faults of the file that belong to no case."""
         location = faults[0].location
-        return FaultyCase(self._unused_id(name, location.line), location, faults)
+        tags = _FaultyTags(self.preamble, Entries(), is_whole=False)
+        return tags.faulty_case(self._unused_id(name, location.line), location, faults)
 
     def _cases(
-        self, name: str, node: Node, entries: Entries, row: Mapping[str, Node], entry_faults: Faults
+        self,
+        name: str,
+        node: Node,
+        entries: Entries,
+        row: Mapping[str, Node],
+        entry_faults: Faults,
+        tags: _FaultyTags,
     ) -> Sequence[Case | FaultyCase]:
         preamble = self.preamble
         faults = Faults(self._source)
@@ -204,7 +215,7 @@ class _CaseReader:
             faults += preamble.tool_faults
         faults += entry_faults
         cases = read_cases(name, node, entries, row=row, context=preamble.context, faults=faults)
-        return [FaultyCase(name, cases[0].location, tuple(dict.fromkeys(faults)))] if faults else cases
+        return [tags.faulty_case(name, cases[0].location, faults, row)] if faults else cases
 
     def _needs_only_known_tools(self, entries: Entries) -> bool:
         only = node_at(entries["tools"][1], ("only",)) if "tools" in entries else None
@@ -232,6 +243,39 @@ class _CaseReader:
             name = f"{name}@{line}"
         self._ids[name] = line
         return name
+
+
+_TAGGING = ("tags", "inject", "faults")
+"""Keys that give tags to a case, or to those that are made of it."""
+
+
+class _FaultyTags(NamedTuple):
+    """Reads the tags of an entry of `cases` that turns out to be faulty."""
+
+    preamble: Preamble
+    entries: Entries
+    is_whole: bool
+    """Whether all keys of the entry can be read."""
+
+    def faulty_case(
+        self, name: str, location: Location, faults: Iterable[Fault], row: Mapping[str, Node] = _NO_ROW
+    ) -> FaultyCase:
+        """The faulty case, with the tags that can be read."""
+        context = self.preamble.context
+        scope = context.scope(Faults(context.source), row)
+        fill = scope.placeholders.fill_node
+        own = {key: (node, fill(value, scope.faults)) for key, (node, value) in self.entries.items() if key == "tags"}
+        tags = tuple(filter(None, context.defaults.tags(Entries(own), scope)))
+        is_certain = self.is_whole and not (self.preamble.faults or scope.faults or self._may_have_others())
+        return FaultyCase(name, location, tuple(dict.fromkeys(faults)), tags, is_certain)
+
+    def _may_have_others(self) -> bool:
+        """Whether it stands for cases with further tags, or one of its unknown keys may have meant `tags`."""
+        defaults = self.preamble.context.defaults
+        if any(key in self.entries or defaults.sets(key) for key in _TAGGING[1:]):
+            return True
+        meant = [nearest(key, CASE_KEYS) for key in self.entries if key not in CASE_KEYS and key not in _MISPLACED]
+        return any(key in _TAGGING or (key is None and "tags" not in self.entries) for key in meant)
 
 
 def _rows(node: Node, faults: Faults) -> dict[str, Mapping[str, Node]]:

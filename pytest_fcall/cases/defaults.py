@@ -71,6 +71,14 @@ class Defaults:
         scope.faults.extend(faults)
         return options
 
+    def tags(self, entries: Entries, scope: Scope) -> tuple[str, ...]:
+        """The tags of a case, as `options` reads them. Their faults are added to those of the scope."""
+        return _Layers(entries, self, scope).tags()
+
+    def sets(self, key: str) -> bool:
+        """Whether a file sets this default."""
+        return key in self._keys
+
     def values(self, key: str, reader: Callable[[Node, Scope], _T], scope: Scope) -> list[_T]:
         """The values of a key in all layers, nearest first."""
         if key not in self._keys:
@@ -125,7 +133,7 @@ class Options:
         )
         self.conversation = _conversation_settings(layers)
         self.category = layers.value("category", read.category)
-        self.tags = tuple(dict.fromkeys(layers.joined("tags", read.tags)))
+        self.tags = layers.tags()
         self.skip = layers.joined("skip", read.skip)
         self.xfail = layers.joined("xfail", read.xfail)
         self.samples = layers.value("samples", read.samples)
@@ -164,6 +172,10 @@ class _Layers:
         if key in self._entries:
             return reader(self._entries[key][1], self._scope)
         return self._defaults.nearest(key, reader, self._scope)
+
+    def tags(self) -> tuple[str, ...]:
+        """The tags of all layers, each once."""
+        return tuple(dict.fromkeys(self.joined("tags", read.tags)))
 
     def joined(self, key: str, reader: Callable[[Node, Scope], tuple[_T, ...]]) -> tuple[_T, ...]:
         """The items of all layers, nearest first."""

@@ -45,10 +45,11 @@ def substitute_id(text: str, number: int) -> str:
 
 
 def tag(node: Node, faults: Faults) -> str:
-    """A tag, which becomes a pytest marker."""
+    """A tag, which becomes a pytest marker; empty where it cannot be one."""
     name = node_values.word(node, faults, "a tag")
     if not name:
         return name
+    before = len(faults)
     if name in _PYTEST_MARKS or name.startswith("fc"):
         owner = "pytest" if name in _PYTEST_MARKS else "pytest-fcall"
         hint = f"the key `{name}:` of a case does that" if name in {"skip", "xfail"} else "take another name"
@@ -56,7 +57,7 @@ def tag(node: Node, faults: Faults) -> str:
     elif not name.isidentifier() or keyword.iskeyword(name):
         hint = "use letters, digits and underscores only, so that `-m` can select it"
         faults.add("bad-tag", node, f"{quote(name)} cannot be a pytest marker", hint)
-    return name
+    return "" if len(faults) > before else name
 
 
 def _id(node: Node, faults: Faults, what: str) -> str:

@@ -204,7 +204,7 @@ def _with_defaults(
     changed: list[Case | FaultyCase] = []
     for case in cases:
         if isinstance(case, FaultyCase):
-            changed.append(case)
+            changed.append(case._replace(tags=tuple(dict.fromkeys((*options.tags, *case.tags)))))
             continue
         key = id(case.rules), case.suite in ruled
         if key not in all_rules:

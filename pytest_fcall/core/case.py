@@ -149,6 +149,10 @@ class FaultyCase(NamedTuple):
     id: str
     location: Location
     faults: tuple[Fault, ...]
+    tags: tuple[str, ...] = ()
+    """Those that can be read."""
+    has_all_tags: bool = False
+    """Whether these are all that it is meant to have. If not, a selection by tags does not leave it out."""
 
 
 class Judge(Protocol):

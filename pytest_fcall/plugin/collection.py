@@ -85,7 +85,6 @@ class CaseFile(pytest.Module):
             yield from self._items()
 
     def _items(self) -> Iterator[CaseItem]:
-        from pytest_fcall.core.case import Case
         from pytest_fcall.plugin.collection_findings import collection_findings, register_tags
         from pytest_fcall.plugin.file_context import ItemsContext
         from pytest_fcall.plugin.models import ids_have_models
@@ -99,7 +98,7 @@ class CaseFile(pytest.Module):
         known.faults.extend(found.faults)
         if not found.faults:
             known.cases[self.path] = frozenset(entry.id for entry in found.entries)
-        register_tags(self.config, {tag for entry in found.entries if isinstance(entry, Case) for tag in entry.tags})
+        register_tags(self.config, {tag for entry in found.entries for tag in entry.tags})
         session = session_of(self.config)
         models, shard = session.settings.models, session.settings.shard
         with_models = ids_have_models(self.config, models)

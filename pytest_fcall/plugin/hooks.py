@@ -41,9 +41,19 @@ def _register(config: pytest.Config, module: ModuleType, name: str) -> None:
         config.pluginmanager.register(module, name)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run model by model, where there are several: each is loaded, and its limits met, once."""
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
+    """Run model by model, where there are several: each is loaded, and its limits met, once.
+
+    A selection by tags does not leave out faulty cases that may be meant.
+    """
+    if config.getoption("markexpr", None):
+        from pytest_fcall.plugin.uncertain_tags import uncertain_cases_kept
+
+        with uncertain_cases_kept(config, items):
+            yield
+    else:
+        yield
     ids = [named.model.id for named in session_of(config).settings.models]
     if len(ids) > 1:
         items.sort(key=lambda item: ids.index(item.named.model.id) if isinstance(item, CaseItem) and item.named else 0)

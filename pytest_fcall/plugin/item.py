@@ -72,9 +72,8 @@ class CaseItem(pytest.Function):
         self._planned: Request | None = None
         self._planned_variants: PlannedVariants | None = None
         super().__init__(**kwargs)  # type: ignore[arg-type]  # what from_parent passes on
-        if isinstance(entry, Case):
-            for tag in entry.tags:
-                self.add_marker(tag)
+        for tag in entry.tags:
+            self.add_marker(tag)
 
     @property
     def ihook(self) -> HookRelay:

@@ -64,7 +64,7 @@ def result_of(
         model=facts.model,
         status=status,
         category=case.category if isinstance(case, Case) else "faulty",
-        tags=case.tags if isinstance(case, Case) else (),
+        tags=case.tags,
         suite=case.suite if isinstance(case, Case) else "",
         reasons=_reasons(run, judged) if run and judged else (),
         seconds=answers.seconds if answers else None,
