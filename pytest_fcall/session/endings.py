@@ -22,6 +22,10 @@ class CaseSkipped(CaseEnded):
     """The case is not asked, on purpose."""
 
 
+class EndedByApp(Exception):
+    """An app ended the test that asked it, as only the test may: by `pytest.skip()` and the like."""
+
+
 def without_own_frames(error: BaseException) -> BaseException:
     """Cut a traceback down to the frames below this package, if there are any."""
     below = here = error.__traceback__

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.backends.request_json import pretty_json, with_data_urls
 from pytest_fcall.core.backend import ModelUnavailable
+from pytest_fcall.core.foreign_endings import ends_test
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import AppRequest, Request, Tool
 from pytest_fcall.core.values import Json
@@ -244,8 +245,10 @@ def find_object(name: str, root: Path) -> object:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise _import_failure(name, module_name, root, error) from error
         raise ModelUnavailable(f"python:{name}: no module {error.name!r}; searched in {root} and on sys.path") from None
-    except (Exception, SystemExit) as error:
-        raise _import_failure(name, module_name, root, error) from error
+    except BaseException as error:
+        if isinstance(error, Exception | SystemExit) or ends_test(error):
+            raise _import_failure(name, module_name, root, error) from error
+        raise
     for part in path.split("."):
         try:
             target = getattr(target, part)

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pytest_fcall.core.foreign_endings import ends_test
 from pytest_fcall.core.message_text import did_you_mean, with_type
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
@@ -159,8 +160,10 @@ def _attribute(module: ModuleType, attributes: str) -> object:
 def _imported(name: str) -> ModuleType:
     try:
         return _imported_without_keys(name)
-    except (Exception, SystemExit) as error:
-        raise SchemaError(f"cannot import {name}: {_error_text(error)}", hint=_import_hint(name, error)) from None
+    except BaseException as error:
+        if isinstance(error, Exception | SystemExit) or ends_test(error):
+            raise SchemaError(f"cannot import {name}: {_error_text(error)}", hint=_import_hint(name, error)) from None
+        raise
 
 
 def _imported_without_keys(name: str) -> ModuleType:

@@ -8,9 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, TypeVar
 
 from pytest_fcall.core.backend import Backend
+from pytest_fcall.core.foreign_endings import ends_test
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
-from pytest_fcall.session.endings import CaseError
+from pytest_fcall.session.endings import CaseError, EndedByApp
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Runner
@@ -50,7 +51,15 @@ class AppLoop:
         return task.result()
 
     def call(self, app: Backend, request: Request) -> Reply:
-        """The reply of an app."""
+        """The reply of an app. An app that would end the test raises EndedByApp."""
+        try:
+            return self._called(app, request)
+        except BaseException as error:
+            if ends_test(error):
+                raise _ended_by_app(error) from None
+            raise
+
+    def _called(self, app: Backend, request: Request) -> Reply:
         call: AppCall | None = getattr(app, "call", None)
         if call is None:
             return self.run(app.complete(request))
@@ -60,7 +69,18 @@ class AppLoop:
         return reply if isinstance(reply, Reply) else self.run(reply)
 
     async def call_async(self, app: Backend, request: Request) -> Reply:
-        """The reply of an app, which is called within the loop of an async test, but outside of this one."""
+        """The reply of an app, which is called within the loop of an async test, but outside of this one.
+
+        An app that would end the test raises EndedByApp.
+        """
+        try:
+            return await self._called_async(app, request)
+        except BaseException as error:
+            if ends_test(error):
+                raise _ended_by_app(error) from None
+            raise
+
+    async def _called_async(self, app: Backend, request: Request) -> Reply:
         from asyncio import get_running_loop
 
         call: AppCall | None = getattr(app, "call", None)
@@ -107,6 +127,11 @@ class AppLoop:
         if _is_in_event_loop():
             raise CaseError(_IN_ASYNC_TEST)
         return self._runner.get_loop()
+
+
+def _ended_by_app(error: BaseException) -> EndedByApp:
+    text = f"the app ended the test as only a test may, by {type(error).__name__}: {error}"
+    return EndedByApp(text).with_traceback(error.__traceback__)
 
 
 def _raise(error: BaseException) -> NoReturn:
