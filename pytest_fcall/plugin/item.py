@@ -370,9 +370,12 @@ def _account_lines(account: Account, tools: Sequence[str]) -> str:
 
 def _status(report: pytest.TestReport, run: CaseRun | None) -> Status | None:
     if report.when == "call":
-        judged = run.judged if run else None
-        is_forbidden = run is not None and run.variants is not None and run.variants.forbidden is not None
-        if judged is not None and judged.verdict.valid and not is_forbidden:
+        if (
+            run is None or (judged := run.judged) is None
+        ):  # a hook or a plugin ended the test before there was a verdict
+            return "error" if report.failed else "skipped"
+        is_forbidden = run.variants is not None and run.variants.forbidden is not None
+        if judged.verdict.valid and not is_forbidden:
             # Where a right answer fails, a strict xfail was wrong, or the settings want another answer.
             complained = judged.comparison.complaint is not None
             return "xpassed" if hasattr(report, "wasxfail") or (report.failed and not complained) else "passed"

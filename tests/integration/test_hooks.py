@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fcall.reporting.result_json import results_from_json
+from pytest_fcall.tracking.run_file import read_run, run_paths
 from tests.integration.conftest import Shop
 
 
@@ -160,3 +162,33 @@ def test_a_name_that_is_taken_is_a_usage_error(weather: Shop, hook: str, name: s
     result = weather.ask()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*adds the {what}, which is there already*"])
+
+
+def test_a_case_whose_verdict_a_hook_prevents_is_no_wrong_answer(shop: Shop) -> None:
+    shop.pytester.makeconftest(
+        """
+        import pytest
+
+        def pytest_fcall_verdict(case, verdict):
+            if case.id == "skipped":
+                pytest.skip("no GPU")
+            if case.id == "broken":
+                raise RuntimeError("no verdict")
+            return verdict
+        """
+    )
+    shop.cases(
+        """
+        cases:
+          - {id: skipped, prompt: hello, expect: no_call}
+          - {id: broken, prompt: hello, expect: no_call}
+          - {id: excused, xfail: calls, prompt: hello, expect: any_call}
+          - {id: right, prompt: hello, expect: no_call}
+        """
+    )
+    result = shop.ask()
+    result.assert_outcomes(passed=1, failed=1, skipped=1, xfailed=1)
+    result.stdout.fnmatch_lines(["fcall: python:echo:answer 1/2 right *, 1 error, 1 skipped, *"])
+    found = results_from_json(read_run(run_paths(shop.pytester.path)[-1]).results).results
+    statuses = {each.case: each.status for each in found}
+    assert statuses == {"skipped": "skipped", "broken": "error", "excused": "xfailed", "right": "passed"}
