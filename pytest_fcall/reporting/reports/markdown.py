@@ -31,8 +31,9 @@ _MOST_KNOWN: Final = 10
 _MOST_GATES: Final = 4
 _MOST_CAUSES: Final = 2
 _MOST_ROWS: Final = 6
-_MOST_FOLDED_ROWS: Final = 3
+_MOST_FOLDED_ROWS: Final = 2
 _MOST_MISSING: Final = 2
+_MOST_ERRORS: Final = 10
 _MOST_ATTACK_LINES: Final = 4
 _CUT: Final = 160
 _MOST_OF_CAUSE: Final = 1000
@@ -227,10 +228,16 @@ def _variants(report: Report) -> Iterator[str]:
 
 
 def _unjudged(report: Report) -> Iterator[str]:
-    """The cases that could not be judged: never among the wrong answers."""
+    """The cases that could not be judged: never among the wrong answers. Errors are named, mistakes of a team first."""
+    errors = [result for result in report.results.results if result.status == "error"]
+    errors.sort(key=lambda result: result.no_reply)
     if lines := [inline(line.strip()) for line in unjudged_lines(report.results)]:
-        yield f"<details><summary>not judged: {lines[0]}</summary>"
+        yield f"<details{' open' if errors else ''}><summary>not judged: {lines[0]}</summary>"
         yield ""
+        if errors:  # all on one line, as with known failures
+            named = [_case_line(result, report) for result in errors[:_MOST_ERRORS]]
+            more = len(errors) - _MOST_ERRORS
+            yield f"- {'<br>'.join([*named, *([f'and {more:,} more'] if more > 0 else [])])}"
         yield from (f"- {line}" for line in lines[1 : 1 + _MOST_MISSING])
         yield ""
         yield "</details>"

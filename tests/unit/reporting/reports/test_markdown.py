@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 
 from pytest_fcall.core import Outcome
+from pytest_fcall.reporting.account import Account
 from pytest_fcall.reporting.gates import JudgedGate
 from pytest_fcall.reporting.reports.markdown import MARKER, inline, write
 from pytest_fcall.reporting.reports.report import Report
 from pytest_fcall.reporting.results import MissingReply, Results
 from tests.unit.reporting.reports.examples import HOSTILE, account, report, reports, result
 
-TAGS = re.compile(r"</?(?:code|details|summary|sub|br)>|<!-- pytest-fcall -->")
+TAGS = re.compile(r"</?(?:code|details|summary|sub|br)>|<details open>|<!-- pytest-fcall -->")
 
 
 def lines(made: Report) -> list[str]:
@@ -62,6 +63,7 @@ def test_the_largest_report_has_at_most_sixty_lines() -> None:
         for outcome in Outcome
         for number in range(30)
     ]
+    results += [result(f"error{number}", status="error", model="model 0") for number in range(9)]
     missing = {MissingReply("m", f"cause {number}", "fcall record"): 2 for number in range(10)}
     gates = [JudgedGate(f"gate {number}", "share", 0.4, 0.5, False) for number in range(10)]
     largest = report(*results, gates=gates, results=Results(tuple(results), missing=missing, unanswered=3))
@@ -86,6 +88,29 @@ def test_a_change_without_a_known_difference_gives_the_reason_of_the_verdict() -
     wrong = result(outcome=Outcome.UNDECIDED)
     made = report(wrong, accounts={wrong.nodeid: account(wrong.nodeid, "No call was made")})
     assert any(line.endswith("No call was made") for line in lines(made))
+
+
+def test_errors_are_named_with_the_first_line_of_their_reason() -> None:
+    errors = [result(f"e{number}", status="error", no_reply=number == 0) for number in range(12)]
+    accounts = {each.nodeid: Account(each.nodeid, error=f"{each.case} is broken\nand more") for each in errors}
+    written = lines(report(*errors, results=Results(tuple(errors), unanswered=1), accounts=accounts))
+    start = written.index(
+        "<details open><summary>not judged: 11 errors: a mistake in a case, a tool or an app</summary>"
+    )
+    named = "<br>".join(
+        f"<code>cases/e{number}.fc.yaml:1</code> <code>e{number}</code>: e{number} is broken" for number in range(1, 11)
+    )
+    assert written[start + 2 : start + 4] == [
+        f"- {named}<br>and 2 more",
+        "- 1 case without a reply (not counted for the model)",
+    ]
+
+
+def test_errors_stand_beside_missing_replies_and_none_leaves_the_paragraph_folded() -> None:
+    missing = {MissingReply("m", "a cause", "fcall record"): 2}
+    right = result("a", status="passed")
+    folded = lines(report(right, results=Results((right,), missing=missing)))
+    assert any(line.startswith("<details><summary>not judged: 2 cases not judged") for line in folded)
 
 
 def test_a_run_in_which_nothing_is_worse_says_so() -> None:
