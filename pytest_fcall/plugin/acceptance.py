@@ -56,7 +56,7 @@ def moved_lines(config: pytest.Config, stale: Sequence[Stale]) -> list[str]:
     from pytest_fcall.session.result.renames import moved_case_lines
 
     root = config.rootpath
-    files = [(file.path.relative_to(root).as_posix(), file.read()) for file in collection_findings(config).files]
+    files = [(file.path.relative_to(root).as_posix(), file.read_again()) for file in collection_findings(config).files]
     cases = ((name, entry) for name, found in files if found for entry in found.entries if isinstance(entry, Case))
     return [safe_line(line) for line in moved_case_lines(stale, cases, root)]
 
@@ -331,7 +331,7 @@ def _renamed(session: pytest.Session, folders: Sequence[Path]) -> str:
     fresh = [model for model in models if not any(any((path.parent / model.folder).glob("*")) for path in folders)]
     if len(fresh) != 1 or len({path.name for path in folders}) != 1:
         return ""
-    cases = ((file.path, entry) for file in files if (read := file.read()) for entry in read.entries)
+    cases = ((file.path, entry) for file in files if (read := file.read_again()) for entry in read.entries)
     whole = [(path, entry) for path, entry in cases if isinstance(entry, Case)]
     store = settings.store or store_path(config.rootpath)
     return renamed_model_line(config.rootpath, store, folders[0].name, fresh[0], whole)

@@ -175,6 +175,13 @@ class CaseFile(pytest.Module):
             text = printable(fault_text(unreadable.fault, self.config.rootpath))
             raise UnreadableCaseFile(text, unreadable.fault) from None
 
+    def read_again(self) -> CaseFileContent | None:
+        """The content of the file at the end of a run; None where an editor has half saved it, or it is gone."""
+        try:
+            return self.read()
+        except UnreadableCaseFile:
+            return None
+
     def _take_spans(self) -> None:
         """Let exporters of spans lead to the run where the file may have `spans`: its tools may import one."""
         with suppress(OSError):
