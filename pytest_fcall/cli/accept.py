@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.project import relative_path, root_of
+from pytest_fcall.cli.project import root_of
 from pytest_fcall.cli.runs import open_runs
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.bounded_text import glob_matches
-from pytest_fcall.core.files import case_file_of
+from pytest_fcall.core.files import case_file_of, path_from_root
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.core.verdict import Outcome
@@ -209,12 +209,12 @@ class _VerdictAcceptor:
             except DamagedBaseline as damaged:
                 self._report("\n".join(fault_text(fault, self._root) for fault in damaged.faults))
             except OSError as error:
-                self._report(f"{relative_path(path, self._root)}: not written: {error.strerror}: {error.filename}")
+                self._report(f"{path_from_root(path, self._root)}: not written: {error.strerror}: {error.filename}")
             else:
-                name = safe_line(relative_path(path, self._root))
+                name = safe_line(path_from_root(path, self._root))
                 print(f"{name}: {plural_text(len(changed), 'case')} accepted, {len(stanzas) - len(changed)} unchanged")
                 if measured:
-                    name = safe_line(relative_path(measurement_path(path), self._root))
+                    name = safe_line(path_from_root(measurement_path(path), self._root))
                     print(f"{name}: {plural_text(measured, 'case')} measured (bookkeeping, which needs no review)")
 
     def _verdicts(self, names: Sequence[str]) -> Iterator[_JudgedResult]:
@@ -298,8 +298,8 @@ def _mend_baselines(root: Path, side: Side, names: Sequence[str]) -> int:
     problems = done = 0
     used: set[str] = set()
     for path in contracts_below(root):
-        name = safe_line(relative_path(path, root))
-        file = relative_path(case_file_of(path, SUFFIX), root)
+        name = safe_line(path_from_root(path, root))
+        file = path_from_root(case_file_of(path, SUFFIX), root)
 
         def is_meant(case: str, file: str = file) -> bool:
             matching = [

@@ -20,10 +20,10 @@ from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.files import anywhere
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.project import relative_path, root_of
+from pytest_fcall.cli.project import root_of
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Case
-from pytest_fcall.core.files import case_file_of, refuse_link_out, shared_folders, shared_path
+from pytest_fcall.core.files import case_file_of, path_from_root, refuse_link_out, shared_folders, shared_path
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -115,30 +115,30 @@ def _move_case(root: Path, store: ReplyStore, file: str, old: str, new_file: str
     paths = [path for path in _baselines(root, file) if old in read_stanzas(path)]
     if not paths:
         raise _RenameRefused(f"no baseline holds a case {old!r}" + (f" of {file}" if file else ""))
-    if len(files := sorted({relative_path(case_file_of(path, SUFFIX), root) for path in paths})) > 1:
+    if len(files := sorted({path_from_root(case_file_of(path, SUFFIX), root) for path in paths})) > 1:
         raise _RenameRefused(f"{old!r} is in {' and '.join(files)}: choose one by FILE::{old}")
     before = case_file_of(paths[0], SUFFIX)
     after = Path(new_file).absolute() if new_file else before
     targets = {path: shared_path(after, path.parent.name, SUFFIX) for path in paths}
     if taken := [target for target in targets.values() if new in read_stanzas(target)]:
-        raise _RenameRefused(f"{relative_path(taken[0], root)} holds a case {new!r} already")
+        raise _RenameRefused(f"{path_from_root(taken[0], root)} holds a case {new!r} already")
     for path, target in targets.items():
         move_case(path, old, target, new)
-        yield f"{relative_path(path, root)}: renamed {old} to {new}" + (
-            "" if path == target else f" in {relative_path(target, root)}"
+        yield f"{path_from_root(path, root)}: renamed {old} to {new}" + (
+            "" if path == target else f" in {path_from_root(target, root)}"
         )
     for path in _recording_files(before):
         target = shared_path(after, path.parent.name, RECORDINGS_SUFFIX)
         if (model := read_recordings(path).model) is not None:
             asked = (
-                KeyInputs(model, f"{relative_path(before, root)}::{old}"),
-                KeyInputs(model, f"{relative_path(after, root)}::{new}"),
+                KeyInputs(model, f"{path_from_root(before, root)}::{old}"),
+                KeyInputs(model, f"{path_from_root(after, root)}::{new}"),
             )
             change = partial(_of_case, case=old, new=new, asked=asked)
-            yield from _followed(relative_path(target, root), follow(path, target, Model.by_id(model), change)[0])
-    store.move(relative_path(before, root), relative_path(after, root), old, new)
+            yield from _followed(path_from_root(target, root), follow(path, target, Model.by_id(model), change)[0])
+    store.move(path_from_root(before, root), path_from_root(after, root), old, new)
     if move_texts(texts_path(before), old, texts_path(after), new):
-        yield f"{relative_path(texts_path(after), root)}: texts of variants renamed"
+        yield f"{path_from_root(texts_path(after), root)}: texts of variants renamed"
 
 
 def _of_case(entry: Recording, case: str, new: str, asked: tuple[KeyInputs, KeyInputs]) -> Recording | None:
@@ -168,15 +168,15 @@ def _move_file(root: Path, store: ReplyStore, old: Path, new: Path) -> Iterator[
     if lock_path(old).exists() and lock_path(old) != lock_path(new):
         moves[lock_path(old)] = lock_path(new)
     if not moves:
-        raise _RenameRefused(f"{relative_path(old, root)} has no baselines, recordings or locks")
+        raise _RenameRefused(f"{path_from_root(old, root)} has no baselines, recordings or locks")
     if taken := [path for path in moves.values() if path.exists()]:
-        raise _RenameRefused(f"{relative_path(taken[0], root)} exists already")
+        raise _RenameRefused(f"{path_from_root(taken[0], root)} exists already")
     yield from _moved(moves, root)
-    names = relative_path(old, root), relative_path(new, root)
+    names = path_from_root(old, root), path_from_root(new, root)
     for path in _recording_files(new):
         if (model := read_recordings(path).model) is not None:
             follow(path, path, Model.by_id(model), partial(_of_file, model=model, names=names))
-    store.move(relative_path(old, root), relative_path(new, root))
+    store.move(path_from_root(old, root), path_from_root(new, root))
 
 
 def _of_file(entry: Recording, model: str, names: tuple[str, str]) -> Recording | None:
@@ -190,7 +190,7 @@ def _moved(moves: dict[Path, Path], root: Path) -> Iterator[str]:
             refuse_link_out(each)
         target.parent.mkdir(parents=True, exist_ok=True)
         path.rename(target)
-        yield f"renamed {relative_path(path, root)} to {relative_path(target, root)}"
+        yield f"renamed {path_from_root(path, root)} to {path_from_root(target, root)}"
 
 
 def _rename_model(root: Path, store: ReplyStore, old: str, new: str) -> Iterator[str]:
@@ -202,12 +202,12 @@ def _rename_model(root: Path, store: ReplyStore, old: str, new: str) -> Iterator
     if not moves:
         raise _RenameRefused(f"nothing is kept of a model {old!r}")
     if taken := [path for path in moves.values() if path.exists()]:
-        raise _RenameRefused(f"{relative_path(taken[0], root)} exists already")
+        raise _RenameRefused(f"{path_from_root(taken[0], root)} exists already")
     yield from _moved({path: target for path, target in moves.items() if not path.name.endswith(recorded)}, root)
     rekey = partial(rekeyed_recording, old=KeyInputs(old, ""), new=KeyInputs(new, ""))
     for path, target in moves.items():
         if path.name.endswith(recorded[0]):
-            yield from _followed(relative_path(target, root), *follow(path, target, after, rekey))
+            yield from _followed(path_from_root(target, root), *follow(path, target, after, rekey))
     for file in dict.fromkeys(file for _, file in store.files(old)):
         changed = [rekey(each.entry) for each in store.replies(old, file)]
         for entry in filter(None, changed):
@@ -223,7 +223,7 @@ def _rename_tool(root: Path, store: ReplyStore, rename: ToolRename) -> Iterator[
     for path in baselines:
         today = _digests_today(case_file_of(path, SUFFIX), root)
         if count := change_stanzas(path, partial(renamed_stanza, rename=rename, today=today)):
-            lines.append(f"{relative_path(path, root)}: {plural_text(count, 'case')} changed")
+            lines.append(f"{path_from_root(path, root)}: {plural_text(count, 'case')} changed")
     lines += _rename_in_recordings(root, store, rename)
     if not lines:
         raise _RenameRefused(f"nothing that is kept names {rename.old!r}")
@@ -234,7 +234,7 @@ def _rename_in_recordings(root: Path, store: ReplyStore, rename: ToolRename) -> 
     for path in (path for folder in shared_folders(root) for path in sorted(folder.glob(f"*/*{RECORDINGS_SUFFIX}"))):
         if (model := read_recordings(path).model) is not None:
             change = partial(renamed_recording, model=model, rename=rename)
-            yield from _followed(relative_path(path, root), *follow(path, path, Model.by_id(model), change))
+            yield from _followed(path_from_root(path, root), *follow(path, path, Model.by_id(model), change))
     for model, file in store.files():
         for each in [*store.replies(model, file)]:
             renamed = renamed_recording(each.entry, model, rename)

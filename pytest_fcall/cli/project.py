@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fcall.cases.file_names import is_case_file_name, is_tools_file_name, may_hold_cases
+from pytest_fcall.core.files import path_from_root
 
 if TYPE_CHECKING:
     from pytest_fcall.core.case import Fault
@@ -44,7 +45,7 @@ class Project:
 
     def relative(self, path: Path) -> str:
         """`path` relative to the root where it lies below it."""
-        return relative_path(path, self.root)
+        return path_from_root(path, self.root)
 
 
 def open_project(parser: ArgumentParser, arguments: Sequence[str]) -> Project:
@@ -83,11 +84,6 @@ def root_of(paths: Sequence[Path]) -> Path:
     return here if common.is_relative_to(here) else common
 
 
-def relative_path(path: Path, root: Path) -> str:
-    """`path` relative to `root` where it lies below it, with forward slashes."""
-    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
-
-
 def _folders_with_conftest(files: Iterable[Path], root: Path) -> Iterator[Path]:
     """Folders that pytest adds to sys.path for a conftest.py, which makes the modules beside it importable."""
     folders = dict.fromkeys(folder for file in files for folder in file.parents if folder.is_relative_to(root))
@@ -99,7 +95,7 @@ def _tools_alone(paths: Sequence[Path], root: Path) -> str:
     found = next((file for path in paths for file in _files_below(path) if is_tools_file_name(file)), None)
     if found is None:
         return ""
-    name = relative_path(found, root)
+    name = path_from_root(found, root)
     return f"; {name} holds tools alone: `fcall tools lock {name}` and `lint` take it by its name"
 
 

@@ -117,6 +117,20 @@ def case_file_of(path: Path, suffix: str) -> Path:
     return path.parents[2] / path.name.removesuffix(suffix)
 
 
+def path_from_root(path: Path, root: Path) -> str:
+    """The path of a case file, or of what is kept of it, as runs, recordings and baselines name it, and pytest does.
+
+    It has slashes, and begins with `..` where the file lies outside of the root folder. A relative path counts as one
+    from there.
+    """
+    if not path.is_absolute():
+        return path.as_posix()
+    try:
+        return Path(os.path.relpath(path, root)).as_posix()
+    except ValueError:  # another drive of Windows
+        return path.as_posix()
+
+
 def shared_folders(root: Path) -> Iterator[Path]:
     """The folders `__fcall__` of a project, in order."""
     return (folder for folder in project_folders(root) if folder.name == _SHARED_FOLDER)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_fcall.core.backend import Model
+from pytest_fcall.core.files import path_from_root
 from pytest_fcall.core.gc_pause import gc_paused
 from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.core.verdict import Outcome
@@ -56,7 +57,7 @@ def moved_lines(config: pytest.Config, stale: Sequence[Stale]) -> list[str]:
     from pytest_fcall.session.result.renames import moved_case_lines
 
     root = config.rootpath
-    files = [(file.path.relative_to(root).as_posix(), file.read_again()) for file in collection_findings(config).files]
+    files = [(path_from_root(file.path, root), file.read_again()) for file in collection_findings(config).files]
     cases = ((name, entry) for name, found in files if found for entry in found.entries if isinstance(entry, Case))
     return [safe_line(line) for line in moved_case_lines(stale, cases, root)]
 
@@ -344,7 +345,7 @@ def keep_texts(lines: Mapping[str, Sequence[str]], root: Path) -> Iterator[str]:
     for file, written in lines.items():
         path = texts_path(root / file)
         texts = [text for line in written if (text := parse_text(line)) is not None]
-        shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        shown = path_from_root(path, root)
         count = plural_text(len(texts), "text")
         try:
             write_texts(path, texts)

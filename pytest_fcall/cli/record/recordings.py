@@ -22,10 +22,10 @@ from pytest_fcall.backends.store import CaseOfFile, ReplyStore, is_rescued
 from pytest_fcall.cases.case_file import read_case_file
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.files import anywhere
-from pytest_fcall.cli.project import relative_path, root_of
+from pytest_fcall.cli.project import root_of
 from pytest_fcall.core.backend import Model
 from pytest_fcall.core.case import Fault
-from pytest_fcall.core.files import case_file_of, shared_folders, write_git_attributes
+from pytest_fcall.core.files import case_file_of, path_from_root, shared_folders, write_git_attributes
 from pytest_fcall.core.message_text import list_text
 from pytest_fcall.reporting.faults import fault_text
 from pytest_fcall.reporting.safe_text import safe_line
@@ -69,7 +69,7 @@ class RecordScope:
 
     def relative(self, path: Path) -> str:
         """`path` as the store names it."""
-        return relative_path(path, self.root)
+        return path_from_root(path, self.root)
 
     def recording_files(self) -> Sequence[Path]:
         """The files of recordings that lie there, each once."""

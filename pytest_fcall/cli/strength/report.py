@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Final
 
 from pytest_fcall.cases.expectation_places import ExpectationPlaces, ExpectationTrail
-from pytest_fcall.cli.project import relative_path
+from pytest_fcall.core.files import path_from_root
 from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.core.values import Json
 from pytest_fcall.reporting.faults import file_path_text
@@ -81,7 +81,7 @@ def _tables(suite: SuiteStrength, root: Path, width: int, *, everything: bool) -
         return
     titles = ["file", "cases", "mistakes", "noticed", "strength"]
     rows = [
-        [relative_path(file, root), str(len(cases)), *_row(_counted(cases), mean_tally(cases))]
+        [path_from_root(file, root), str(len(cases)), *_row(_counted(cases), mean_tally(cases))]
         for file, cases in suite.by_file().items()
     ]
     yield from table_lines(titles, rows, 1, width)
@@ -165,7 +165,7 @@ def report_json(suite: SuiteStrength, root: Path) -> dict[str, Json]:
         **_figure_data(suite.tally),
         "mistakes": _counts_data(suite.counts),
         "files": [
-            {"file": relative_path(file, root), "cases": len(cases), **_figure_data(mean_tally(cases))}
+            {"file": path_from_root(file, root), "cases": len(cases), **_figure_data(mean_tally(cases))}
             for file, cases in suite.by_file().items()
         ],
         "tools": [{"tool": tool, **_figure_data(tally)} for tool, tally in sorted(suite.by_tool().items())],
@@ -193,7 +193,7 @@ def _counts_data(counts: Tally) -> dict[str, Json]:
 def _case_data(each: FileCase, root: Path) -> dict[str, Json]:
     found = each.strength
     named: dict[str, Json] = {
-        "file": relative_path(each.file, root),
+        "file": path_from_root(each.file, root),
         "line": found.case.location.line,
         "case": found.case.id,
     }

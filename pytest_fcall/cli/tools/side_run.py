@@ -12,7 +12,7 @@ import pytest
 from pytest_fcall.cli.pytest_run import CaseFilesPlugin
 from pytest_fcall.cli.tools.sides import NOTES, RESULTS, TASK, ToolSide
 from pytest_fcall.core.case import Case, FaultyCase
-from pytest_fcall.core.files import replace_file
+from pytest_fcall.core.files import path_from_root, replace_file
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
@@ -104,7 +104,7 @@ class _SidePlugin(CaseFilesPlugin):
                 new = [item for item in session.items if item.parent is file]
                 session.items[:] = [item for item in session.items if item.parent is not file]
                 session.config.hook.pytest_deselected(items=new)
-                name = file.path.relative_to(session.config.rootpath).as_posix()
+                name = path_from_root(file.path, session.config.rootpath)
                 told.append(f"{name} is new since {side.title} ({plural_text(len(new), 'case')} left out)")
         return told
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_fcall.core.case import Fault
-from pytest_fcall.core.files import place_elsewhere
+from pytest_fcall.core.files import path_from_root, place_elsewhere
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.session.ask.pending_replies import PendingReplies
@@ -187,10 +187,9 @@ class SessionRecordings:
     def _file_note(self, faults: Sequence[Fault]) -> str:
         """A line on what is wrong with a file of recordings: its first fault."""
         first = faults[0]
-        file = Path(first.location.path)
-        shown = file.relative_to(self._root) if file.is_relative_to(self._root) else file
+        shown = path_from_root(Path(first.location.path), self._root)
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        return f"{shown.as_posix()}:{first.location.line}: {first.message}{more}. {first.hint}"
+        return f"{shown}:{first.location.line}: {first.message}{more}. {first.hint}"
 
     def check(self) -> None:
         """Raise StoreError if replies cannot be recorded: what is asked for now would be paid for in vain."""
@@ -284,8 +283,7 @@ class SessionRecordings:
         """The path of the test's file, from the root and with slashes."""
         file = question.asker.file
         if file not in self._file_names:
-            inside = file.is_relative_to(self._root)
-            self._file_names[file] = (file.relative_to(self._root) if inside else file).as_posix()
+            self._file_names[file] = path_from_root(file, self._root)
         return self._file_names[file]
 
 

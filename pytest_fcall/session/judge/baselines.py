@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_fcall.core.backend import Model
-from pytest_fcall.session.endings import SettingError
+from pytest_fcall.core.files import path_from_root
+from pytest_fcall.session.endings import CaseError, SettingError
 from pytest_fcall.session.models import parse_model
 from pytest_fcall.tracking.revision import files_at_revision
 
@@ -28,7 +30,10 @@ class Baselines:
         self._found: dict[tuple[Path, str], Baseline | None] = {}
 
     def of(self, case_file: Path, model: Model) -> Baseline | None:
-        """The baseline of a case file under a model; None where there is none."""
+        """The baseline of a case file under a model; None where there is none.
+
+        Raises CaseError for a file outside of the repository whose revision is wanted.
+        """
         key = case_file, model.id
         if key not in self._found:
             self._found[key] = self._find(case_file, model)
@@ -85,21 +90,27 @@ def id_of_folder(name: str) -> str:
 def _baseline_finder(against: str, root: Path) -> FindBaseline:
     if against.startswith("git:"):
         return _at_revision(against.removeprefix("git:"), root)
-    folder = Path(against) if against else root
-    if folder.is_dir():
-        return lambda case_file, model: _in_folder(folder.absolute(), root, case_file, model)
+    if not against:
+        return _beside
+    if Path(against).is_dir():
+        return partial(_in_folder, Path(against).absolute(), root)
     try:
         other = parse_model(against, "--fc-baseline", root)
     except SettingError:
         raise SettingError(f"--fc-baseline: {against!r} is neither a model, nor a folder, nor git:REVISION") from None
-    return lambda case_file, _: _in_folder(root, root, case_file, other)
+    return lambda case_file, _: _beside(case_file, other)
+
+
+def _beside(case_file: Path, model: Model) -> Baseline | None:
+    from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
+
+    return read_baseline(baseline_path(case_file, model))
 
 
 def _in_folder(folder: Path, root: Path, case_file: Path, model: Model) -> Baseline | None:
-    from pytest_fcall.tracking.baseline_file import baseline_path, read_baseline
-
-    inside = case_file.is_relative_to(root)
-    return read_baseline(baseline_path(folder / case_file.relative_to(root) if inside else case_file, model))
+    """The baseline that has the place of the case file in another folder; none for a file outside of the root."""
+    name = Path(path_from_root(case_file, root))
+    return None if name.is_absolute() or name.parts[:1] == ("..",) else _beside(folder / name, model)
 
 
 def _at_revision(revision: str, root: Path) -> FindBaseline:
@@ -109,6 +120,13 @@ def _at_revision(revision: str, root: Path) -> FindBaseline:
     from pytest_fcall.tracking.revision import file_at_revision
 
     def find(case_file: Path, model: Model) -> Baseline | None:
+        try:
+            return read(case_file, model)
+        except ValueError as error:
+            why = f"it is not in the repository of the root folder: {error}"
+            raise CaseError(f"--fc-baseline: {path_from_root(case_file, root)} cannot be compared: {why}") from None
+
+    def read(case_file: Path, model: Model) -> Baseline | None:
         path = baseline_path(case_file, model)
         content = file_at_revision(revision, path)
         if content is None:

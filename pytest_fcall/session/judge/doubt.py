@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_fcall.core.backend import Model
+from pytest_fcall.core.files import path_from_root
 from pytest_fcall.core.verdict import Outcome
+from pytest_fcall.session.endings import CaseError
 
 if TYPE_CHECKING:
     from pytest_fcall.core.verdict import Rate
@@ -36,6 +38,7 @@ class Doubt:
     _files: tuple[Path, ...] = ()
     _left: float = float(LEAST_BUDGET)
     _rates: dict[str, CaseRates] = field(default_factory=dict)
+    _names: dict[Path, str] = field(default_factory=dict)
 
     def expect(self, cases: Mapping[str, int], over_all_shards: Mapping[str, int], files: tuple[Path, ...]) -> None:
         """Note how many cases each model has in this shard, and in the whole run, and the case files."""
@@ -100,14 +103,17 @@ class Doubt:
         from pytest_fcall.tracking.measurement import evidence_of
 
         for file in self._files:
-            baseline = self.baselines.of(file, Model.by_id(model))
+            try:
+                baseline = self.baselines.of(file, Model.by_id(model))
+            except CaseError:  # its own cases say so
+                continue
             for case, measured in (baseline.measured if baseline else {}).items():
                 yield evidence_of(measured, self._later_verdicts(file, model, case), measured.key).before
 
     def _later_verdicts(self, case_file: Path, model: str, case: str) -> Sequence[RunVerdict]:
         """The verdicts of earlier runs; none where the baseline is another model's, or of another time."""
-        return () if self.settings.baseline.against else self.history.of(self._name(case_file), model, case)
-
-    def _name(self, case_file: Path) -> str:
-        root = self.settings.root
-        return case_file.relative_to(root).as_posix() if case_file.is_relative_to(root) else str(case_file)
+        if self.settings.baseline.against:
+            return ()
+        if case_file not in self._names:  # one for all cases of the file
+            self._names[case_file] = path_from_root(case_file, self.settings.root)
+        return self.history.of(self._names[case_file], model, case)

@@ -20,7 +20,7 @@ from pytest_fcall.backends.redaction import without_secrets
 from pytest_fcall.backends.wrapper import innermost
 from pytest_fcall.core.backend import CaseRefused, OfflineBody, offline_backend
 from pytest_fcall.core.digests import catalogue_digest
-from pytest_fcall.core.files import replace_file
+from pytest_fcall.core.files import path_from_root, replace_file
 from pytest_fcall.core.json_data import readable_json
 from pytest_fcall.core.parquet import SUFFIX, write_parquet
 from pytest_fcall.core.secrets import Secrets
@@ -89,7 +89,7 @@ class PlanWriter:
                 "digest": question.digest,
                 "model": question.source.id,
                 "sample": request.sample,
-                "file": file_from(self._root, asker.file),
+                "file": path_from_root(asker.file, self._root),
                 "case": asker.case,
                 "messages": [*request.messages],
                 "catalogue": catalogue,
@@ -118,11 +118,6 @@ class PlanWriter:
                 continue
             self.written += 1
             yield question
-
-
-def file_from(root: Path, file: Path) -> str:
-    """The path of a file as recordings name it: from the root, and with slashes."""
-    return (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
 
 
 def refuse_secrets(question: Question, secrets: Secrets) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pytest_fcall.core.backend import Model
-from pytest_fcall.core.files import case_file_of, read_regular, refuse_link_out
+from pytest_fcall.core.files import case_file_of, path_from_root, read_regular, refuse_link_out
 from pytest_fcall.session.judge.baselines import Baselines
 from pytest_fcall.tracking.baseline_file import SUFFIX
 
@@ -48,7 +48,7 @@ def _in_folder(
         cases = _known_cases(read_files, case_file)
         baseline = baselines.of(case_file, model)
         if cases is not None and baseline and (gone := [case for case in baseline.stanzas if case not in cases]):
-            yield Stale(path.relative_to(root).as_posix(), gone)
+            yield Stale(path_from_root(path, root), gone)
 
 
 def _known_cases(read_files: Mapping[Path, frozenset[str]], case_file: Path) -> frozenset[str] | None:
