@@ -183,12 +183,13 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile | None:
     """Collect case files, and note files that may be meant as such."""
-    if file_path.suffix in (".yaml", ".yml"):
+    suffix = file_path.suffix
+    if suffix in (".yaml", ".yml") or (suffix == ".json" and parent.session.isinitpath(file_path)):
         from pytest_fcall.plugin.collection import case_file
 
         if (found := case_file(file_path, parent)) is not None:
             return found
-    elif file_path.suffix != ".json" and ".fc." not in file_path.name:
+    elif suffix != ".json" and ".fc." not in file_path.name:
         return None
     noted = not_collected(parent.config)
     if len(noted) < _MOST_NOTED:
@@ -200,7 +201,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile |
 def pytest_collection(session: pytest.Session) -> None:
     """Refuse an argument that names a case file in a way in which pytest does not find it."""
     for arg in session.config.args:
-        if ("[" in arg or "::" in arg) and (".yaml" in arg or ".yml" in arg):
+        if ("[" in arg or "::" in arg) and any(suffix in arg for suffix in (".yaml", ".yml", ".json")):
             from pytest_fcall.plugin.refusal import check_argument
 
             check_argument(session.config, arg)

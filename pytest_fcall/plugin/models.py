@@ -11,7 +11,7 @@ from pytest_fcall.session.endings import SettingError
 from pytest_fcall.session.models import BUILT_IN_KINDS, NamedModel, parse_model
 
 _ID_WITH_MODEL: Final = re.compile(r"(?P<id>.*)\[(?P<model>[^\W\d]\w*:[^\[\]]+)\]")
-_CASE_FILES: Final = (".yaml", ".yml")
+_CASE_FILES: Final = (".yaml", ".yml", ".json")
 _JUDGE_OPTION: Final = "--fc-judge"
 
 

@@ -41,6 +41,35 @@ def test_json_is_named_too(weather: Shop) -> None:
     weather.ask().stdout.fnmatch_lines([HEAD, "  cases/extra.json: name it cases/extra.fc.yaml"], consecutive=True)
 
 
+@pytest.mark.parametrize("indent", [None, "\t"])
+def test_json_that_the_command_line_names_is_collected(shop: Shop, indent: str | None) -> None:
+    face = {
+        "id": "face",
+        "prompt": "a \U0001f600, a \\ud83d\\ude00",
+        "answer": "You said: a \U0001f600, a \\ud83d\\ude00",
+    }
+    cases = [{"id": "one", "prompt": "hello", "expect": "no_call"}, face]
+    shop.file("evals/k.json", json.dumps({"tools": [], "cases": cases}, indent=indent))
+    shop.ask("evals/k.json").assert_outcomes(passed=2)
+    shop.ask("evals/k.json::one").assert_outcomes(passed=1)
+    shop.run("evals/k.json::one[python:echo:answer]").assert_outcomes(passed=1)
+    done = fcall(shop.pytester.path, "lint", "evals/k.json")
+    assert (done.returncode, done.stdout) == (0, "2 cases in 1 file: no faults\n"), done.stderr
+    shop.ask("evals").stdout.fnmatch_lines(["*  evals/k.json: name it evals/k.fc.yaml"])
+
+
+def test_json_that_is_named_and_holds_no_cases_is_not_found(shop: Shop) -> None:
+    shop.file("evals/data.json", '{"cases": [1, 2]}')
+    assert shop.ask("evals/data.json").ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_fault_in_json_has_its_place(shop: Shop) -> None:
+    shop.file("k.json", json.dumps({"cases": [{"id": "one", "promt": "", "prompt": "hello", "expect": "no_call"}]}))
+    result = shop.ask("k.json")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["k.json:1:26: a case has no key `promt`"])
+
+
 def test_it_is_named_where_there_is_no_other_case(shop: Shop) -> None:
     shop.file("evals/extra.yaml", ONE)
     result = shop.run()

@@ -27,6 +27,7 @@ _NO_LIST = SCALAR_TAGS | {MAP}
 _CASES = re.compile(r"^cases:[ \t]*(?:#.*)?\r?$", re.MULTILINE)
 _TOP_LEVEL = re.compile(r"\n[^\s#-]")
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_JSON_PAIR = re.compile(r"(?<!\\)((?:\\\\)*)\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})", re.IGNORECASE)
 _ANCHOR_OR_TAG = re.compile(r"[&!](?<![^\s\[{,:?-].)", re.DOTALL)
 """An ampersand or exclamation mark that may begin an anchor or a tag: nothing, a space or punctuation is before it."""
 
@@ -41,7 +42,14 @@ def read_text(path: Path, display_path: str) -> SourceFile:
             message = f"the file is larger than {MOST_BYTES // 2**20} MiB"
             raise _unreadable(source, "too-large", 0, message, "split it into several files") from error
         raise _unreadable(source, "unreadable-file", 0, f"the file cannot be read: {error.strerror}") from error
-    return SourceFile(display_path, _decoded(data, source))
+    text = _decoded(data, source)
+    return SourceFile(display_path, _JSON_PAIR.sub(_whole_escape, text) if path.suffix == ".json" else text)
+
+
+def _whole_escape(pair: re.Match[str]) -> str:
+    """The escape of YAML for a character that JSON writes as two halves."""
+    high, low = int(pair[2], 16), int(pair[3], 16)
+    return f"{pair[1]}\\U{0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00):08x}"
 
 
 def read_yaml(source: SourceFile, take: Callable[[Node, Node], None] | None = None) -> Node | None:
