@@ -370,19 +370,21 @@ def _account_lines(account: Account, tools: Sequence[str]) -> str:
 
 def _status(report: pytest.TestReport, run: CaseRun | None) -> Status | None:
     if report.when == "call":
-        if (
-            run is None or (judged := run.judged) is None
-        ):  # a hook or a plugin ended the test before there was a verdict
-            return "error" if report.failed else "skipped"
-        is_forbidden = run.variants is not None and run.variants.forbidden is not None
-        if judged.verdict.valid and not is_forbidden:
-            # Where a right answer fails, a strict xfail was wrong, or the settings want another answer.
-            complained = judged.comparison.complaint is not None
-            return "xpassed" if hasattr(report, "wasxfail") or (report.failed and not complained) else "passed"
-        return "xfailed" if report.skipped else "failed"
+        return _status_of_call(report, run)
     if report.when == "setup" and not report.passed:
         return "skipped" if report.skipped else "error"
     return None
+
+
+def _status_of_call(report: pytest.TestReport, run: CaseRun | None) -> Status:
+    if run is None or run.judged is None:  # a hook or a plugin ended the test before there was a verdict
+        return "error" if report.failed else "skipped"
+    is_forbidden = run.variants is not None and run.variants.forbidden is not None
+    if run.judged.verdict.valid and not is_forbidden:
+        # Where a right answer fails, a strict xfail was wrong, or the settings want another answer.
+        complained = run.judged.comparison.complaint is not None
+        return "xpassed" if hasattr(report, "wasxfail") or (report.failed and not complained) else "passed"
+    return "xfailed" if report.skipped else "failed"
 
 
 def _first_for(conditions: tuple[Condition, ...], model: str) -> Condition | None:

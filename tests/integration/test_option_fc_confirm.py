@@ -173,12 +173,13 @@ def test_a_run_asks_for_so_many_further_answers_in_all(mind: Mind, option: str, 
 
 def test_workers_share_the_budget(mind: Mind) -> None:
     ids = [f"c{number}" for number in range(16)]
-    mind.cases(*ids)
+    mind.cases(*ids[:8])
+    mind.cases(*ids[8:], name="b.fc.yaml")
     mind.run("--fc-accept")
     mind.count_anew()
     mind.says(dict.fromkeys(ids, WRONG))
 
-    result = mind.run(WORKERS)
+    result = mind.run(WORKERS, "--dist=loadfile")  # one that got a single case would not need all of its part
 
     result.assert_outcomes(failed=16)
     assert mind.asked().total() == 16 + 30

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.backends.request_json import pretty_json, with_data_urls
 from pytest_fcall.core.backend import ModelUnavailable
-from pytest_fcall.core.foreign_endings import ends_test
+from pytest_fcall.core.pytest_outcome import is_pytest_outcome
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import AppRequest, Request, Tool
 from pytest_fcall.core.values import Json
@@ -246,7 +246,7 @@ def find_object(name: str, root: Path) -> object:
             raise _import_failure(name, module_name, root, error) from error
         raise ModelUnavailable(f"python:{name}: no module {error.name!r}; searched in {root} and on sys.path") from None
     except BaseException as error:
-        if isinstance(error, Exception | SystemExit) or ends_test(error):
+        if isinstance(error, Exception | SystemExit) or is_pytest_outcome(error):
             raise _import_failure(name, module_name, root, error) from error
         raise
     for part in path.split("."):

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pytest_fcall.core.foreign_endings import ends_test
 from pytest_fcall.core.message_text import did_you_mean, with_type
+from pytest_fcall.core.pytest_outcome import is_pytest_outcome
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
 from pytest_fcall.schema.dialect import normalise
@@ -161,7 +161,7 @@ def _imported(name: str) -> ModuleType:
     try:
         return _imported_without_keys(name)
     except BaseException as error:
-        if isinstance(error, Exception | SystemExit) or ends_test(error):
+        if isinstance(error, Exception | SystemExit) or is_pytest_outcome(error):
             raise SchemaError(f"cannot import {name}: {_error_text(error)}", hint=_import_hint(name, error)) from None
         raise
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, TypeVar
 
 from pytest_fcall.core.backend import Backend
-from pytest_fcall.core.foreign_endings import ends_test
+from pytest_fcall.core.pytest_outcome import is_pytest_outcome
 from pytest_fcall.core.reply import Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.session.endings import CaseError, EndedByApp
@@ -55,7 +55,7 @@ class AppLoop:
         try:
             return self._called(app, request)
         except BaseException as error:
-            if ends_test(error):
+            if is_pytest_outcome(error):
                 raise _ended_by_app(error) from None
             raise
 
@@ -76,7 +76,7 @@ class AppLoop:
         try:
             return await self._called_async(app, request)
         except BaseException as error:
-            if ends_test(error):
+            if is_pytest_outcome(error):
                 raise _ended_by_app(error) from None
             raise
 

@@ -1,4 +1,4 @@
-"""Code of a project that is no test, and wants to end the one that calls it: by pytest.skip() and the like."""
+"""The exceptions by which pytest.skip() and the like end a test, where code that is no test raises them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 _OF_TESTS: Final = frozenset((("_pytest.outcomes", "OutcomeException"), ("unittest.case", "SkipTest")))
 
 
-def ends_test(error: BaseException) -> bool:
+def is_pytest_outcome(error: BaseException) -> bool:
     """Whether pytest takes the exception for the end of a test: a skip, a failure, or one that was expected.
 
     Known by name: where nothing imported pytest, nothing raises these.
