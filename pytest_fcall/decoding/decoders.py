@@ -143,9 +143,7 @@ def _native_call(raw: RawCall) -> tuple[Call, tuple[str, ...]]:
 def _decode_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mapping[str, Decoder]) -> Calls:
     decoder = decoders.get(name) or DECODERS.get(name)
     if decoder is None:
-        return Calls(
-            malformed=f"No decoder is named {quote_short(name)}; {_decoder_hint(name, {*DECODERS, *decoders})}"
-        )
+        return Calls(malformed=f"N{unknown_decoder(name, decoders)[1:]}")
     if len(reply.text) > MAX_DECODED_TEXT:
         length = f"{len(reply.text):,} characters, more than {MAX_DECODED_TEXT:,}"
         return Calls(malformed=f"The text has {length}, so that no calls are looked for in it.")
@@ -161,7 +159,12 @@ def _decode_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mappi
     return calls
 
 
-def _decoder_hint(name: str, known: set[str]) -> str:
+def unknown_decoder(name: str, decoders: Mapping[str, Decoder] = _NO_DECODERS) -> str:
+    """A line for a name that no decoder has, not even one of the `decoders` of other packages; empty if one has it."""
+    if name in decoders or name in DECODERS:
+        return ""
     from pytest_fcall.core.message_text import did_you_mean
 
-    return did_you_mean(name, sorted(known)) or f"available: {', '.join(sorted(known))}."
+    known = sorted({*DECODERS, *decoders})
+    hint = did_you_mean(name, known) or f"available: {', '.join(known)}."
+    return f"no decoder is named {quote_short(name)}; {hint}"

@@ -31,6 +31,8 @@ def assert_refused(result: pytest.RunResult, message: str) -> None:
         ("python:echo", "python:echo: write python:module:function, such as python:shop.agent:answer"),
         ("openai:exam", NO_KEY),
         ("openai:exam?colour=red", "openai:exam, after the question mark: `colour` is not a setting; available: *"),
+        ("openai:exam?decoder=herms", "openai:exam: no decoder is named 'herms'; did you mean `hermes`[?]"),
+        ("local:tiny?decoder=herms", "local:tiny: no decoder is named 'herms'; did you mean `hermes`[?]"),
         ("local:nowhere/at-all", "local:nowhere/at-all: the weights of nowhere/at-all are not on this machine; *"),
     ],
 )
@@ -53,6 +55,26 @@ def test_what_is_not_installed_is_refused(weather: Shop, monkeypatch: pytest.Mon
 def test_the_setting_is_named_where_the_configuration_names_the_model(weather: Shop, *, live: bool) -> None:
     weather.file("pytest.ini", "[pytest]\nfc_model = python:ehco:answer\n")
     assert_refused(weather.run(*(["--fc-live"] if live else [])), "fc_model: python:ehco:answer: no module 'ehco'; *")
+
+
+def test_a_decoder_that_no_plugin_adds_is_refused_before_anything_is_asked(weather: Shop, exam: Exam) -> None:
+    weather.file(
+        "pyproject.toml", f'[tool.fcall.models."openai:exam"]\nbase_url = "{exam.server.url}"\ndecoder = "shouted"\n'
+    )
+    message = "--fc-model: openai:exam: no decoder is named 'shouted'; available: *"
+    assert_refused(weather.run("--fc-model=openai:exam"), message)
+    assert exam.asked() == []
+    weather.file(
+        "conftest.py",
+        """
+        from pytest_fcall.decoding.json_calls import decode
+
+        def pytest_fcall_decoders(config):
+            return {"shouted": decode}
+        """,
+    )
+    assert "no decoder is named" not in weather.run("--fc-model=openai:exam").stdout.str()
+    assert exam.asked() != []
 
 
 @pytest.mark.usefixtures("exam")

@@ -53,7 +53,7 @@ class Replies:
         self._spending = SpendingLimit(settings, self._recordings)
         proxy = AppProxy(settings, self._recordings, self._spending, endpoint)
         self._variables = proxy.variables
-        self._sources = Sources(settings, registry.backends, self._spending, self._variables)
+        self._sources = Sources(settings, registry, self._spending, self._variables)
         self._transport = Transport(settings, self._recordings, proxy, new_display)
         self.no_replies = NoReplies(self._recordings, settings)
         self._runner: ConversationRunner | None = None

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from pytest_fcall.core.backend import Backend, ModelUnavailable, throughput_of
+from pytest_fcall.core.backend import Backend, Model, ModelUnavailable, throughput_of
 from pytest_fcall.core.digests import canonical
 from pytest_fcall.session.ask.types import Source
 from pytest_fcall.session.endings import CaseError
-from pytest_fcall.session.models import NamedModel
+from pytest_fcall.session.models import BUILT_IN_KINDS, NamedModel
 
 if TYPE_CHECKING:
-    from pytest_fcall.core.extension import BackendFactory
     from pytest_fcall.session.ask.costs import SpendingLimit
     from pytest_fcall.session.ask.proxy_endpoint import ProxyVariables
+    from pytest_fcall.session.extensions import Registry
     from pytest_fcall.session.settings import Settings
 
 
@@ -24,12 +23,12 @@ class Sources:
     def __init__(
         self,
         settings: Settings,
-        factories: Mapping[str, BackendFactory],
+        registry: Registry,
         spending: SpendingLimit,
         variables: ProxyVariables,
     ) -> None:
         self._settings = settings
-        self._factories = factories
+        self._registry = registry
         self._spending = spending
         self._variables = variables
         self._made: dict[tuple[str, str, bool], Source] = {}
@@ -49,7 +48,7 @@ class Sources:
     def backend(self, source: Source) -> Backend:
         """The backend of a source. Raises CaseError where there is none for models of its kind."""
         if source.backend is None:
-            kind, known = source.named.model.kind, ", ".join(sorted(self._factories))
+            kind, known = source.named.model.kind, ", ".join(sorted(self._registry.backends))
             raise CaseError(f"{source.id}: no backend for models of kind {kind!r}; available: {known}")
         return source.backend
 
@@ -63,7 +62,7 @@ class Sources:
         return {model: throughput for model, throughput in found.items() if throughput}
 
     def _backend(self, named: NamedModel) -> Backend | None:
-        make = self._factories.get(named.model.kind)
+        make = self._registry.backends.get(named.model.kind)
         if make is None:
             return None
         with self._variables.without_proxy():  # backends read their addresses from those that lead apps to the proxy
@@ -71,4 +70,14 @@ class Sources:
                 backend = self._spending.metered(named.model, make(named.model, self._settings.root))
             except ModelUnavailable as unavailable:
                 raise CaseError(str(unavailable)) from None
+        self._check_decoder(named.model, backend)
         return backend
+
+    def _check_decoder(self, model: Model, backend: Backend) -> None:
+        """Raise CaseError for a decoder that nobody has; a setting of this name may mean another thing elsewhere."""
+        name = backend.settings.get("decoder")
+        if model.kind in BUILT_IN_KINDS and isinstance(name, str):
+            from pytest_fcall.decoding.decoders import unknown_decoder
+
+            if fault := unknown_decoder(name, self._registry.decoders):
+                raise CaseError(f"{model.id}: {fault}")
