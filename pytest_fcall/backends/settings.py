@@ -18,6 +18,8 @@ from pytest_fcall.core.values import Json, is_strings
 
 PYPROJECT = "pyproject.toml"
 TABLE = "tool.fcall.models"
+_TABLES = ("models", "prices")
+"""All tables under `[tool.fcall]`."""
 
 Tables = Mapping[str, Mapping[str, Json]]
 
@@ -191,14 +193,25 @@ def aliases(root: Path) -> list[str]:
 def project_tables(root: Path, name: str) -> dict[str, Mapping[str, object]]:
     """The tables `[tool.fcall.NAME.KEY]` by their keys; none where there is no pyproject.toml or no such table.
 
-    Raises ValueError, with a line that names file and key, for what cannot be read.
+    Raises ValueError, with a line that names file and key, for what cannot be read, and for a table that nobody reads.
     """
     table = _read_pyproject(root / PYPROJECT)
     path = ""
     for part in ("tool", "fcall", name):
+        if part == name:
+            _check_tables(table)
         path = f"{path}.{part}" if path else part
         table = _as_table(table.get(part, {}), path)
     return {key: _as_table(value, f'{path}."{key}"') for key, value in table.items()}
+
+
+def _check_tables(tables: Mapping[str, object]) -> None:
+    """Raise ValueError for what stands beside the tables under `[tool.fcall]`."""
+    for name in tables.keys() - {*_TABLES}:
+        if not isinstance(tables[name], Mapping) and name.startswith("fc_"):
+            raise ValueError(f"{PYPROJECT}, [tool.fcall]: `{name}` belongs under [tool.pytest.ini_options]")
+        fault = f"{PYPROJECT}: there is no table [tool.fcall.{name}]; available: {', '.join(_TABLES)}"
+        raise ValueError(clauses(fault, did_you_mean(name, _TABLES)))
 
 
 def _entry_chain(model: Model, tables: Tables) -> tuple[str, list[str]]:

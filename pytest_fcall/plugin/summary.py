@@ -209,6 +209,7 @@ class Summary:
             from pytest_fcall.session.result.suite_scores import short_score_lines
 
             yield from short_score_lines(self._session.registry.suites, results.results, width)
+        yield from self._unused_tag_lines(results)
         yield from self._stray_lines()
         yield from missing_lines(results, short=True)
         yield one_line_summary(results)
@@ -229,6 +230,7 @@ class Summary:
             from pytest_fcall.session.result.suite_scores import score_lines
 
             yield from score_lines(self._session.registry.suites, results.results, self._table_width(width))
+        yield from self._unused_tag_lines(results)
         if session.settings.volatile or any(kind == "idle" for each in results.results for kind, _ in each.remarks):
             from pytest_fcall.session.ask.volatile import unused_pattern_lines
 
@@ -247,6 +249,15 @@ class Summary:
             differing=self._differing(results, width),
             table_width=self._table_width(width),
         )
+
+    def _unused_tag_lines(self, results: Results) -> Iterator[str]:
+        """Lines on tags that were typed in vain. Those of the configuration are for all runs, also of a few cases."""
+        if typed := self._config.getoption("fc_score"):
+            from pytest_fcall.session.result.scores import unused_tag_lines
+
+            yield from map(
+                safe_line, unused_tag_lines((line.rpartition(":")[0].strip() for line in typed), results.results)
+            )
 
     def _table_width(self, width: int) -> int:
         """The width of tables: that of the terminal, and no limit in a file or a pipe."""

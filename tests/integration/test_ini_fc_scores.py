@@ -220,6 +220,13 @@ def test_a_case_that_is_skipped_by_intention_is_lacking_nowhere(two: Shop) -> No
     assert scores(two.ask())["blend", "api_f1"] == "1 1.0000"
 
 
+def test_a_tag_that_no_case_has_is_told(two: Shop) -> None:
+    told = "--fc-score: no case of this run has the tag `blent`; did you mean `blend`?"
+    assert told in two.ask("--fc-score=blent: api_f1").outlines
+    assert told in two.ask("--fc-score=blent: api_f1", "-q").outlines
+    two.ask("--fc-score=*: api_f1", "--fc-score=pair: lcs").stdout.no_fnmatch_line("*no case of this run*")
+
+
 def test_a_case_that_is_asked_several_times_counts_once_with_the_mean(mind: Mind) -> None:
     mind.cases("a", "b")
     mind.says_in_turn("a", [{"name": "get_weather", "arguments": {"city": "Oslo"}}], "No idea.")

@@ -127,6 +127,48 @@ def test_request_and_answer_may_have_any_shape(exam: Exam) -> None:
 
 
 @pytest.mark.parametrize(
+    ("request_entry", "told"),
+    [
+        (
+            '{question = "promt"}',
+            "`request.question`: a request has no `promt`; available: *; did you mean `prompt`[?]",
+        ),
+        ('{q = {last = "message[-1].content"}}', "`request.q.last`: a request has no `message`; *"),
+        (
+            '{q = "[prompt, colour]"}',
+            "`request.q`: a request has no `colour`; available: messages, tools, prompt, *now",
+        ),
+    ],
+)
+def test_a_request_of_what_no_request_has_is_refused(exam: Exam, request_entry: str, told: str) -> None:
+    exam.cities("Paris")
+    entry = f'[tool.fcall.models.shop]\nmodel = "http:{exam.server.url}/ask"\nrequest = {request_entry}\n'
+    exam.shop.file("pyproject.toml", entry)
+    result = exam.shop.run("--fc-model=http:shop")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: --fc-model: http:shop: {told}"])
+    assert exam.asked() == []
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "messages[?role=='user'].content | [0]",
+        "settings.style || 'short'",
+        "map(&content, messages)",
+        "{last: messages[-1].{said: content}, names: tools[*].function.name, all: @}",
+        "join(', ', messages[].role)",
+    ],
+)
+def test_the_parts_of_a_request_have_names_of_their_own(exam: Exam, expression: str) -> None:
+    exam.cities("Paris")
+    exam.always(Answer(called("Paris").encode()))
+    entry = f'[tool.fcall.models.shop]\nmodel = "http:{exam.server.url}/ask"\nrequest.question = "{expression}"\n'
+    exam.shop.file("pyproject.toml", entry)
+    exam.shop.run("--fc-model=http:shop").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
     ("answer", "told"),
     [
         (broken(500), "the app failed: HTTP 500: upstream connect error"),

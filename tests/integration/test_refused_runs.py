@@ -29,6 +29,10 @@ def assert_refused(result: pytest.RunResult, message: str) -> None:
         ("python:shop.agnet:answer", "python:shop.agnet:answer: no module 'shop.agnet'; *; did you mean `shop.agent`?"),
         ("python:echo.agent:answer", "python:echo.agent:answer: no module 'echo.agent'; searched in *"),
         ("python:echo", "python:echo: write python:module:function, such as python:shop.agent:answer"),
+        (
+            "python:echo:answer?timeout=1&foo=bar",
+            "python:echo:answer, after the question mark: `timeout` is not a setting; available: volatile",
+        ),
         ("openai:exam", NO_KEY),
         ("openai:exam?colour=red", "openai:exam, after the question mark: `colour` is not a setting; available: *"),
         ("openai:exam?decoder=herms", "openai:exam: no decoder is named 'herms'; did you mean `hermes`[?]"),
@@ -75,6 +79,27 @@ def test_a_decoder_that_no_plugin_adds_is_refused_before_anything_is_asked(weath
     )
     assert "no decoder is named" not in weather.run("--fc-model=openai:exam").stdout.str()
     assert exam.asked() != []
+
+
+def test_a_setting_that_an_app_in_python_cannot_have_is_refused(weather: Shop) -> None:
+    weather.file("pyproject.toml", '[tool.fcall.models."python:echo:answer"]\ntemperature = 0\n')
+    place = '--fc-model: pyproject.toml, [[]tool.fcall.models."python:echo:answer"]'
+    assert_refused(weather.ask(), f"{place}: `temperature` is not a setting; available: volatile")
+
+
+def test_an_app_in_python_may_have_a_name_of_the_projects_own(weather: Shop) -> None:
+    weather.file("pyproject.toml", '[tool.fcall.models.loud]\nmodel = "python:echo:answer"\n')
+    weather.run("--fc-model=loud").assert_outcomes(passed=1, failed=1)
+
+
+def test_a_table_that_nobody_reads_is_refused(weather: Shop) -> None:
+    weather.file("pyproject.toml", '[tool.fcall.model.qwen]\nmodel = "openai:Qwen/Qwen3-8B"\n')
+    fault = "there is no table [[]tool.fcall.model]; available: models, prices; did you mean `models`[?]"
+    assert_refused(weather.ask(), f"pyproject.toml: {fault}")
+    weather.run().stdout.fnmatch_lines([f"*pyproject.toml: {fault}"])
+    weather.file("pyproject.toml", '[tool.fcall]\nfc_model = ["python:echo:answer"]\n')
+    place = "pyproject.toml, [[]tool.fcall]"
+    assert_refused(weather.ask(), f"{place}: `fc_model` belongs under [[]tool.pytest.ini_options]")
 
 
 @pytest.mark.usefixtures("exam")

@@ -19,10 +19,15 @@ _NO_AGENTS: Mapping[str, AgentKind] = MappingProxyType({})
 
 
 def python_backend(model: Model, root: Path, agents: Mapping[str, AgentKind] = _NO_AGENTS) -> PythonBackend:
-    """Make the backend of an app in Python, which the first request imports. `agents` are those of other packages."""
-    from pytest_fcall.backends.apps.python import PythonBackend, check_app, find_app
+    """Make the backend of an app in Python, which the first request imports. `agents` are those of other packages.
 
-    return PythonBackend(partial(find_app, model.name, root, agents), partial(check_app, model.name, root))
+    Raises SettingsError.
+    """
+    from pytest_fcall.backends.apps.python import OPTIONS, PythonBackend, check_app, find_app
+    from pytest_fcall.backends.settings import read_entry
+
+    name = read_entry(model, root, OPTIONS).name
+    return PythonBackend(partial(find_app, name, root, agents), partial(check_app, name, root))
 
 
 def http_backend(model: Model, root: Path) -> HttpBackend:

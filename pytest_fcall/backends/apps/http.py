@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from http import HTTPStatus
@@ -99,6 +99,39 @@ def is_template(value: Json) -> bool:
     if isinstance(value, Mapping):
         return bool(value) and all(is_jmespath(item) or is_template(item) for item in value.values())
     return False
+
+
+_REQUEST_NAMES = ("messages", "tools", "prompt", "settings", "now")
+"""What the expressions of `request` are evaluated on."""
+_ON_OTHER_DATA = frozenset(
+    {"subexpression", "index_expression", "projection", "value_projection", "filter_projection", "pipe"}
+)
+"""Nodes of JMESPath of which only the first part is evaluated on the data of the whole expression."""
+
+
+def _unknown_name(template: Mapping[str, Json], path: str = "request") -> str:
+    """A fault for the first expression that asks for what no request has; empty where there is none."""
+    for name, item in template.items():
+        inner = f"{path}.{name}"
+        if isinstance(item, Mapping):
+            if fault := _unknown_name(item, inner):
+                return fault
+        elif unknown := next((each for each in _names(_compiled(str(item)).parsed) if each not in _REQUEST_NAMES), ""):
+            from pytest_fcall.core.message_text import clauses, did_you_mean
+
+            fault = f"`{inner}`: a request has no `{unknown}`; available: {', '.join(_REQUEST_NAMES)}"
+            return clauses(fault, did_you_mean(unknown, _REQUEST_NAMES))
+    return ""
+
+
+def _names(node: Mapping[str, Any]) -> Iterator[str]:
+    """The names that an expression looks up in the data itself, and not in a part of it."""
+    if node["type"] == "field":
+        yield node["value"]
+    elif node["type"] != "expref":
+        parts = node.get("children", ())
+        for part in parts[:1] if node["type"] in _ON_OTHER_DATA else parts:
+            yield from _names(part)
 
 
 def _filled_template(template: Mapping[str, Any], data: Mapping[str, Any], path: str) -> dict[str, Any]:
@@ -194,10 +227,13 @@ def http_app(model: Model, entry: ModelEntry, root: Path) -> HttpApp:
         text = f"{model.id}: write the address in full, such as http:http://127.0.0.1:8000/chat"
         meant = f"http:http:{entry.name}" if entry.name.startswith("//") else None
         raise SettingsError(clauses(text, suggestion(meant)))
+    request = optional_field(settings, "request", dict)
+    if fault := _unknown_name(request or {}):
+        raise SettingsError(f"{model.id}: {fault}")
     return HttpApp(
         url=url,
         settings=entry.reply_settings,
-        request=optional_field(settings, "request", dict),
+        request=request,
         response=optional_field(settings, "response", str),
         headers=optional_strings(settings, "headers") or {},
         timeout=optional_number(settings, "timeout") or DEFAULT_TIMEOUT,

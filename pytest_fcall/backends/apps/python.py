@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_fcall.backends.apps.answers.answer import reply_of
 from pytest_fcall.backends.request_json import pretty_json, with_data_urls
+from pytest_fcall.backends.settings import Option, volatile_option
 from pytest_fcall.core.backend import ModelUnavailable
 from pytest_fcall.core.pytest_outcome import is_pytest_outcome
 from pytest_fcall.core.reply import Reply
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 AppFunction: TypeAlias = Callable[[AppRequest], object]
 
+OPTIONS: Mapping[str, Option] = MappingProxyType({"volatile": volatile_option()})
+"""The only setting of an app in this process: all else is the app's own affair."""
 _HOW_APPS_ARE_CALLED = (
     "an app is called with one argument, the request, which has `messages`, `tools`, `settings` and `now`"
 )

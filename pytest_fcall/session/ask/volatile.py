@@ -31,8 +31,8 @@ def read_volatile(lines: Sequence[str], root: Path) -> VolatilePatterns:
 
     try:
         tables = project_tables(root, "models")
-    except ValueError:  # reported where the settings of a model are read
-        tables = {}
+    except ValueError as error:
+        raise SettingError(str(error)) from None
     found = {_OF_ALL: _checked([line for line in lines if line], "fc_volatile")}
     for name, table in tables.items():
         behind = str(table.get("model", ""))

@@ -10,6 +10,7 @@ from pytest_fcall.conversation.evidence import ConversationEvidence, evidence_of
 from pytest_fcall.conversation.named_scores import SCORES, ScoreNumbers, score_value
 from pytest_fcall.core.case import Case
 from pytest_fcall.core.conversation import Step, Transcript, TranscriptTurn
+from pytest_fcall.core.message_text import clauses, did_you_mean
 from pytest_fcall.reporting.number_text import score_text
 from pytest_fcall.reporting.results import CaseScore, Result
 from pytest_fcall.reporting.score_tables import ScoreRow, score_lines
@@ -55,6 +56,16 @@ def values_of_case(scores: Iterable[CaseScore]) -> list[tuple[str, str]]:
     """Each score of one case by its name, as people read it."""
     values = {each.score: score_value(each.score, [each.numbers]) for each in scores if each.numbers}
     return [(score, score_text(value)) for score, value in values.items() if value is not None]
+
+
+def unused_tag_lines(tags: Iterable[str], results: Iterable[Result]) -> list[str]:
+    """A line for each of the tags, as `--fc-score` names them, that no case has."""
+    known = {ALL_CASES, *(tag for result in results for tag in result.tags)}
+    return [
+        clauses(f"--fc-score: no case of this run has the tag `{tag}`", did_you_mean(tag, known))
+        for tag in dict.fromkeys(tags)
+        if tag not in known
+    ]
 
 
 def score_rows(results: Iterable[Result]) -> list[ScoreRow]:
