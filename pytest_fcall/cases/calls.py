@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from sys import intern
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -38,6 +38,8 @@ _OF_TYPE: Mapping[str, Json] = MappingProxyType(
 )
 _SCALARS = (str, int, float)
 _CODES = {"missing_argument": "missing-argument", "unexpected_argument": "unknown-argument"}
+CALL_WORDS: tuple[Literal["no_call"], Literal["any_call"]] = ("no_call", "any_call")
+"""They stand in the place of a list of calls."""
 KEYS_BESIDE_CALL = ("args", "returns", "returns_each", "raises", "result", "times", "as")
 """The keys that are allowed next to the name of the tool."""
 _ValuePath: TypeAlias = tuple[str | int, ...]
@@ -47,8 +49,10 @@ def expected_call(node: Node, scope: Scope) -> ExpectedCall | None:
     """`tool: {arguments}` and the keys next to it; None, with a fault, if the node names no tool."""
     if isinstance(node, ScalarNode) and node.tag == STR:
         if not add_fault_of_source(node, scope):
-            message = "a call must be a mapping, not a string"
-            scope.faults.add("wrong-type", node, message, f"write `- {node.value[:60]}:` for no arguments")
+            hint = f"write `{{{node.value[:60]}: {{}}}}` for no arguments"
+            if node.value in CALL_WORDS:
+                hint = f"write `{node.value}` without a list"
+            scope.faults.add("wrong-type", node, "a call must be a mapping, not a string", hint)
         return None
     found = node_values.entries(node, scope.faults, "a call")
     if add_fault_of_wire(node, found, scope):
@@ -100,7 +104,7 @@ def _tool_name(node: Node, found: Entries, scope: Scope) -> str | None:
 def _unexpected_key_hint(name: str, tool: str, found: Entries, scope: Scope) -> str:
     schema = scope.toolbox.schema(tool)
     if name in scope.offered_tools:
-        return "write one call per item: begin it with `- `"
+        return "write each call as an item of its own"
     if schema is not None and name in schema.parameters and found[tool][1].tag == NULL:
         return f"indent arguments deeper than {quote(tool)}"
     return did_you_mean(name, KEYS_BESIDE_CALL) or f"allowed next to a call: {', '.join(KEYS_BESIDE_CALL)}"

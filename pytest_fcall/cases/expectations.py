@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from pytest_fcall.cases import node_values
-from pytest_fcall.cases.calls import call_patterns, expected_call
+from pytest_fcall.cases.calls import CALL_WORDS, call_patterns, expected_call
 from pytest_fcall.cases.faults import Faults, SourceFile, quote
 from pytest_fcall.cases.files import Reach
 from pytest_fcall.cases.foreign_calls import add_fault_of_source, add_fault_of_wire
@@ -36,7 +36,6 @@ CHECK_KEYS = ("expect", "answer", "state", "result")
 """The keys of a case or a turn that say what is expected."""
 APP_KEYS = ("wire", "spans")
 """The keys of a case that say what is expected of the inside of an app."""
-CALL_WORDS: tuple[Literal["no_call"], Literal["any_call"]] = ("no_call", "any_call")
 EXPECT_KEYS = ("calls", "order", "extra", "allow", "any_of", "never", "parallel")
 _ALTERNATIVE_KEYS = tuple(key for key in EXPECT_KEYS if key != "any_of")
 
@@ -51,7 +50,7 @@ def expectation(node: Node, scope: Scope) -> Expectation:
 def _mapping(node: Node, scope: Scope, keys: Sequence[str], what: str) -> Expectation:
     found = node_values.entries(node, scope.faults, what)
     if any(name in scope.offered_tools and name not in keys for name in found):
-        scope.faults.add("wrong-type", node, "calls must be a list", "begin each call with `- `")
+        scope.faults.add("wrong-type", node, "calls must be a list", "write `[{…}]`, or begin each call with `- `")
         return Expectation()
     if add_fault_of_wire(node, found, scope):
         return Expectation()
@@ -268,8 +267,9 @@ class ExpectationError(ValueError):
 def read_expectation(data: object, tools: Sequence[Tool] = (), *, comparators: Iterable[str] = ()) -> Expectation:
     """Read the value of `expect:` from Python values. Without tools, names and values are not checked.
 
-    Raises ExpectationError with all faults.
+    Raises ExpectationError with all faults, for which pytest shows the line that gave the values.
     """
+    __tracebackhide__ = True
     from pytest_fcall.cases.yaml.values import nodes_from_python
 
     faults = Faults(SourceFile("expected"))

@@ -132,6 +132,63 @@ def test_a_failed_assert_calls_reads_like_a_failed_case(shop: Shop) -> None:
     result.stdout.no_fnmatch_line("*asserting.py*")
 
 
+ONE_TOOL = """
+from pytest_fcall import assert_calls
+
+def get_weather(city: str):
+    "Weather of a city."
+
+def test_it(fc_model):
+    made = '[{"name": "get_weather", "arguments": {"city": "Oslo"}}]'
+    reply = fc_model(made, tools=[get_weather])
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("assert_calls(reply.calls, [])", "TypeError: assert_calls needs the reply and not its calls: *(reply, ...)"),
+        (
+            "assert_calls('text', [])",
+            "TypeError: assert_calls needs a reply of fc_model, or fc_wire, and not the * 'text'",
+        ),
+        (
+            "assert_calls(None, 'no_call')",
+            "TypeError: assert_calls needs a reply of fc_model, or fc_wire, and not None",
+        ),
+        (
+            "fc_model('x', tools=get_weather)",
+            "TypeError: tools must be a list, such as tools=[[]get_weather], and not *",
+        ),
+        ("fc_model('x', tools='get_weather')", "TypeError: tools must be a list, * and not the string 'get_weather'"),
+        ("fc_model('x', tools={'name': 'f'})", "TypeError: tools must be a list, * and not an object"),
+        (
+            "fc_model('x', tools=['get_weather'])",
+            "*SchemaError: a tool must be a function, * not the string 'get_weather'",
+        ),
+        ("assert_calls(reply, [{'get_wether': {}}])", "*: there is no tool `get_wether` (did you mean `get_weather`?)"),
+        ("assert_calls(reply, {'$contain': 'x'})", "*: `expect` has no key `$contain` *"),
+        ("assert_calls(reply, {'get_weather': {}})", "*: calls must be a list (write `[[]{…}]`, or *"),
+        (
+            "assert_calls(reply, ['ping'])",
+            "*: a call must be a mapping, not a string (write `{ping: {}}` for no arguments)",
+        ),
+        (
+            "assert_calls(reply, ['no_call'])",
+            "*: a call must be a mapping, not a string (write `no_call` without a list)",
+        ),
+    ],
+)
+def test_a_mistake_in_a_plain_test_is_one_sentence_at_its_line(shop: Shop, line: str, told: str) -> None:
+    shop.file("test_plain.py", f"{ONE_TOOL}    {line}\n")
+    result = shop.ask("--tb=long")
+    result.assert_outcomes(failed=1)
+    said = [each for each in result.outlines if each.startswith("E  ")]
+    assert len(said) == 1
+    result.stdout.fnmatch_lines([f">       {line.replace('[', '[[]')}", f"E       {told}", "test_plain.py:10: *"])
+    result.stdout.no_fnmatch_line("*pytest_fcall/*.py*")
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import get_args
 
+from pytest_fcall.cases.calls import CALL_WORDS
 from pytest_fcall.cases.editor.json_schema import (
     FILLED,
     Schema,
@@ -22,7 +23,6 @@ from pytest_fcall.cases.editor.json_schema import (
     ref,
     string,
 )
-from pytest_fcall.cases.expectations import CALL_WORDS
 from pytest_fcall.cases.patterns import TYPES
 from pytest_fcall.core.expectation import Strings
 from pytest_fcall.core.operators import MOST_DIGITS, MOST_VOTES, OPERATORS, OperandKind, OperatorSpec

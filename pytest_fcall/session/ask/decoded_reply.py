@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from pytest_fcall.core.app import NO_EXCHANGE, AppExchange, unknown_requests_reason
+from pytest_fcall.core.message_text import with_type
 from pytest_fcall.core.reply import Call, Reply, total_usage
 from pytest_fcall.core.request import Request
 from pytest_fcall.core.values import Json, Message
@@ -60,7 +61,12 @@ def decode_for_test(reply: Reply, request: Request, decoders: Mapping[str, Decod
 
 
 def plain_request(prompt: str | Sequence[Message], tools: Iterable[object], settings: dict[str, Json]) -> Request:
-    """The request of a plain test. Raises CaseError for something that is no prompt."""
+    """The request of a plain test. Raises CaseError for something that is no prompt.
+
+    Raises TypeError and SchemaError for something that is no tool, for which pytest shows the line of the test.
+    """
+    __tracebackhide__ = True
+    from pytest_fcall.schema.errors import SchemaError
     from pytest_fcall.schema.sources.python_tools import tool_from_object
 
     messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
@@ -68,7 +74,12 @@ def plain_request(prompt: str | Sequence[Message], tools: Iterable[object], sett
         raise CaseError(
             "a prompt must be a text, or a list of messages such as {'role': 'user', 'content': 'Weather in Oslo?'}"
         )
-    return Request(tuple(messages), tuple(map(tool_from_object, tools)), settings)
+    if isinstance(tools, (str, Mapping)) or not isinstance(tools, Iterable):
+        raise TypeError(f"tools must be a list, such as tools=[get_weather], and not {with_type(tools)}")
+    try:
+        return Request(tuple(messages), tuple(map(tool_from_object, tools)), settings)
+    except SchemaError as error:
+        raise error.with_traceback(None) from None
 
 
 def call_list(items: Iterable[object]) -> CallList:

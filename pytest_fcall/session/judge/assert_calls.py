@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_fcall.cases.expectations import read_expectation
 from pytest_fcall.core.case import Case, Location, Turn
 from pytest_fcall.core.expectation import Rules, Strings
+from pytest_fcall.core.message_text import with_type
 from pytest_fcall.core.reply import Calls, Reply
 from pytest_fcall.core.request import Request
 from pytest_fcall.decoding.decoders import decode
@@ -15,14 +16,13 @@ from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge as judge_reply
 from pytest_fcall.reporting.failure import Failure, failure_text
 from pytest_fcall.reporting.side_by_side import equality_lines
-from pytest_fcall.session.ask.decoded_reply import CallList, DecodedReply, call_list, same
+from pytest_fcall.session.ask.decoded_reply import AppWire, CallList, DecodedReply, call_list, same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_fcall.core.extension import Comparator
     from pytest_fcall.core.verdict import Verdict
-    from pytest_fcall.session.ask.decoded_reply import AppWire
     from pytest_fcall.session.judge.llm_judge import AskJudge
 
 
@@ -42,7 +42,10 @@ def assert_calls(
     of all replies count. `now` is the clock of `$date`, and `judge` the value of the fixture `fc_judge`, for `$judge`.
     """
     __tracebackhide__ = True
-    reply = reply if isinstance(reply, Reply) else reply.whole()
+    if not isinstance(reply, Reply):
+        if not isinstance(reply, AppWire):
+            raise TypeError(_no_reply(reply))
+        reply = reply.whole()
     request = reply.request if isinstance(reply, DecodedReply) else Request(())
     calls = Calls(tuple(reply.calls), reply.malformed) if isinstance(reply, DecodedReply) else decode(reply)
     expectation = read_expectation(expected, request.tools)
@@ -62,6 +65,14 @@ def assert_calls(
         )
         raise AssertionError(failure_text(Failure(case, calls, verdict, reply)))
     return verdict
+
+
+def _no_reply(given: object) -> str:
+    if isinstance(given, CallList):  # that an answer could not be read is known of the reply only
+        return "assert_calls needs the reply and not its calls: assert_calls(reply, ...)"
+    return (
+        f"assert_calls needs a reply of fc_model, or fc_wire, and not {'None' if given is None else with_type(given)}"
+    )
 
 
 def explain_unequal(made: CallList, other: object) -> list[str] | None:
