@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,23 @@ def test_request_and_answer_may_have_any_shape(exam: Exam) -> None:
     assert asked.json["question"] == called("Paris")
     assert (asked.json["names"], asked.json["about"]) == (["get_weather"], {"kind": "weather"})
     assert asked.headers["x-team"] == "shop-secret"
+
+
+def test_no_cookie_leads_from_one_case_to_another(exam: Exam) -> None:
+    exam.cities("Paris", "Rome", "Oslo")
+    exam.server.default = lambda asked: replace(echo(asked), headers={"Set-Cookie": "session=1; Path=/"})
+    url = exam.server.url.replace("127.0.0.1", "localhost")  # clients keep no cookies of bare addresses
+    exam.shop.run(f"--fc-model=http:{url}/chat/completions", "--fc-concurrency=1").assert_outcomes(passed=3)
+    assert [asked.headers.get("cookie") for asked in exam.server.asked] == [None] * 3
+
+
+def test_as_many_are_on_their_way_to_an_app_as_told(exam: Exam) -> None:
+    exam.cities(*towns(104))
+    entry = f'[tool.fcall.models.shop]\nmodel = "http:{exam.server.url}/chat/completions"\nforwards = true\n'
+    exam.shop.file("pyproject.toml", entry)
+    with exam.answered_from(104):
+        exam.shop.run("--fc-model=http:shop", "--fc-concurrency=150").assert_outcomes(passed=104)
+    assert most_at_a_time(exam.server.asked) == 104
 
 
 @pytest.mark.parametrize(

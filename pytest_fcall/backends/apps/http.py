@@ -307,13 +307,17 @@ class HttpBackend:
         if self._shared_server is not None:
             await self._shared_server.close()
 
-    @property
-    def _open_session(self) -> ClientSession:
+    def _client(self) -> ClientSession:
+        """The client, without cookies, which would lead from one case to another, and without a limit of its own."""
         import aiohttp
 
         if self._session is None:
-            timeout = aiohttp.ClientTimeout(self._app.timeout)
-            self._session = aiohttp.ClientSession(timeout=timeout, auto_decompress=False)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                timeout=aiohttp.ClientTimeout(self._app.timeout),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+            )
         return self._session
 
     def _body(self, request: Request) -> dict[str, Any]:
@@ -382,7 +386,7 @@ class HttpBackend:
 
         method, target = "POST", URL(url)
         for _ in range(MOST_REDIRECTS + 1):
-            async with self._open_session.request(method, target, **request, allow_redirects=False) as answer:
+            async with self._client().request(method, target, **request, allow_redirects=False) as answer:
                 if answer.status not in REDIRECTS or "Location" not in answer.headers:
                     return answer.status, await whole_body(answer)
                 target = redirect_target(target, answer.headers["Location"])
