@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, NoReturn
 
@@ -154,6 +155,8 @@ _FAILED_CONNECTIONS = frozenset(
         ("openai", "APIConnectionError"),
         ("requests", "ConnectionError"),
         ("requests", "Timeout"),
+        ("socket", "gaierror"),
+        ("ssl", "SSLError"),
         ("urllib3", "MaxRetryError"),
         ("urllib3", "ProtocolError"),
         ("urllib3", "TimeoutError"),
@@ -161,13 +164,19 @@ _FAILED_CONNECTIONS = frozenset(
 )
 """Packages, and their classes for failed connections. Classes of other packages are the team's own, whatever their
 names."""
+_UNREACHABLE = frozenset({errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENETUNREACH})
 
 
 def is_outage(error: BaseException) -> bool:
     """Whether a server or the network caused the error."""
     if isinstance(error, ConnectionError | TimeoutError):
         return True
+    if isinstance(error, OSError) and error.errno in _UNREACHABLE:
+        return True
     kinds = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(error).__mro__}
+    if ("urllib", "URLError") in kinds:  # a status, a wrong address and a missing file are URLErrors, too
+        reason: object = getattr(error, "reason", None)
+        return isinstance(reason, BaseException) and is_outage(reason)
     return not _FAILED_CONNECTIONS.isdisjoint(kinds)
 
 
