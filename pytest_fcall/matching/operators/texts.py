@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import partial
+from itertools import islice
 from types import MappingProxyType
 
 from pytest_fcall.core.bounded_text import MATCH_SECONDS, compiled_expression
@@ -19,6 +20,8 @@ from pytest_fcall.matching.strings import NORMAL_FORMS, exact, near_miss, reader
 
 _MAX_NUMBER_LENGTH = 100
 """Longer rows of digits, in characters, are not read as numbers."""
+_MAX_DIFFERENCE = 3_000
+"""More digits than lie between the first of the largest number that is compared and the last of the smallest one."""
 _SUPERSCRIPTS = {ord(digit): f"^{value}" for value, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 """Written as powers before compatibility forms are unified: 10² is not 102."""
 _DIGIT_SPACES = re.compile(r"(?<=[0-9])[\u00a0\u2009\u202f](?=[0-9]{3}(?![0-9]))")
@@ -50,13 +53,15 @@ def numbers_in_text(text: str) -> Iterator[Decimal]:
     """
     joined = _DIGIT_SPACES.sub("'", text.translate(_SUPERSCRIPTS))
     plain = with_digits(relax(joined))
+    exact_context = Context(prec=_MAX_NUMBER_LENGTH)
     for found in _NUMBER.finditer(_NOT_NUMBERS.sub("/", plain)):
         for value in _number_values(found["digits"]):
             power = int(found["exponent"] or 0) + _POWERS.get(found["scale"], 0)
-            number = value.scaleb(power) * (-1 if found["sign"] else 1)
+            number = value.scaleb(power, exact_context) if power else value
+            number = number.copy_negate() if found["sign"] else number
             yield number
             if found["percent"]:
-                yield number.scaleb(-2)
+                yield number.scaleb(-2, exact_context)
 
 
 def _number_values(written: str) -> list[Decimal]:
@@ -136,6 +141,7 @@ _MIN_ROUGE = 0.5
 _MAX_ROUGE_STEPS = 4_000_000
 """Pairs of words that are compared in at most about a second."""
 _MAX_LISTED = 5
+_MAX_DIGITS_SHOWN = 40
 
 
 def normalised(operator: Operator, got: Json, place: Place) -> list[Mismatch]:
@@ -154,7 +160,9 @@ def number_in_text(operator: Operator, got: Json, place: Place) -> list[Mismatch
     margin = Decimal(0) if within is None else tolerance_margin(within, expected)
     if not isinstance(got, str):
         return place.mismatch(operator, got, "it is a number: `$approx` accepts one" if is_number(got) else "")
-    if any(abs(number - expected) <= margin for number in numbers_in_text(got)):
+    wide = Context(prec=_MAX_DIFFERENCE, traps=[])
+    least, most = wide.subtract(expected, margin), wide.add(expected, margin)
+    if any(least <= number <= most for number in numbers_in_text(got)):
         return []
     return place.mismatch(operator, got, partial(_numbers_hint, got))
 
@@ -201,8 +209,14 @@ def _normalised(written: str) -> str:
 
 
 def _numbers_hint(got: str) -> str:
-    numbers = [f"{value:f}" for value in dict.fromkeys(numbers_in_text(got))]
+    numbers = [*islice(dict.fromkeys(numbers_in_text(got)), _MAX_LISTED + 1)]
     if not numbers:
         return "it contains no number"
-    listed = ", ".join([*numbers[:_MAX_LISTED], "…"] if len(numbers) > _MAX_LISTED else numbers)
+    listed = ", ".join([*map(_number_text, numbers[:_MAX_LISTED]), *(["…"] if len(numbers) > _MAX_LISTED else [])])
     return f"it contains the number{'s' * (len(numbers) > 1)} {listed}"
+
+
+def _number_text(number: Decimal) -> str:
+    """The number in full, or by its size where that is long: a few letters of an answer may stand for many digits."""
+    text = f"{number:.4g}"
+    return text if max(abs(number.adjusted()), len(number.as_tuple().digits)) > _MAX_DIGITS_SHOWN else f"{number:f}"

@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fcall.core.operators import Operator, Pattern
+from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.operators.numeric import exact_decimal
 from pytest_fcall.matching.operators.texts import numbers_in_text
+from pytest_fcall.matching.values import judge_value
 from tests.by_night import by_night
 
 SAID: dict[str, list[str]] = {
@@ -47,6 +50,9 @@ SAID: dict[str, list[str]] = {
     "no numbers": [],
     "": [],
     "1.5e99999": ["1.5"],
+    "9" * 100: ["9" * 100],
+    f"-{'9' * 99}1%": [f"-{'9' * 99}1", f"-{'9' * 98}.91"],
+    f"{'1234567890' * 4} million": [f"{'1234567890' * 4}000000"],
     "9" * 200: [],
     "\ud800 7 \x00": ["7"],
 }
@@ -85,3 +91,30 @@ def test_a_long_text_takes_no_longer_for_what_it_is_made_of(piece: str, length: 
 def test_integers_beyond_4096_bits_are_not_compared_exactly() -> None:
     assert exact_decimal(2**4096 - 1) == 2**4096 - 1
     assert exact_decimal(2**4096) is None
+
+
+def judged(expected: float, text: str, **options: Pattern) -> list[str]:
+    """The reasons why the text does not contain the number."""
+    operator = Operator("number", expected, options)
+    return [reason.message for reason in judge_value(operator, text, "wrong_value", ("x",), MatchContext(()))]
+
+
+@pytest.mark.parametrize("digits", [28, 29, 34, 100])
+def test_a_long_number_is_the_very_number_and_no_other(digits: int) -> None:
+    number = int("1234567890" * 10) // 10 ** (100 - digits)
+    assert judged(number, f"The id is {number}.") == []
+    assert judged(-number, f"The id is -{number}.") == []
+    assert judged(number, f"The id is {number + 1}.") != []
+    assert judged(number, f"The id is {number + 1}.", within=1) == []
+    assert judged(number, f"The id is {number + 2}.", within=1) != []
+
+
+def test_the_tolerance_of_a_long_number_may_be_as_large_as_it_is() -> None:
+    assert judged(10**30, "1e999", within="1e900000%") == []
+    assert judged(1, "1e-999", within=1) == []
+
+
+def test_a_few_letters_of_an_answer_do_not_fill_the_page() -> None:
+    (message,) = judged(1, "1e999 -1e998 1e-999 12345678901234567890123456789012345 " + "9" * 100)
+    numbers = "1e+999, -1e+998, 1e-999, 12345678901234567890123456789012345, 1.000e+100"
+    assert message.endswith(f"; it contains the numbers {numbers}")
