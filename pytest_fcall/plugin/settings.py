@@ -259,7 +259,8 @@ class _SettingsReader:
             walls=str(self._config.getini("fc_walls") or ""),
             folders=tuple(lines("fc_tool_folders")),
             variables=tuple(lines("fc_tool_variables")),
-            hosts=(*self._config.getoption("fc_allow_host"), *lines("fc_allow_hosts")),
+            typed_hosts=tuple(self._config.getoption("fc_allow_host")),
+            hosts=tuple(lines("fc_allow_hosts")),
             headers=tuple(lines("fc_http_headers")),
         )
 

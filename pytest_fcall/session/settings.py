@@ -60,12 +60,14 @@ class EnvironmentSettings(NamedTuple):
     walls: str = ""
     folders: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
+    typed_hosts: tuple[str, ...] = ()
+    """Those of the command line."""
     hosts: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise SettingError where a setting cannot be used."""
-        if self.timeout or self.memory or self.permissions or self.walls or self.hosts or self.headers:
+        if self.timeout or self.memory or self.permissions or self.walls or self._all_hosts or self.headers:
             self._limits(Path())
             self._hosts()
 
@@ -107,12 +109,17 @@ class EnvironmentSettings(NamedTuple):
             if not colon:
                 raise SettingError(f"fc_http_headers: {line!r} is not of the form `HOST NAME: VALUE`")
             headers.setdefault(host, {})[name.strip()] = value.strip()
-        for host in (*self.hosts, *headers):
-            if not is_host(host):
-                raise SettingError(
-                    f"--fc-allow-host: {host!r} is not a host; write api.example.com, or localhost:8000 with a port"
-                )
-        return Hosts(self.hosts, headers, os.environ)
+        named = {"--fc-allow-host": self.typed_hosts, "fc_allow_hosts": self.hosts, "fc_http_headers": headers}
+        for where, hosts in named.items():
+            for host in hosts:
+                if not is_host(host):
+                    hint = "write api.example.com, or localhost:8000 with a port"
+                    raise SettingError(f"{where}: {host!r} is not a host; {hint}")
+        return Hosts(self._all_hosts, headers, os.environ)
+
+    @property
+    def _all_hosts(self) -> tuple[str, ...]:
+        return (*self.typed_hosts, *self.hosts)
 
 
 RecordMode: TypeAlias = Literal["missing", "all", "off"]

@@ -158,14 +158,16 @@ def test_a_result_that_is_missing_is_an_error_in_a_replay(exam: Exam, web: WebSh
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("args", "said"),
     [
-        ("fc_allow_hosts=http://a.example", "ERROR: *--fc-allow-host: 'http://a.example' is not a host*"),
-        ("fc_http_headers=a.example", "ERROR: *'a.example' is not of the form*"),
+        (["--fc-allow-host=http://a.example"], "--fc-allow-host: 'http://a.example' is not a host; *"),
+        (["-o", "fc_allow_hosts=http://a.example"], "fc_allow_hosts: 'http://a.example' is not a host; *"),
+        (["-o", "fc_http_headers=https://a.example/v1 Accept: x"], "fc_http_headers: 'https://a.example/v1' is *"),
+        (["-o", "fc_http_headers=a.example"], "fc_http_headers: 'a.example' is not of the form *"),
     ],
 )
-def test_settings_that_cannot_be_read_are_told_of(exam: Exam, web: WebShop, setting: str, said: str) -> None:
+def test_settings_that_cannot_be_read_are_told_of(exam: Exam, web: WebShop, args: list[str], said: str) -> None:
     price_over_http(exam, web)
-    result = exam.run("-o", setting)
+    result = exam.run(*args)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([said])
+    result.stderr.fnmatch_lines([f"ERROR: {said}"])
