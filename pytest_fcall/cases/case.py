@@ -171,7 +171,7 @@ def _turns(place: Node, entries: Entries, system: tuple[Message, ...], scope: Sc
             message = f"`turns` and `{name}` exclude each other"
             scope.faults.add("contradiction", entries.key(name), message, "put it into a turn")
     turns: list[Turn] = []
-    for node in node_values.items(entries["turns"][1], scope.faults, "`turns`"):
+    for node in node_values.items(entries["turns"][1], scope.faults, "`turns`", "begin each turn with `- user: `"):
         found = node_values.entries(node, scope.faults, "a turn", TURN_KEYS)
         messages = () if turns else system
         if "user" in found:

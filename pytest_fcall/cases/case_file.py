@@ -130,7 +130,7 @@ class _Reader:
     def _last_cases(self, node: Node, cases: _CaseReader) -> Iterator[Case | FaultyCase]:
         """The cases that `read_case` was not called for: all of them, or the last one."""
         faults = Faults(self._source)
-        nodes = node_values.items(node, faults, "`cases`")
+        nodes = node_values.items(node, faults, "`cases`", "begin each case with `- `")
         if not nodes and isinstance(node, SequenceNode):
             faults.add("wrong-value", node, "`cases` is empty")
         cases.preamble.faults += faults
@@ -280,7 +280,7 @@ class _FaultyTags(NamedTuple):
 
 def _rows(node: Node, faults: Faults) -> dict[str, Mapping[str, Node]]:
     """The rows of a matrix by their ids or numbers. All must have the columns of the first."""
-    nodes = node_values.items(node, faults, "`matrix`")
+    nodes = node_values.items(node, faults, "`matrix`", "begin each row with `- `")
     if not nodes and not faults:
         faults.add("wrong-value", node, "`matrix` is empty")
     rows: dict[str, Mapping[str, Node]] = {}

@@ -135,7 +135,7 @@ def _calls(node: Node, scope: Scope, *, strict: bool) -> Expectation:
             first.append(item)
     stages = [_stage(first, scope, strict=strict)] if first else []
     for group in groups:
-        inside = node_values.items(group, scope.faults, "`then`")
+        inside = node_values.items(group, scope.faults, "`then`", "begin each call with `- `")
         if not inside and isinstance(group, SequenceNode):
             scope.faults.add("wrong-value", group, "`then` is empty")
         stages.append(_stage(inside, scope, strict=strict))

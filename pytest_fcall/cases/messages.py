@@ -59,7 +59,8 @@ class Messages:
             if found is None:
                 return ()
             node = found
-        messages = tuple(self._message(item) for item in node_values.items(node, self._faults, "`messages`"))
+        nodes = node_values.items(node, self._faults, "`messages`", "begin each message with `- role: `")
+        messages = tuple(self._message(item) for item in nodes)
         if isinstance(node, SequenceNode) and not messages:
             self._faults.add("wrong-value", node, "this list of messages is empty")
         return messages
@@ -105,7 +106,7 @@ class Messages:
         if role == "tool" and "tool_call_id" not in found:
             self._faults.add("missing-key", node, "a message of a tool needs the `tool_call_id` that it answers")
         if "tool_calls" in found:
-            calls = node_values.items(found["tool_calls"][1], self._faults, "`tool_calls`")
+            calls = node_values.items(found["tool_calls"][1], self._faults, "`tool_calls`", "")
             message["tool_calls"] = [self._call(call) for call in calls]
         return message
 

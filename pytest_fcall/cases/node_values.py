@@ -87,11 +87,12 @@ def _lacks_colon(key: Node, value: Node) -> bool:
     return bool(key.end_mark.index == value.start_mark.index)
 
 
-def items(node: Node, faults: Faults, what: str) -> list[Node]:
-    """The items of a list."""
+def items(node: Node, faults: Faults, what: str, hint: str | None = None) -> list[Node]:
+    """The items of a list. For anything else there is the hint, or else the one to put a string into brackets."""
     if isinstance(node, SequenceNode) and node.tag == SEQ:
         return list(node.value)
-    hint = f"write [{node.value}]" if node.tag == STR and len(node.value) < 40 else ""
+    if hint is None:
+        hint = f"write [{node.value}]" if node.tag == STR and len(node.value) < 40 else ""
     wrong_type(node, faults, what, "a list", hint)
     return []
 

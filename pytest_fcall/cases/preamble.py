@@ -28,6 +28,7 @@ from pytest_fcall.cases.tool_entries import (
     lock_key,
     read_tool_entry,
     source_kind,
+    tool_nodes,
 )
 from pytest_fcall.cases.yaml.reader import read_text, read_yaml
 from pytest_fcall.core.bounded_text import VolatileError, compiled_pattern
@@ -155,7 +156,7 @@ def _tools(
             continue
         place = SourcePaths(part.path, reach, parts[0].path)
         source, entries, faults = _tool_text(part, extensions.tool_file)
-        for node in node_values.items(entries["tools"][1], faults, "`tools`") if "tools" in entries else ():
+        for node in tool_nodes(entries["tools"][1], faults) if "tools" in entries else ():
             is_from_lock = is_locked_entry(node)
             for tool in read_tool_entry(node, faults, place, extensions):
                 where = f"{source.path}:{source.location(node).line}"
@@ -293,7 +294,7 @@ def _locked_sources(part: FilePart, root: Path, case_file: Path | None) -> list[
 def _lock_keys(part: FilePart) -> Iterator[dict[str, Json]]:
     if "tools" not in part.entries:
         return
-    for node in node_values.items(part.entries["tools"][1], Faults(part.source), "`tools`"):
+    for node in tool_nodes(part.entries["tools"][1], Faults(part.source)):
         faults = Faults(part.source)
         found = node_values.entries(node, faults, "an entry of `tools`")
         kind = source_kind(found, Extensions())

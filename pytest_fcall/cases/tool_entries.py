@@ -16,6 +16,7 @@ from pytest_fcall.cases.faults import Faults, quote
 from pytest_fcall.cases.files import Reach, display_path, find_file, read_data
 from pytest_fcall.cases.node_values import Entries, node_at, one_or_many
 from pytest_fcall.cases.scope import Extensions
+from pytest_fcall.cases.yaml.values import STR
 from pytest_fcall.core.bounded_text import glob_matches, is_glob
 from pytest_fcall.core.message_text import did_you_mean
 from pytest_fcall.core.request import Tool
@@ -50,8 +51,26 @@ class SourcePaths(NamedTuple):
         return lock_path(self.file) if self.file == self.case_file else catalogue_lock_path(self.file)
 
 
+def tool_nodes(node: Node, faults: Faults) -> list[Node]:
+    """The entries of `tools`."""
+    hint = _source_hint(node) or "begin each source, and each tool, with `- `"
+    return node_values.items(node, faults, "`tools`", hint)
+
+
+def _source_hint(node: Node) -> str:
+    """A hint for a string in the place of a source; empty where it is none."""
+    if not (isinstance(node, ScalarNode) and node.tag == STR):
+        return ""
+    if re.fullmatch(r"[^\W\d][\w.]*:[^\W\d][\w.]*", node.value):
+        return f"write `- python: {node.value}`"
+    return f"write `- file: {node.value}`" if node.value.endswith((".json", ".yaml", ".yml")) else ""
+
+
 def read_tool_entry(node: Node, faults: Faults, paths: SourcePaths, extensions: Extensions) -> list[Tool]:
     """The tools of one entry, as they are offered to the model."""
+    if hint := _source_hint(node):
+        node_values.wrong_type(node, faults, "an entry of `tools`", "a mapping", hint)
+        return []
     before = len(faults)
     found = node_values.entries(node, faults, "an entry of `tools`")
     kind = source_kind(found, extensions)

@@ -16,7 +16,7 @@ from pytest_fcall.plugin.item import CaseItem
 from pytest_fcall.plugin.redaction import secrets_of, shown
 from pytest_fcall.plugin.session import registry_of
 from pytest_fcall.reporting.faults import fault_text
-from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL, NamedModel
+from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL_OUTSIDE_TESTS, NamedModel
 
 
 class NoPrompt(Exception):
@@ -69,7 +69,7 @@ def _shown_prompt(item: CaseItem) -> ShownPrompt:
     if isinstance(case, FaultyCase):
         raise NoPrompt("\n".join(fault_text(fault, item.config.rootpath) for fault in case.faults))
     if named is None:
-        raise NoPrompt(HOW_TO_NAME_A_MODEL)
+        raise NoPrompt(HOW_TO_NAME_A_MODEL_OUTSIDE_TESTS)
     backends = registry_of(item.config).backends
     make = backends.get(named.model.kind)
     if make is None:

@@ -29,7 +29,7 @@ from pytest_fcall.session.bisection.accepted_version import (
 from pytest_fcall.session.bisection.bisection import Bisection
 from pytest_fcall.session.bisection.suspect import Allowance, EarlierAnswers, Suspect
 from pytest_fcall.session.endings import CaseEnded
-from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL, NamedModel
+from pytest_fcall.session.models import HOW_TO_NAME_A_MODEL_OUTSIDE_TESTS, NamedModel
 from pytest_fcall.tracking.baseline_content import UnreadableStanza
 from pytest_fcall.tracking.measurement import Key
 from pytest_fcall.tracking.question_digests import (
@@ -118,7 +118,7 @@ def _suspect(item: CaseItem, side: OldSide, former: NamedModel | None, one_answe
     if isinstance(case, FaultyCase):
         raise NotBisected(case.faults[0].message)
     if item.named is None:
-        raise NotBisected(HOW_TO_NAME_A_MODEL)
+        raise NotBisected(HOW_TO_NAME_A_MODEL_OUTSIDE_TESTS)
     if not item.context.own_model:
         raise NotBisected("a fixture of a conftest file is its model, which is there in tests only")
     if item.is_skipped:

@@ -13,11 +13,14 @@ Origin: TypeAlias = Literal["command line", "configuration", "fixture"]
 
 BUILT_IN_KINDS = frozenset({"any", "http", "local", "openai", "python"})
 EXAMPLE = "python:shop.agent:answer"
+_BY_OPTION = f"  with --fc-model=KIND:NAME, for example --fc-model={EXAMPLE}"
+_BY_CONFIGURATION = "in the configuration: fc_model = KIND:NAME"
 HOW_TO_NAME_A_MODEL = (
-    "no model is named. Name one\n"
-    f"  with --fc-model=KIND:NAME, for example --fc-model={EXAMPLE}\n"
-    "  in the configuration: fc_model = KIND:NAME\n"
-    "  or by a fixture `fc_model` in conftest.py"
+    f"no model is named. Name one\n{_BY_OPTION}\n  {_BY_CONFIGURATION}\n  or by a fixture `fc_model` in conftest.py"
+)
+HOW_TO_NAME_A_MODEL_OUTSIDE_TESTS = (
+    "no model is named, and that of a fixture `fc_model` is there in tests only. Name one\n"
+    f"{_BY_OPTION}\n  or {_BY_CONFIGURATION}"
 )
 
 

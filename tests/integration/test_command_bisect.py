@@ -259,6 +259,15 @@ def test_there_is_nothing_to_bisect_where_the_question_is_the_accepted_one_or_fa
     assert "today's question is answered rightly" in fine.stdout
 
 
+def test_the_model_of_a_fixture_is_not_offered_where_no_test_runs(clerk: Clerk) -> None:
+    clerk.accept()
+    (clerk.path / "pytest.ini").write_text("[pytest]\n")
+    (clerk.path / "conftest.py").write_text("import pytest\n@pytest.fixture\ndef fc_model(): return 'openai:x'\n")
+    done = clerk.bisect(f"{FILE}::oslo", "--yes")
+    assert "that of a fixture `fc_model` is there in tests only" in done.stdout + done.stderr
+    assert "or by a fixture" not in done.stdout + done.stderr
+
+
 def test_a_model_that_answers_by_chance_is_asked_until_chance_is_excluded(clerk: Clerk) -> None:
     drawn = OLD.replace("temperature: 0", "temperature: 1")
     clerk.write(drawn)

@@ -111,6 +111,14 @@ def test_why_there_is_no_prompt_is_told(project: Path, case: str, models: list[s
     assert "Traceback" not in done.stderr
 
 
+def test_the_model_of_a_fixture_is_not_offered_where_no_test_runs(project: Path) -> None:
+    (project / "conftest.py").write_text("import pytest\n@pytest.fixture\ndef fc_model(): return 'openai:x'\n")
+    done = fcall_here(project, "prompt", "cases.fc.yaml::find")
+    assert done.returncode == 1
+    assert "no model is named, and that of a fixture `fc_model` is there in tests only. Name one\n" in done.stderr
+    assert "conftest.py" not in done.stderr
+
+
 def test_one_of_several_models_is_chosen_by_the_name_of_the_test(project: Path) -> None:
     models = ["--fc-model=openai:x", "--fc-model=openai:y"]
     done = fcall_here(project, "prompt", "cases.fc.yaml::find[openai:y]", *models)

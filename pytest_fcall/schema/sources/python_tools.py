@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pytest_fcall.core.message_text import did_you_mean, with_type
+from pytest_fcall.core.message_text import did_you_mean, nearest, suggestion, with_type
 from pytest_fcall.core.pytest_outcome import is_pytest_outcome
 from pytest_fcall.core.request import Tool
 from pytest_fcall.core.values import Json
@@ -118,7 +119,7 @@ def tools_from_python(spec: str) -> list[Tool]:
     name, colon, attributes = spec.partition(":")
     if not all(part.isidentifier() for part in (*name.split("."), *(attributes.split(".") if colon else ()))):
         raise SchemaError(f"`{spec}` is not of the form module:function", hint="write package.module:function")
-    module = _imported(name)
+    module = _imported(name, attributes)
     if not colon:
         return [_tool_at(function, spec, f"{spec}:{each}") for each, function in _public_functions(module).items()]
     found = _attribute(module, attributes)
@@ -157,13 +158,15 @@ def _attribute(module: ModuleType, attributes: str) -> object:
     return found
 
 
-def _imported(name: str) -> ModuleType:
+def _imported(name: str, attributes: str) -> ModuleType:
+    """The module; `attributes` is what is looked for in it."""
     try:
         return _imported_without_keys(name)
     except BaseException as error:
-        if isinstance(error, Exception | SystemExit) or is_pytest_outcome(error):
-            raise SchemaError(f"cannot import {name}: {_error_text(error)}", hint=_import_hint(name, error)) from None
-        raise
+        if not (isinstance(error, Exception | SystemExit) or is_pytest_outcome(error)):
+            raise
+        hint = _import_hint(name, attributes, error)
+        raise SchemaError(f"cannot import {name}: {_error_text(error)}", hint=hint) from None
 
 
 def _imported_without_keys(name: str) -> ModuleType:
@@ -204,9 +207,28 @@ def _is_user_code(file: str) -> bool:
     return not file.startswith(("<", *libraries))
 
 
-def _import_hint(name: str, error: BaseException) -> str:
+def _import_hint(name: str, attributes: str, error: BaseException) -> str:
     if not isinstance(error, ModuleNotFoundError) or error.name is None:
         return ""
     if f"{name}.".startswith(f"{error.name}."):
+        if (parent := sys.modules.get(error.name.rpartition(".")[0])) is not None:
+            return _hint_of_parent(parent, name, attributes)
         return "is the root folder importable? Python looks in the folder that pytest runs from and in `pythonpath`"
     return f"the module needs `{error.name}`, which is not installed here"
+
+
+def _hint_of_parent(parent: ModuleType, name: str, attributes: str) -> str:
+    """A hint for a name of which the first part could be imported."""
+    from pkgutil import iter_modules
+
+    rest = name.removeprefix(f"{parent.__name__}.")
+    if rest == "py":
+        return suggestion(":".join(filter(None, (parent.__name__, attributes))))
+    first, _, more = rest.partition(".")
+    modules = {each.name for each in iter_modules(getattr(parent, "__path__", ()))}
+    found = first if first in vars(parent) else nearest(first, [*modules, *vars(parent)])
+    if found is None:
+        return f"{parent.__name__} has no module and no function of this name"
+    if found in modules:
+        return suggestion(":".join(filter(None, (f"{parent.__name__}.{found}", attributes))))
+    return suggestion(f"{parent.__name__}:{'.'.join(filter(None, (found, more, attributes)))}")

@@ -237,6 +237,27 @@ def test_with_a_broken_tool_other_unknown_tools_are_not_held_against_a_case(tmp_
     assert [fault.code for fault in found.faults] == ["bad-tool"]
 
 
+_LISTS = {
+    "tools: »shop:get_weather\n": "write `- python: shop:get_weather`",
+    "tools: »tools.json\n": "write `- file: tools.json`",
+    "tools: »shop\n": "begin each source, and each tool, with `- `",
+    "tools:\n  - »shop.desk:Desk.book\n": "write `- python: shop.desk:Desk.book`",
+}
+
+
+@pytest.mark.parametrize(("text", "hint"), _LISTS.items(), ids=ascii)
+def test_a_text_in_the_place_of_tools_is_followed_by_the_source_that_it_may_mean(
+    tmp_path: Path, text: str, hint: str
+) -> None:
+    text, line, column = marked(text + "cases:\n  - {id: x, prompt: Hi, expect: no_call}\n")
+    (fault,) = read(text, tmp_path).faults
+    assert (fault.location.line, fault.location.column, fault.hint) == (line, column, hint)
+
+
+def test_a_text_in_the_place_of_cases_is_not_to_be_put_into_brackets(tmp_path: Path) -> None:
+    assert [fault.hint for fault in read("cases: hello\n", tmp_path).faults] == ["begin each case with `- `"]
+
+
 def test_a_mistake_in_an_included_file_is_placed_there(tmp_path: Path) -> None:
     text, line, column = marked("tools:\n  - {name: f, parameters: {type: »objec}}\n")
     (tmp_path / "all.tools.yaml").write_text(text, encoding="utf-8")

@@ -163,6 +163,32 @@ def test_a_module_that_is_not_there_asks_for_the_root_folder() -> None:
     assert "root folder" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("below", "hint"),
+    [
+        (".search", "did you mean `{}:search`?"),
+        (".serch", "did you mean `{}:search`?"),
+        (".py:search", "did you mean `{}:search`?"),
+        (".py", "did you mean `{}`?"),
+        (".Desk.book", "did you mean `{}:Desk.book`?"),
+        (".Desk:book", "did you mean `{}:Desk.book`?"),
+        (".zebra", "{} has no module and no function of this name"),
+    ],
+)
+def test_a_name_in_a_module_may_be_written_with_a_colon(module: Module, below: str, hint: str) -> None:
+    name = module("def search(city: str): ...\nclass Desk:\n    def book(self): ...\n")
+    with pytest.raises(SchemaError) as caught:
+        tools_from_python(name + below)
+    assert caught.value.hint == hint.format(name)
+
+
+def test_a_typo_in_the_name_of_a_module_beside_it_is_told(module: Module) -> None:
+    name = module("def search(city: str): ...\n")
+    with pytest.raises(SchemaError) as caught:
+        tools_from_python(f"{name[:-1]}:search")
+    assert caught.value.hint == f"did you mean `{name}:search`?"
+
+
 def test_a_missing_library_of_the_module_is_told_with_the_line(module: Module) -> None:
     name = module("import os\n\nimport no_such_library\n")
     with pytest.raises(SchemaError) as caught:
