@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from math import isfinite
 from typing import Protocol, TypeVar
 
@@ -21,6 +22,7 @@ _HOLD_SECONDS = 900.0
 """Seconds after which the money that a request holds counts as spent: its process has died."""
 
 _ROUNDING = 1e-9
+_LEAST_WITH_FOUR_DECIMALS = 0.001
 
 T = TypeVar("T")
 
@@ -120,9 +122,10 @@ class Budget:
         def hold(account: _Account, now: float) -> int | None:
             spent, held = account.balance(now)
             if spent + dollars > self.limit + _ROUNDING:
+                limit, left = Decimal(f"{self.limit:g}"), _dollars(max(self.limit - spent, 0))
                 raise OverBudget(
-                    f"--fc-max-cost is ${self.limit:g}, of which ${max(self.limit - spent, 0):,.4f} are left, but "
-                    f"{purpose} could cost ${dollars:,.4f}: raise the limit, or shorten replies with max_tokens"
+                    f"--fc-max-cost is ${limit:f}, of which {left} are left, but {purpose} could cost "
+                    f"{_dollars(dollars)}: raise the limit, or shorten replies with max_tokens"
                 )
             if spent + held + dollars > self.limit + _ROUNDING:
                 return None
@@ -237,3 +240,10 @@ class MeteredBackend(BackendWrapper):
             reply = await self.backend.complete(request)
             bill.usage = reply.usage
         return reply
+
+
+def _dollars(amount: float) -> str:
+    """An amount, of which a small one keeps the digits that tell it from nothing."""
+    if amount == 0 or amount >= _LEAST_WITH_FOUR_DECIMALS:
+        return f"${amount:,.4f}"
+    return f"${Decimal(f'{amount:.2g}'):f}"

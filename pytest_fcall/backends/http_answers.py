@@ -134,6 +134,8 @@ def parse_json(text: str) -> Json:
     except json.JSONDecodeError as error:
         if error.pos == 0:
             raise ValueError("not JSON") from None
+        if error.pos >= len(error.doc.rstrip()):
+            raise ValueError(f"JSON that is cut off after character {error.pos}") from None
         raise ValueError(f"JSON that is cut off or broken at character {error.pos + 1} of {len(error.doc)}") from None
     except ValueError:
         raise ValueError("JSON with an invalid or too long number") from None

@@ -345,8 +345,7 @@ def _hint(finding: Finding, place: Node) -> str:
     options = finding.expected if isinstance(finding.expected, list) else [finding.expected]
     if finding.kind == "wrong_type" and "string" in options and isinstance(place, ScalarNode):
         return f'put it in quotes: "{place.value[:40]}"'
-    asked = finding.path[-1] if finding.kind == "unexpected_argument" else finding.got
-    return did_you_mean(str(asked), [option for option in options if isinstance(option, str)])
+    return ""
 
 
 def _is_plain(expected: Pattern) -> TypeGuard[Json]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fcall.cli.command_parser import command_parser, percentage, whole_number
 from pytest_fcall.cli.project import root_of
+from pytest_fcall.cli.runs import check_model_glob
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.message_text import plural_text
 from pytest_fcall.core.verdict import Rate
@@ -59,6 +60,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.paths or options.watch:
         for line in found.left_out:
             print(f"fcall history: {safe_line(line)}", file=sys.stderr)
+    check_model_glob(parser, options.model, found.runs)
     if options.watch:
         level = options.level or SIGNIFICANCE_LEVEL
         return _watch(parser, found, root, options.model, level, acknowledge=options.acknowledge, as_json=options.json)

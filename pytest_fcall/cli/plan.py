@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pytest_fcall.cli.command_parser import command_parser, percentage, whole_number
 from pytest_fcall.cli.project import root_of
+from pytest_fcall.cli.runs import check_model_glob
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.reporting.plan import plan_lines, plan_to_json
 from pytest_fcall.reporting.results import Result
@@ -44,6 +45,7 @@ def run(arguments: Sequence[str]) -> int:
     found = find_runs(options.runs or run_paths(root)[-2 * MOST_RUNS :], MOST_RUNS)
     for reason in found.unread:
         print(f"fcall plan: {safe_line(reason)}", file=sys.stderr)
+    check_model_glob(parser, options.model, found.runs)
     runs = [_narrowed(each, [path.absolute() for path in options.paths], root) for each in found.runs]
     suites = [each for each in suites_of(runs, root) if glob_matches(options.model, each.model) and each.cases]
     if not suites and options.cases is None:

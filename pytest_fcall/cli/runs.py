@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pytest_fcall.cli.project import root_of
+from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.reporting.safe_text import safe_line
 from pytest_fcall.session.result.kept_runs import Run, load_run
 from pytest_fcall.tracking.run_file import RunFileError, run_paths
@@ -26,6 +27,13 @@ def open_runs(parser: ArgumentParser, names: Sequence[str], least: int) -> list[
         runs = "1 run is" if least == 1 else f"{least} runs are"
         parser.error(f"{runs} needed, .fcall/runs holds {len(recorded)}: run pytest first")
     return [open_run(parser, path) for path in (*paths, *others[len(others) - missing :])]
+
+
+def check_model_glob(parser: ArgumentParser, glob: str, runs: Iterable[Run]) -> None:
+    """End the program through `parser` where `--model` names none of the models of the runs."""
+    known = dict.fromkeys(result.model for run in runs for result in run.results.results)
+    if known and not any(glob_matches(glob, model) for model in known):
+        parser.error(safe_line(f"--model: {glob}: no model is called so; the runs have {', '.join(known)}"))
 
 
 def open_run(parser: ArgumentParser, path: Path) -> Run:

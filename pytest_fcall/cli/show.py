@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 
 from pytest_fcall.cli.command_parser import command_parser
-from pytest_fcall.cli.runs import open_runs
+from pytest_fcall.cli.runs import check_model_glob, open_runs
 from pytest_fcall.core.bounded_text import glob_matches
 from pytest_fcall.core.json_data import DamagedData
 from pytest_fcall.core.message_text import did_you_mean
@@ -45,6 +45,7 @@ def run(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     (opened,) = open_runs(parser, [options.run] if options.run else [], least=1)
+    check_model_glob(parser, options.model, [opened])
     known = with_known_ways(opened.results.results)
     results = [each for each in known if glob_matches(options.model, each.model)]
     width, marks = shutil.get_terminal_size((100, 24)).columns, marks_for(sys.stdout.encoding)

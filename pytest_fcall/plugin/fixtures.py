@@ -57,7 +57,9 @@ def model_of_fixture(value: object, request: pytest.FixtureRequest) -> AskModel:
     if isinstance(value, UnresolvedModel):
         named: NamedModel | None = getattr(request, "param", None) or getattr(request.node, "named", None)
         return session.model(named or next(iter(session.settings.models), None), asker)
-    source: Source | None = None
+    if value is None:
+        why = f"the fixture fc_model gave None; {_what_it_may_give(request)}"
+        return AskModel(None, session.replies, asker, why_none=why)
     if isinstance(value, str):
         try:
             model = parse_model(value, "the fixture fc_model", request.config.rootpath)
@@ -66,18 +68,23 @@ def model_of_fixture(value: object, request: pytest.FixtureRequest) -> AskModel:
         source = session.replies.source(NamedModel(model, "fixture", live=True))
     elif _is_backend(value):
         source = Source(_named_after(value), value)
-    elif value is not None:
-        kinds = registry_of(request.config).agents
-        app = app_of(value, kinds)
+    else:
+        app = app_of(value, registry_of(request.config).agents)
         if app is None:
-            from pytest_fcall.backends.apps.agents.agent import known_agents
-
             raise CaseError(
-                f"the fixture fc_model gave a {type(value).__name__}; it may give a function, KIND:NAME, a backend, "
-                f"the value of the plugin's own fc_model, or an agent of {known_agents(kinds)}"
+                f"the fixture fc_model gave a value of type {type(value).__name__}; {_what_it_may_give(request)}"
             )
         source = Source(_named_after(value), PythonBackend(lambda: app))
     return AskModel(source, session.replies, asker)
+
+
+def _what_it_may_give(request: pytest.FixtureRequest) -> str:
+    from pytest_fcall.backends.apps.agents.agent import known_agents
+
+    agents = known_agents(registry_of(request.config).agents)
+    return (
+        f"it may give a function, KIND:NAME, a backend, the value of the plugin's own fc_model, or an agent of {agents}"
+    )
 
 
 def _is_backend(value: object) -> TypeGuard[Backend]:

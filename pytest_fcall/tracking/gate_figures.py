@@ -88,6 +88,8 @@ class GroupFigures:
     """The scores of suites and of `fc_scores`, by name."""
     flips: tuple[RelationFlips, ...] = ()
     """The rates at which verdicts flip in variants, for each relation and model."""
+    unknown_scope: str = ""
+    """A sentence on a name in the scope of the gate that no case has."""
 
 
 @dataclass(frozen=True, slots=True)

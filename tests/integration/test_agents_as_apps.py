@@ -127,7 +127,7 @@ def test_what_is_neither_a_function_nor_an_agent_is_told_with_what_is_known(agen
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
         [
-            "*python:shop:number: number is a int, which cannot be called; name a function, or an agent of "
+            "*python:shop:number: number is of type int, which cannot be called; name a function, or an agent of "
             "pydantic-ai, openai-agents, LangChain, smolagents, AutoGen, AG2, AG2 Classic, Google ADK, CrewAI, "
             "LlamaIndex, DSPy*"
         ]

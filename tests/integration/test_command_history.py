@@ -74,6 +74,13 @@ def test_categories_are_shown_on_demand(folder: Path) -> None:
     ]
 
 
+def test_a_model_that_no_run_has_is_told_with_those_that_they_have(folder: Path) -> None:
+    keep(folder, 1, 6)
+    done = fcall_here(folder, "history", "--model=nosuch")
+    assert done.returncode == 2
+    assert "--model: nosuch: no model is called so; the runs have " in done.stderr
+
+
 def test_what_changed_since_the_baseline_is_shown_of_the_last_run(folder: Path) -> None:
     keep(folder, 1, 10, outcomes=[Outcome.REGRESSED] * 10)
     keep(folder, 2, 4, outcomes=[*Outcome, Outcome.UNDECIDED])

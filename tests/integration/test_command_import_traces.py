@@ -258,7 +258,9 @@ def test_text_that_looks_like_our_own_words_is_kept_as_it_is(tmp_path: Path, sho
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere.jsonl", "--out", "x"], "unknown suite 'nowhere.jsonl'"),
+        (["nowhere.jsonl", "--out", "x"], "no such file or folder: nowhere.jsonl"),
+        (["logs/nowhere", "--out", "x"], "no such file or folder: logs/nowhere"),
+        (["bfkl:simple_python", "--out", "x"], "unknown suite 'bfkl'"),
         (["log.jsonl", "--out", "x", "--mask", "("], "invalid regular expression '('"),
         (["log.jsonl", "--out", "x", "--pick", "3"], "--path and --pick can only be used with public benchmarks"),
         (["bfcl:simple_python", "--out", "x", "--near"], "--near, --mask and --no-mask can only be used with traces"),

@@ -134,6 +134,14 @@ def test_damaged_runs_and_measurements_are_told_and_passed_over(folder: Path) ->
     assert "Traceback" not in done.stderr
 
 
+def test_a_model_that_no_run_has_is_told_with_those_that_they_have(folder: Path) -> None:
+    keep_night(folder, 1, SHAKY[0])
+    for more in ([], ["--cases", "40"]):
+        done = fcall_here(folder, "plan", "--drop", "5%", "--model", "nosuch", *more)
+        assert done.returncode == 2
+        assert f"--model: nosuch: no model is called so; the runs have {MODEL}\n" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

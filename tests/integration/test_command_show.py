@@ -175,6 +175,14 @@ def test_an_unknown_name_is_an_error_with_a_suggestion(weather: Shop) -> None:
     assert done.stderr.rstrip().endswith("; did you mean `fahrenheit`?")
 
 
+@pytest.mark.parametrize("case", [["celsius"], []])
+def test_a_model_that_the_run_has_not_is_told_with_those_that_it_has(weather: Shop, case: list[str]) -> None:
+    weather.ask()
+    done = show(weather, *case, "--model=nosuch")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--model: nosuch: no model is called so; the runs have python:echo:answer\n" in done.stderr
+
+
 @pytest.mark.nightly  # as one from elsewhere
 def test_any_run_that_is_kept_can_be_shown(mind: Mind) -> None:
     mind.cases("one")

@@ -87,6 +87,13 @@ def test_the_exit_status_says_whether_the_cases_are_strong_enough(
     assert "Traceback" not in done.stderr
 
 
+def test_options_that_choose_no_case_are_told(tmp_path: Path) -> None:
+    write(tmp_path, CASES)
+    done = fcall(tmp_path, "strength", "-m", "nosuch")
+    assert done.returncode == 2
+    assert "no case matches -m nosuch, of 2 cases\n" in done.stderr
+
+
 def test_what_is_not_measured_and_what_contradicts_itself_is_told(tmp_path: Path) -> None:
     write(tmp_path, CONTRADICTORY)
     write(tmp_path, JUDGED, "cases/b.fc.yaml")

@@ -214,7 +214,17 @@ def test_an_override_that_gives_something_else_says_what_it_may_give(weather: Sh
     weather.pytester.makeconftest("import pytest\n@pytest.fixture\ndef fc_model(): return 17\n")
     result = weather.run()
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["*the fixture fc_model gave a int; it may give a function, KIND:NAME*"])
+    result.stdout.fnmatch_lines(["*the fixture fc_model gave a value of type int; it may give a function, KIND:NAME*"])
+
+
+def test_an_override_that_gives_none_is_told(weather: Shop) -> None:
+    weather.pytester.makeconftest("import pytest\n@pytest.fixture\ndef fc_model(): return None\n")
+    weather.file("test_plain.py", "def test_it(fc_model):\n    assert not fc_model\n    fc_model('hello')\n")
+    told = "the fixture fc_model gave None; it may give a function, KIND:NAME, a backend, *"
+    result = weather.run()
+    result.assert_outcomes(errors=2, failed=1)
+    result.stdout.fnmatch_lines([told])
+    result.stdout.no_fnmatch_line("*no model is named*")
 
 
 def test_without_a_model_asking_says_how_to_name_one(shop: Shop) -> None:

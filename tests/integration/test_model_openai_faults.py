@@ -103,7 +103,7 @@ STAYING = {
     "reset": Staying(reset(), "the server closed the connection before it answered"),
     "reset in the body": Staying(reset_mid_body(), "the answer broke off in the middle"),
     "cut off": Staying(cut_off(chunked=True), "the answer broke off in the middle"),
-    "truncated": Staying(truncated_json(), "the server's answer is JSON that is cut off or broken at character *"),
+    "truncated": Staying(truncated_json(), "the server's answer is JSON that is cut off after character *"),
     "a web page": Staying(web_page(), "the server answered with a web page; `base_url` usually ends in /v1, *"),
     "a gateway's page": Staying(web_page(502), "the server failed: HTTP 502: a web page"),
     "no UTF-8": Staying(invalid_utf8(), "the server's answer is not UTF-8 at byte *"),

@@ -48,7 +48,8 @@ def test_gates_may_be_about_a_category_a_tag_or_a_model(weather: Shop) -> None:
         "--fc-gate=accuracy[smok]>=1",
     )
     assert result.ret == 10
-    result.stdout.fnmatch_lines(["gate accuracy[[]smok[]]>=1 *inconclusive: no case was answered"])
+    unknown = "no case has the tag, category, suite or model `smok`; did you mean `smoke`[?]"
+    result.stdout.fnmatch_lines([f"gate accuracy[[]smok[]]>=1 *inconclusive: {unknown}"])
     assert result.stdout.str().count("  holds") == 4
 
 

@@ -223,9 +223,8 @@ def find_app(name: str, root: Path, agents: Mapping[str, AgentKind] = _NO_AGENTS
     if app is None:
         from pytest_fcall.backends.apps.agents.agent import known_agents
 
-        path, kind = name.partition(":")[2], type(found).__name__
-        text = f"{path} is a {kind}, which cannot be called; name a function, or an agent of {known_agents(agents)}"
-        raise ModelUnavailable(f"python:{name}: {text}")
+        text = f"{name.partition(':')[2]} is of type {type(found).__name__}, which cannot be called"
+        raise ModelUnavailable(f"python:{name}: {text}; name a function, or an agent of {known_agents(agents)}")
     return app
 
 
@@ -278,7 +277,7 @@ def agent_tools(name: str, root: Path, source: str) -> tuple[list[Tool], list[Un
             raise SchemaError(str(error).removeprefix(f"python:{name}: ")) from None
         kind = agent_kind(agent)
         if kind is None:
-            message = f"this is a {type(agent).__name__}, and no agent of {known_agents()}"
+            message = f"this is of type {type(agent).__name__}, and no agent of {known_agents()}"
             raise SchemaError(message, hint="name functions, or a list of them, by `python:`")
         try:
             return read_agent_tools(agent, kind, source)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_fcall.cli.command_parser import command_parser
+from pytest_fcall.reporting.safe_text import safe_line
 
 _EXAMPLES = """\
 examples:
@@ -34,6 +35,8 @@ def run(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     if _is_suite(options.source):
+        if _looks_like_a_path(options.source):
+            parser.error(safe_line(f"no such file or folder: {options.source}"))
         if options.near or options.mask or options.no_mask:
             parser.error("--near, --mask and --no-mask can only be used with traces")
         from pytest_fcall.cli.import_.suites import import_suite
@@ -50,6 +53,11 @@ def _is_suite(source: str) -> bool:
     from pytest_fcall.suites.builtin import SUITES
 
     return source.partition(":")[0] in SUITES or not Path(source).exists()
+
+
+def _looks_like_a_path(source: str) -> bool:
+    """Whether a source can be no suite, whose names are words."""
+    return not source.partition(":")[0].replace("-", "_").isidentifier()
 
 
 def _parser() -> ArgumentParser:

@@ -52,6 +52,8 @@ def run(arguments: Sequence[str]) -> int:
         print("\n\n".join(meter.problems) or output, file=sys.stderr)
         return FAILED if meter.problems else _USAGE
     if not (meter.cases or meter.faulty):
+        if meter.collected:
+            parser.error(f"no case matches {' '.join(chosen)}, of {plural_text(meter.collected, 'case')}")
         parser.error("no cases: their files end in .fc.yaml, or are YAML files that fc_files names")
     from pytest_fcall.strength.figures import SuiteStrength
 

@@ -24,6 +24,8 @@ class StrengthMeter(CaseFilesPlugin):
         self.cases: list[FileCase] = []
         self.faulty: list[str] = []
         """Cases with faults, which can notice nothing."""
+        self.collected = 0
+        """The number of cases, before options deselect some."""
         self.problems: list[str] = []
         """Errors of the collection."""
 
@@ -31,6 +33,11 @@ class StrengthMeter(CaseFilesPlugin):
         """Note what could not be collected."""
         if report.failed:
             self.problems.append(report.longreprtext)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Count the cases."""
+        self.collected = sum(isinstance(item, CaseItem) for item in items)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

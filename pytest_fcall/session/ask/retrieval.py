@@ -75,5 +75,5 @@ def _function(place: str, root: Path) -> Embed:
 
     found = find_object(place, root)
     if not callable(found):
-        raise ModelUnavailable(f"python:{place}: this is a {type(found).__name__}, which cannot be called")
+        raise ModelUnavailable(f"python:{place}: this is of type {type(found).__name__}, which cannot be called")
     return cast("Embed", found)  # what it returns is checked where it is used

@@ -62,6 +62,16 @@ def test_what_could_pass_the_limit_is_refused_in_words() -> None:
     budget.close()
 
 
+def test_amounts_that_are_hardly_anything_are_written_in_full() -> None:
+    budget = Budget(0.00001)
+    budget.settle(held(budget, 0.000002), 0.000002)
+    with pytest.raises(OverBudget) as caught:
+        budget.hold(0.0003, NEXT)
+    said = "--fc-max-cost is $0.00001, of which $0.000008 are left, but the next request to openai:gpt-5.2 could cost"
+    assert str(caught.value).startswith(f"{said} $0.0003: ")
+    budget.close()
+
+
 def test_the_limit_can_be_spent_to_the_last_cent() -> None:
     budget = Budget(0.3)
     for _ in range(3):

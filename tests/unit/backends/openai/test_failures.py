@@ -24,7 +24,7 @@ from tests.unit.backends.openai.asking import NOWHERE, WEATHER, ask, request, th
         (servers.reset_mid_body(), "the answer broke off in the middle"),
         (servers.cut_off(), "the answer broke off in the middle"),
         (servers.cut_off(chunked=True), "the answer broke off in the middle"),
-        (servers.truncated_json(), "the server's answer is JSON that is cut off or broken at character 61 of 60"),
+        (servers.truncated_json(), "the server's answer is JSON that is cut off after character 60"),
         (servers.invalid_utf8(), "the server's answer is not UTF-8 at byte"),
         (servers.web_page(), "the server answered with a web page; `base_url` usually ends in /v1"),
         (Answer(b"{}", headers={"content-encoding": "gzip"}), "the answer is compressed and cannot be decompressed"),
