@@ -75,10 +75,10 @@ UNANSWERED: Mapping[str, tuple[Given, str]] = {
     "web page": (Answer(b"<html></html>"), "the server answered with a web page*"),
     "events": (Answer(b"data: {}\n\n"), "the server streams its answer*"),
     "only [DONE]": (Answer(b"data: [DONE]\n\n", content_type="text/event-stream"), "the server streams its answer*"),
-    "cut JSON": (replace(chat("Hello."), body=chat("Hello.").body[:-5]), "*JSON that is cut off or broken*"),
+    "cut JSON": (replace(chat("Hello."), body=chat("Hello.").body[:-5]), "*JSON that is cut off *"),
     "cut JSON that ends with the connection": (
         replace(chat("Hello."), body=chat("Hello.").body[:-5], unmeasured=True, ending="close"),
-        "*JSON that is cut off or broken*",
+        "*JSON that is cut off *",
     ),
     "null": (json_text("null"), "*not in OpenAI's form"),
     "number": (json_text("1e999"), "*not in OpenAI's form"),

@@ -369,7 +369,7 @@ FAULTS = [
     (chat("Blue.", finish_reason=None), "/chat/completions has no finish_reason, so that it may be cut short"),
     (throttled(), "/chat/completions was answered with HTTP 429"),
     (reset(), "/chat/completions was not answered: the connection failed"),
-    (truncated_json(), "/chat/completions is JSON that is cut off or broken"),
+    (truncated_json(), "/chat/completions is JSON that is cut off after character "),
 ]
 
 

@@ -129,7 +129,7 @@ def test_without_any_model_each_case_says_the_three_ways_to_name_one(weather: Sh
     [
         ("echo:nothing", "*echo has no 'nothing'"),
         ("echo:anwser", "*echo has no 'anwser'; did you mean `answer`?"),
-        ("echo:json", "*json is a module, which cannot be called*"),
+        ("echo:json", "*json is of type module, which cannot be called*"),
     ],
 )
 def test_an_app_that_cannot_be_found_says_so_in_one_line(weather: Shop, name: str, message: str) -> None:

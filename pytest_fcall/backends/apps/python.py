@@ -277,7 +277,7 @@ def agent_tools(name: str, root: Path, source: str) -> tuple[list[Tool], list[Un
             raise SchemaError(str(error).removeprefix(f"python:{name}: ")) from None
         kind = agent_kind(agent)
         if kind is None:
-            message = f"this is of type {type(agent).__name__}, and no agent of {known_agents()}"
+            message = f"this is a {type(agent).__name__}, and no agent of {known_agents()}"
             raise SchemaError(message, hint="name functions, or a list of them, by `python:`")
         try:
             return read_agent_tools(agent, kind, source)

@@ -238,7 +238,7 @@ KEYS = pytest.mark.parametrize("provider", ["openai", "anthropic"])
         (reset(), Unanswered, "Connection error"),
         (reset_mid_body(), Unanswered, "Connection error"),
         (cut_off(), Unanswered, "any:"),
-        (truncated_json(), Unanswered, "the server's answer is JSON that is cut off or broken"),
+        (truncated_json(), Unanswered, "the server's answer is JSON that is cut off"),
         (web_page(), Unanswered, "the server answered with a web page"),
         (invalid_utf8(), Unanswered, "the server's answer is not UTF-8"),
         (not_openai([1]), Unanswered, "the provider's library cannot read the answer"),
