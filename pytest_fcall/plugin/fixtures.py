@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from types import FunctionType
-from typing import TypeGuard
+from typing import TYPE_CHECKING, NoReturn, TypeGuard
 
 import pytest
 
@@ -21,6 +21,9 @@ from pytest_fcall.session.ask.types import Asker, Question, Source
 from pytest_fcall.session.endings import CaseError, SettingError
 from pytest_fcall.session.judge.llm_judge import AskJudge
 from pytest_fcall.session.models import NamedModel, parse_model
+
+if TYPE_CHECKING:
+    from pytest_fcall.session.ask.replies import Replies
 
 _PROXY_OFF = "fc_wire needs the proxy, and fc_proxy is off"
 _TWO_APPS = (
@@ -38,6 +41,17 @@ def parametrise(metafunc: pytest.Metafunc) -> None:
 
 class UnresolvedModel:
     """Stands for the model that is named for a test, until it is known which test that is."""
+
+
+class _NoModel(AskModel):
+    """The model where a fixture gave none; asking it says so."""
+
+    def __init__(self, replies: Replies, asker: Asker, why: str) -> None:
+        super().__init__(None, replies, asker)
+        self._why = why
+
+    def _named_source(self) -> NoReturn:
+        raise CaseError(self._why)
 
 
 def asker_of(node: pytest.Item) -> Asker:
@@ -58,8 +72,7 @@ def model_of_fixture(value: object, request: pytest.FixtureRequest) -> AskModel:
         named: NamedModel | None = getattr(request, "param", None) or getattr(request.node, "named", None)
         return session.model(named or next(iter(session.settings.models), None), asker)
     if value is None:
-        why = f"the fixture fc_model gave None; {_what_it_may_give(request)}"
-        return AskModel(None, session.replies, asker, why_none=why)
+        return _NoModel(session.replies, asker, f"the fixture fc_model gave None; {_what_it_may_give(request)}")
     if isinstance(value, str):
         try:
             model = parse_model(value, "the fixture fc_model", request.config.rootpath)

@@ -25,13 +25,10 @@ if TYPE_CHECKING:
 class AskModel:
     """The model under test. It is false where none was named; asking it then says how to name one."""
 
-    def __init__(
-        self, source: Source | None, replies: Replies, asker: Asker, *, why_none: str = HOW_TO_NAME_A_MODEL
-    ) -> None:
+    def __init__(self, source: Source | None, replies: Replies, asker: Asker) -> None:
         self._source = source
         self._replies = replies
         self._asker = asker
-        self._why_none = why_none
 
     def __bool__(self) -> bool:
         return self._source is not None
@@ -135,8 +132,7 @@ class AskModel:
 
         `options` are those of the command line without which the variant would not be asked.
         """
-        asker = self._asker.for_variant(name, options)
-        return AskModel(self._source, self._replies, asker, why_none=self._why_none)
+        return AskModel(self._source, self._replies, self._asker.for_variant(name, options))
 
     def start(self, case: Case, requests: Sequence[Request]) -> None:
         """Send requests whose answers will be wanted, or begin conversations, where the model can be asked ahead."""
@@ -174,5 +170,5 @@ class AskModel:
 
     def _named_source(self) -> Source:
         if self._source is None:
-            raise CaseError(self._why_none)
+            raise CaseError(HOW_TO_NAME_A_MODEL)
         return self._source
