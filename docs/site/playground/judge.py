@@ -21,7 +21,7 @@ from pytest_fcall.cases.case_file import CaseFileContent, read_case_text
 from pytest_fcall.cases.faults import UnreadableFile
 from pytest_fcall.cases.scope import Extensions
 from pytest_fcall.core import Case, FaultyCase, Reply, Tool
-from pytest_fcall.core.case import uses_judge
+from pytest_fcall.core.case import asks_judge_model
 from pytest_fcall.decoding.decoders import DECODERS, decode
 from pytest_fcall.matching.context import MatchContext
 from pytest_fcall.matching.reply import judge_turn
@@ -120,7 +120,7 @@ def _open_reason(case: Case) -> str:
         "an attack is a conversation": case.injection is not None,
         "conversations are to precede the case": case.earlier is not None,
         "a suite judges by its own rules": case.judge is not None or case.conversation_judge is not None,
-        "a model judges the case (`$judge`)": uses_judge(case),
+        "a model judges the case (`$judge`)": asks_judge_model(case),
         "the case expects requests of an app (`wire`)": case.wire is not None,
         "the case expects spans of an app (`spans`)": case.spans is not None,
     }
