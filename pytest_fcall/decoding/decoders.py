@@ -143,7 +143,8 @@ def _native_call(raw: RawCall) -> tuple[Call, tuple[str, ...]]:
 def _decode_text(reply: Reply, name: str, tools: Sequence[Tool], decoders: Mapping[str, Decoder]) -> Calls:
     decoder = decoders.get(name) or DECODERS.get(name)
     if decoder is None:
-        return Calls(malformed=f"N{unknown_decoder(name, decoders)[1:]}")
+        fault = unknown_decoder(name, decoders)
+        return Calls(malformed=f"{fault[:1].upper()}{fault[1:]}")
     if len(reply.text) > MAX_DECODED_TEXT:
         length = f"{len(reply.text):,} characters, more than {MAX_DECODED_TEXT:,}"
         return Calls(malformed=f"The text has {length}, so that no calls are looked for in it.")
