@@ -51,10 +51,14 @@ def parse_model(text: str, where: str, root: Path) -> Model:
         meant = meant_by_path(kind, name) if colon else meant_by_name(whole, root)
         raise SettingError(clauses(text, suggestion(meant)))
     try:
-        options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
+        given = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:
         text = f"{where}: the question mark of {whole!r} must be followed by key=value, or key=value&key=value"
         raise SettingError(text) from None  # the query itself may hold a key
+    options = dict(given)
+    if len(options) < len(given):
+        twice = next(key for key in options if [each for each, _ in given].count(key) > 1)
+        raise SettingError(f"{where}: `{twice}` is given more than once after the question mark of {whole!r}")
     return Model(kind, name, options)
 
 

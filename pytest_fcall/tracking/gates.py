@@ -167,7 +167,8 @@ def _parse_bound(reader: _Scanner, found: re.Match[str], kind: FigureKind, at: i
             raise reader.error(f"a time needs a unit: {found['number']}s or {found['number']}ms", at)
         return float(found["number"]) * _SECONDS[unit], False
     if unit not in (("", "%") if kind != "dollars" else ("",)):
-        raise reader.error(f"unknown unit {unit!r}", at + found.start("unit") - found.start())
+        fault = "gates are joined by `and` alone" if unit == "or" else f"unknown unit {unit!r}"
+        raise reader.error(fault, at + found.start("unit") - found.start())
     if kind == "dollars":
         return float(found["number"]), False
     number = number / 100 if unit else number

@@ -100,6 +100,7 @@ def test_a_plain_test_may_have_rows_that_look_like_models(weather: Shop) -> None
             "python:echo:answer?nonsense",
             "ERROR: --fc-model: the question mark of 'python:echo:answer' *key=value*",
         ),
+        ("openai:exam?seed=1&top_p=1&seed=2", "*--fc-model: `seed` is given more than once after the question mark *"),
         ("python:\udcff", "*'python:\\udcff' is not the name of a model*"),
         ("python:\0", "*'python:\\x00' is not the name of a model*"),
     ],
