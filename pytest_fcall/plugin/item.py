@@ -139,7 +139,7 @@ class CaseItem(pytest.Function):
             missing,
             unanswered,
             judged=judged is not None and report.when == "call",
-            reused=self._reused(run, session.settings.ahead),
+            reused=self._reused(run, session.settings.clock_lead),
             changes=tuple(run.changes) if run and self.context.shows_changes else (),
             account=_account_lines(account, tools) if account and session.settings.keeps_run else "",
             texts=self._new_texts(),
@@ -152,11 +152,11 @@ class CaseItem(pytest.Function):
         attach(report, attached)
 
     @staticmethod
-    def _reused(run: CaseRun | None, ahead: float) -> tuple[float, float] | None:
+    def _reused(run: CaseRun | None, clock_lead: float) -> tuple[float, float] | None:
         """The times of the oldest and the newest recording that was used, by the clock where results arrive."""
         if run is None or not run.is_complete or run.answers.reused is None:
             return None
-        oldest, newest = (moment - ahead if moment else moment for moment in run.answers.reused)
+        oldest, newest = (moment - clock_lead if moment else moment for moment in run.answers.reused)
         return oldest, newest
 
     # The override is that of pytest's Function, which leaves out a parameter of Node.

@@ -126,7 +126,7 @@ class _SettingsReader:
             record=self._choice("record", RECORD),
             missing=self._choice("missing", MISSING),
             started=self._started(),
-            ahead=self._ahead(),
+            clock_lead=self._clock_lead(),
             max_age=_max_age(self._given("max_age") or (_MAX_AGE_IN_CI if _is_ci() and self._asks_models() else "")),
             result_max_age=_max_age(self._given("max_age")),
             store=self._store(),
@@ -272,9 +272,9 @@ class _SettingsReader:
     def _started(self) -> float:
         """The time at which the run began, by the clock of this host; all workers have it from the controller."""
         given: Mapping[str, Any] = getattr(self._config, "workerinput", {})
-        return float(given.get("fcall_started") or time.time()) + self._ahead()
+        return float(given.get("fcall_started") or time.time()) + self._clock_lead()
 
-    def _ahead(self) -> float:
+    def _clock_lead(self) -> float:
         given: Mapping[str, Any] = getattr(self._config, "workerinput", {})
         return float(given.get("fcall_clock") or 0.0)
 

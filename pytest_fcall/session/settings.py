@@ -245,7 +245,7 @@ class Settings:
     started: float
     """The time at which the run began, in seconds since 1970 by the clock of this host: what was recorded since then is
     of this run."""
-    ahead: float
+    clock_lead: float
     """The seconds by which the clock of this host is ahead of that of the host where the results arrive."""
     max_age: int | None
     """In seconds: where a model may be asked, older replies are not used again."""

@@ -94,16 +94,16 @@ class SessionRecordings:
     @cached_property
     def started(self) -> float:
         """Replies recorded since then are of this run, by the clock of the store."""
-        return self._began + self._ahead
+        return self._began + self._clock_lead
 
     @cached_property
-    def _ahead(self) -> float:
+    def _clock_lead(self) -> float:
         """The seconds by which the clock of the store is ahead of that of this host: those of hosts may differ."""
         return self.store.now() - time.time() if self._server else 0.0
 
     def on_this_host(self, moment: float) -> float:
         """The time of this host at which something was recorded; 0 stays 0, as nobody knows when that was."""
-        return moment - self._ahead if moment else moment
+        return moment - self._clock_lead if moment else moment
 
     @cached_property
     def since(self) -> float:
@@ -260,15 +260,15 @@ class SessionRecordings:
 
     def _with_known_date(self, entry: Recording) -> Recording:
         """The recording, without a date that lies in the future: nobody knows how old it is."""
-        return entry if entry.timestamp <= time.time() + max(self._ahead, 0.0) else entry._replace(recorded="")
+        return entry if entry.timestamp <= time.time() + max(self._clock_lead, 0.0) else entry._replace(recorded="")
 
     def _by_clock_of_store(self, reply: NewReply) -> NewReply:
         """The reply, which was dated by the clock of this host, with the date that it has for all hosts."""
-        if not self._ahead:
+        if not self._clock_lead:
             return reply
         from datetime import datetime, timedelta
 
-        moment = datetime.fromisoformat(reply.entry.recorded) + timedelta(seconds=self._ahead)
+        moment = datetime.fromisoformat(reply.entry.recorded) + timedelta(seconds=self._clock_lead)
         return reply._replace(entry=reply.entry._replace(recorded=moment.isoformat(timespec="milliseconds")))
 
     def _of_file(self, question: Question) -> Recordings:

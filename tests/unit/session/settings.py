@@ -17,7 +17,7 @@ def settings_of(root: Path) -> Settings:
         record="missing",
         missing="inconclusive",
         started=0.0,
-        ahead=0.0,
+        clock_lead=0.0,
         max_age=None,
         result_max_age=None,
         store=None,
