@@ -89,7 +89,7 @@ class GroupFigures:
     flips: tuple[RelationFlips, ...] = ()
     """The rates at which verdicts flip in variants, for each relation and model."""
     unknown_scope: str = ""
-    """A sentence on a name in the scope of the gate that no case has."""
+    """The reason why no case is in the scope of the gate."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,13 +52,14 @@ class Gate:
     def judge(self, measured: GroupFigures) -> GateVerdict:
         """Judge the gate for the figures of its cases.
 
-        It fails where no missing reply could make it hold. Otherwise it is undecided as long as anything is missing.
+        It fails where no missing reply could make it hold. Otherwise it is undecided as long as anything is missing, and
+        where no case is meant: of none, every count is right.
         """
         figure = figure_named(self.figure)
         reading = read_share(figure, measured) if self.share else figure.read(measured)
         nearest = min(max(self.bound, reading.low), reading.high)
         holds = [SIGNS[self.sign](each, self.bound) for each in (reading.low, nearest, reading.high)]
-        reason = reading.missing_reason or ("" if all(holds) else reading.doubt)
+        reason = measured.unknown_scope or reading.missing_reason or ("" if all(holds) else reading.doubt)
         held = False if not any(holds) else None if reason else True
         return GateVerdict(self, reading.value, held, reason if any(holds) else "", measured)
 

@@ -53,6 +53,29 @@ def test_gates_may_be_about_a_category_a_tag_or_a_model(weather: Shop) -> None:
     assert result.stdout.str().count("  holds") == 4
 
 
+@pytest.mark.parametrize(
+    "gate", ["flaky[{}]==0", "cost[{}]<=1", "malformed[{}]<=0", "cases[{}]<=3", "regressions[{}]<=0"]
+)
+@pytest.mark.parametrize(
+    ("scope", "why"),
+    [
+        ("smok", "no case has the tag, category, suite or model `smok`; did you mean `smoke`?"),
+        ("smoke,slow", "no case is `smoke` and `slow` at once"),
+    ],
+)
+def test_a_gate_on_no_case_does_not_hold_by_that(shop: Shop, gate: str, scope: str, why: str) -> None:
+    shop.cases(
+        "cases:\n"
+        "  - {id: one, prompt: hello, expect: no_call, tags: [smoke]}\n"
+        "  - {id: two, prompt: hello, expect: no_call, tags: [slow]}\n"
+    )
+    result = shop.ask(f"--fc-gate={gate.format(scope)}")
+    assert result.ret == 10
+    (line,) = [line for line in result.outlines if line.startswith("gate ")]
+    assert line.endswith(f"inconclusive: {why}")
+    assert shop.ask(f"--fc-gate={gate.format('smoke')}").ret == (10 if gate.startswith(("cost", "regr")) else 0)
+
+
 def test_where_replies_are_missing_a_gate_is_inconclusive(exam: Exam) -> None:
     exam.cities("Oslo", "Rome", "Bern")
     echo = exam.server.default

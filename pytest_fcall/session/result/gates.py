@@ -152,20 +152,20 @@ def _measured_for(gate: Gate, results: Sequence[Result], suites: Suites) -> Grou
     found = _group_figures(chosen)
     if gate.figure not in FIGURES:  # a suite may give its scores scopes of its own
         return replace(found, scores={gate.figure: combined_score(gate.figure, chosen, suites, gate.scope)})
-    found = replace(found, unknown_scope=_unknown_scope(gate.scope, results))
+    found = replace(found, unknown_scope="" if chosen else _unknown_scope(gate.scope, results))
     if gate.kind == "chance":
         return replace(found, tests=SliceTests(float(gate.bound), _slices_of(chosen, gate.by)))
     return found
 
 
 def _unknown_scope(scope: Sequence[str], results: Sequence[Result]) -> str:
-    """A sentence on the first name in the scope that no case has; empty where there is none."""
+    """The reason why no case is in the scope; empty without a scope, or without any case."""
     if not (scope and results):
         return ""
     known = {name for result in results for name in _scope_names(result) if name}
     unknown = next((name for name in scope if name not in known), None)
     if unknown is None:
-        return ""
+        return f"no case is {' and '.join(f'`{name}`' for name in scope)} at once"
     from pytest_fcall.core.message_text import clauses, did_you_mean
 
     return clauses(f"no case has the tag, category, suite or model `{unknown}`", did_you_mean(unknown, known))
@@ -234,7 +234,7 @@ def _gate_note(verdict: GateVerdict) -> str:
 
 def _notes(verdict: GateVerdict) -> Iterator[str]:
     measured = verdict.measured
-    yield measured.unknown_scope or verdict.missing_reason
+    yield verdict.missing_reason
     if verdict.gate.kind == "chance":
         if verdict.held is False:
             yield _listed(_worse_text(*each) for each in measured.tests.worse)
