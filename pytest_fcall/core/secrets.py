@@ -154,7 +154,11 @@ class Secrets:
 def _forms_of(secret: str) -> Iterator[_Form]:
     encoded = json.dumps(secret)[1:-1]
     written = (secret, repr(secret)[1:-1], escape(secret), escape(secret, quote=False))
-    in_json = (encoded, json.dumps(encoded)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+    in_json = [encoded, json.dumps(encoded)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
+    if "/" in secret:  # some languages escape it, in JSON within JSON once more
+        once = encoded.replace("/", "\\/")
+        twice = json.dumps(once)[1:-1]
+        in_json += [once, twice, twice.replace("/", "\\/")]
     in_addresses = [coded(secret, safe="") for coded in (quote, quote_plus)] + [quote(secret)]
     lower = [re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), each) for each in in_addresses]
     for text in dict.fromkeys((*written, *in_json, *in_addresses, *lower)):

@@ -52,8 +52,8 @@ class Gate:
     def judge(self, measured: GroupFigures) -> GateVerdict:
         """Judge the gate for the figures of its cases.
 
-        It fails where no missing reply could make it hold. Otherwise it is undecided as long as anything is missing, and
-        where no case is meant: of none, every count is right.
+        It fails where no missing reply could make it hold. Otherwise it is undecided as long as anything is missing,
+        and where no case is meant: of none, every count is right.
         """
         figure = figure_named(self.figure)
         reading = read_share(figure, measured) if self.share else figure.read(measured)

@@ -150,7 +150,7 @@ def _lenient_json(body: bytes) -> Json:
 
 
 WHY_NOT_KEPT: Final = "it holds a secret in pieces or in binary data, of which it cannot be freed"
-_ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})|\\/")
 
 
 def hides_secret(entry: UnreadRecording, secrets: Secrets) -> bool:
@@ -160,9 +160,13 @@ def hides_secret(entry: UnreadRecording, secrets: Secrets) -> bool:
         text = secrets.redacted(answer.body.decode())
     except UnicodeDecodeError:
         return secrets.may_be_in(answer.body.decode("latin-1")) or _says_secret(entry, answer, secrets)
-    if "\\u" in text and secrets.may_be_in(_ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)):
+    if _ESCAPE.search(text) and secrets.may_be_in(_ESCAPE.sub(_unescaped, text)):
         return True
     return is_stream(answer.content_type) and _says_secret(entry, answer._replace(body=text.encode()), secrets)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16)) if found[1] else "/"
 
 
 def _says_secret(entry: UnreadRecording, answer: HttpAnswer, secrets: Secrets) -> bool:

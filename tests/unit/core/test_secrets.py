@@ -67,6 +67,16 @@ def test_a_secret_is_found_however_it_is_written(write: object, secret: str) -> 
     assert shown.endswith(" after")
 
 
+def test_a_secret_with_slashes_is_found_where_json_escapes_them() -> None:
+    """As PHP's `json_encode` does, also where it writes JSON into a text of JSON."""
+    key = "abcdEF12/ghIJ34klMN56qr/sT"
+    once = json.dumps({"a": key}).replace("/", "\\/")
+    for written in (once, json.dumps({"b": once}), json.dumps(once).replace("/", "\\/")):
+        shown = Secrets([key]).redacted(written)
+        assert LEFT_OUT in shown
+        assert "ghIJ34klMN56qr" not in shown
+
+
 @pytest.mark.parametrize("before", ["", "x", "xy", "xyz", "ana:"])
 @pytest.mark.parametrize("code", [b64encode, urlsafe_b64encode])
 def test_a_secret_in_base64_is_overwritten_and_what_is_around_it_stays(before: str, code: object) -> None:
