@@ -88,6 +88,7 @@ class CaseItem(pytest.Function):
         """Set up the fixtures, then get the reply."""
         __tracebackhide__ = True
         self.run = None
+        self.context.session.replies.no_replies.forget(self.nodeid)  # of an attempt before
         self.context.session.replies.let_variables_stay(stay=True)
         try:
             case = self._sound_case()

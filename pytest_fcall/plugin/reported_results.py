@@ -43,6 +43,7 @@ class ReportedResults:
 
     def keep(self, nodeid: str, attached: CaseReport) -> None:
         """Keep what the report of a test has."""
+        self._unanswered.discard(nodeid)
         if attached.unanswered:
             self._unanswered.add(nodeid)
         self._missing.pop(nodeid, None)

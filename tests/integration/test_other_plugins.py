@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fcall.session.result.exit_status import INCONCLUSIVE
 from tests.integration.conftest import ASYNCIO, Shop
 from tests.suite_tools import TOOLS
 
@@ -16,6 +17,20 @@ def answer(request):
     asked.append(request)
     return "hello" if len(asked) == 1 else json.loads(request.messages[-1]["content"])
 """
+
+DOWN = """
+def down():
+    raise ConnectionError("down")
+"""
+
+PARIS = """
+cases:
+  - id: paris
+    prompt: '[{"name": "get_weather", "arguments": {"city": "Paris"}}]'
+    expect: [{get_weather: {city: Paris}}]
+"""
+
+RERUN = ("-p", "rerunfailures", "--reruns=1")
 
 
 @pytest.mark.parametrize(
@@ -45,17 +60,28 @@ def test_pytest_randomly_may_shuffle_cases(weather: Shop) -> None:
 
 def test_pytest_rerunfailures_asks_again_and_the_last_answer_counts(shop: Shop) -> None:
     shop.pytester.makepyfile(flaky=FLAKY)
-    shop.cases(
-        """
-        cases:
-          - id: paris
-            prompt: '[{"name": "get_weather", "arguments": {"city": "Paris"}}]'
-            expect: [{get_weather: {city: Paris}}]
-        """
-    )
-    result = shop.run("--fc-model=python:flaky:answer", "-p", "rerunfailures", "--reruns=1")
+    shop.cases(PARIS)
+    result = shop.run("--fc-model=python:flaky:answer", *RERUN)
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*1 rerun*"])
+
+
+@pytest.mark.parametrize("arguments", [(), ("-p", "xdist", "-n1")])
+def test_a_case_that_is_answered_when_it_is_run_again_lacks_no_reply(shop: Shop, arguments: tuple[str, ...]) -> None:
+    shop.pytester.makepyfile(flaky=FLAKY.replace('"hello"', "down()") + DOWN)
+    shop.cases(PARIS)
+    result = shop.run("--fc-model=python:flaky:answer", *RERUN, "--fc-gate=accuracy>=0.5", *arguments)
+    result.stdout.fnmatch_lines(["*1 rerun*"])
+    result.stdout.no_fnmatch_line("*missing*")
+    assert result.ret == pytest.ExitCode.OK
+
+
+def test_a_case_that_is_never_answered_lacks_its_reply(shop: Shop) -> None:
+    shop.pytester.makepyfile(flaky=FLAKY.replace('"hello" if len(asked) == 1', "down() if asked") + DOWN)
+    shop.cases(PARIS)
+    result = shop.run("--fc-model=python:flaky:answer", *RERUN, "--fc-gate=accuracy>=0.5")
+    result.stdout.fnmatch_lines(["1 case without a reply*", "*1 error, 1 rerun*"])
+    assert result.ret == INCONCLUSIVE
 
 
 def test_pytest_cov_measures_the_app(weather: Shop) -> None:

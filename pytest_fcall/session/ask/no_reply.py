@@ -102,6 +102,11 @@ class NoReplies:
             raise CaseError(text) from None
         raise without_own_frames(error)
 
+    def forget(self, nodeid: str) -> None:
+        """Forget why the test had no reply, as it is run again."""
+        self.missing.pop(nodeid, None)
+        self.unanswered.discard(nodeid)
+
     def copy_reason(self, nodeid: str, question: Question) -> None:
         """Give the test of the question the same reason as the test `nodeid`, which asked for the same.
 
