@@ -16,7 +16,9 @@ from pytest_fcall.session.endings import CaseEnded
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     """End a test that got no reply in its set-up. A plain test finds the variables of models as they are without us."""
     __tracebackhide__ = True
-    session_of(item.config).replies.let_variables_stay(stay=isinstance(item, CaseItem))
+    replies = session_of(item.config).replies
+    replies.no_replies.forget(item.nodeid)  # of an attempt before
+    replies.let_variables_stay(stay=isinstance(item, CaseItem))
     try:
         return (yield)
     except CaseEnded as ended:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from pytest_fcall.core.message_text import list_text
 from pytest_fcall.core.reply import Usage
 from pytest_fcall.plugin.report import CaseReport
 from pytest_fcall.plugin.session import session_of
 from pytest_fcall.reporting.results import MissingReply, Result, Results
+from pytest_fcall.reporting.safe_text import whole_line
 from pytest_fcall.session.ask.costs import total_cost
 
 
 class ReportedResults:
     """Results of cases, and remarks on plain tests; where a test was run again, the last one counts.
+
+    Not so where an attempt before made a forbidden call: it is never excused, so the first such attempt counts.
 
     Costs are added here, as only the process that prints the summary knows the prices.
     """
@@ -33,6 +37,8 @@ class ReportedResults:
         """Texts that models wrote for variants, by the file of the case."""
         self._missing: dict[str, MissingReply] = {}
         self._unanswered: set[str] = set()
+        self._forbidden: dict[str, CaseReport] = {}
+        """The attempts with a forbidden call that were run again, by the node ids of their tests."""
         self._reused: dict[str, Sequence[float]] = {}
         """The times of the oldest and the newest recording that a case used."""
 
@@ -43,6 +49,7 @@ class ReportedResults:
 
     def keep(self, nodeid: str, attached: CaseReport) -> None:
         """Keep what the report of a test has."""
+        attached = self._forbidden.get(nodeid, attached)
         self._unanswered.discard(nodeid)
         if attached.unanswered:
             self._unanswered.add(nodeid)
@@ -60,6 +67,17 @@ class ReportedResults:
         self.changes.update(attached.changes)
         if attached.texts:
             self.texts.setdefault(attached.result.file, []).extend(attached.texts)
+
+    def keep_forbidden(self, nodeid: str, attached: CaseReport) -> None:
+        """Keep an attempt with a forbidden call although its test is run again: no later answer excuses it."""
+        self._forbidden.setdefault(nodeid, attached)
+        self.keep(nodeid, attached)
+
+    def attempt_lines(self) -> Iterator[str]:
+        """The line on forbidden calls in attempts that were run again, where there are any."""
+        if self._forbidden:
+            cases = [attached.result.case for attached in self._forbidden.values() if attached.result]
+            yield f"a forbidden call was made, which running again does not excuse: {whole_line(list_text(cases))}"
 
     def together(self, *, files_without_cases: int, stale: tuple[tuple[str, str], ...]) -> Results:
         """All results, in the order of the cases, in whatever order they came."""

@@ -85,7 +85,7 @@ class Summary:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the result; where a test was run again, the last one counts."""
+        """Keep the result; where a test was run again, the last one counts, or the one with a forbidden call."""
         if report.when == "setup":
             self._silent.drop(self._reported.by_test)
         attached = case_report(report)
@@ -98,9 +98,11 @@ class Summary:
         if attached and attached.account:  # also of a test that is run again: tools are in the first account only
             self._accounts.add(attached.account)
             attach(report, attached := attached._replace(account=""))
-        if attached is None or report.outcome == "rerun":  # type: ignore[comparison-overlap]  # of pytest-rerunfailures
-            return
-        self._reported.keep(report.nodeid, attached)
+        is_last = report.outcome in ("passed", "failed", "skipped")  # else "rerun", of pytest-rerunfailures
+        if attached and is_last:
+            self._reported.keep(report.nodeid, attached)
+        elif attached:
+            self._keep_attempt(report.nodeid, attached)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Count failures outside the cases."""
@@ -203,6 +205,13 @@ class Summary:
         else:
             self._failures.otherwise = True
 
+    def _keep_attempt(self, nodeid: str, attached: CaseReport) -> None:
+        """Keep what counts of an attempt that is run again: its report is no failed one, whatever it found."""
+        result = attached.result
+        if result and attached.judged and result.has_forbidden_call:
+            self._failures.verdicts = self._failures.forbidden = True
+            self._reported.keep_forbidden(nodeid, attached)
+
     def _short_lines(self, results: Results) -> Iterator[str]:
         width = self._config.get_terminal_writer().fullwidth
         if _has_scores(results):
@@ -211,6 +220,7 @@ class Summary:
             yield from short_score_lines(self._session.registry.suites, results.results, width)
         yield from self._unused_tag_lines(results)
         yield from self._stray_lines()
+        yield from self._reported.attempt_lines()
         yield from missing_lines(results, short=True)
         yield one_line_summary(results)
 
@@ -225,6 +235,7 @@ class Summary:
         here = [*ours, session.costs.fault, self._run_note]
         yield from (safe_line(note) for note in (*self._workers.notes, *here) if note)
         yield from self._stray_lines()
+        yield from self._reported.attempt_lines()
         yield from (safe_line(f"{nodeid}: {remark}") for nodeid, remark in self._reported.remarks.items() if remark)
         if _has_scores(results):
             from pytest_fcall.session.result.suite_scores import score_lines

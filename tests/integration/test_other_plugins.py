@@ -30,6 +30,15 @@ cases:
     expect: [{get_weather: {city: Paris}}]
 """
 
+FORBIDDEN = '[{"name": "get_weather", "arguments": {"city": "Oslo"}}]'
+
+NEVER_OSLO = PARIS.replace(
+    "[{get_weather: {city: Paris}}]",
+    """
+      calls: [{get_weather: {city: Paris}}]
+      never: [{get_weather: {city: Oslo}}]""",
+)
+
 RERUN = ("-p", "rerunfailures", "--reruns=1")
 
 
@@ -82,6 +91,22 @@ def test_a_case_that_is_never_answered_lacks_its_reply(shop: Shop) -> None:
     result = shop.run("--fc-model=python:flaky:answer", *RERUN, "--fc-gate=accuracy>=0.5")
     result.stdout.fnmatch_lines(["1 case without a reply*", "*1 error, 1 rerun*"])
     assert result.ret == INCONCLUSIVE
+
+
+@pytest.mark.parametrize("arguments", [(), ("-q", "-q"), ("-p", "xdist", "-n1"), ("--fc-gate=accuracy>=0",)])
+def test_a_forbidden_call_is_not_excused_by_a_right_answer_later(shop: Shop, arguments: tuple[str, ...]) -> None:
+    shop.pytester.makepyfile(flaky=FLAKY.replace('"hello"', FORBIDDEN))
+    shop.cases(NEVER_OSLO)
+    result = shop.run("--fc-model=python:flaky:answer", *RERUN, *arguments)
+    result.stdout.fnmatch_lines(["a forbidden call was made, which running again does not excuse: paris"])
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_an_attempt_with_a_forbidden_call_is_not_accepted(shop: Shop) -> None:
+    shop.pytester.makepyfile(flaky=FLAKY.replace('"hello"', FORBIDDEN))
+    shop.cases(NEVER_OSLO)
+    result = shop.run("--fc-model=python:flaky:answer", *RERUN, "--fc-accept=all")
+    result.stdout.fnmatch_lines(["not accepted, since a forbidden call is never excused: paris"])
 
 
 def test_pytest_cov_measures_the_app(weather: Shop) -> None:
