@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fcall.core.message_text import list_text
+from pytest_fcall.core.message_text import list_text, plural_text
 from pytest_fcall.core.reply import Usage
 from pytest_fcall.plugin.report import CaseReport
 from pytest_fcall.plugin.session import session_of
@@ -35,6 +35,8 @@ class ReportedResults:
         """Changes of requests on their way out, with the number of cases."""
         self.texts: dict[str, list[str]] = {}
         """Texts that models wrote for variants, by the file of the case."""
+        self.dropped = 0
+        """The answers that do not count, since their tests were run again."""
         self._missing: dict[str, MissingReply] = {}
         self._unanswered: set[str] = set()
         self._forbidden: dict[str, CaseReport] = {}
@@ -74,10 +76,12 @@ class ReportedResults:
         self.keep(nodeid, attached)
 
     def attempt_lines(self) -> Iterator[str]:
-        """The line on forbidden calls in attempts that were run again, where there are any."""
+        """Lines on what was found in attempts that were run again: forbidden calls, and answers that do not count."""
         if self._forbidden:
             cases = [attached.result.case for attached in self._forbidden.values() if attached.result]
             yield f"a forbidden call was made, which running again does not excuse: {whole_line(list_text(cases))}"
+        if self.dropped:
+            yield f"not counted: {plural_text(self.dropped, 'answer')} of cases that were run again; leave out --reruns"
 
     def together(self, *, files_without_cases: int, stale: tuple[tuple[str, str], ...]) -> Results:
         """All results, in the order of the cases, in whatever order they came."""

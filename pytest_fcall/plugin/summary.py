@@ -211,6 +211,8 @@ class Summary:
         if result and attached.judged and result.has_forbidden_call:
             self._failures.verdicts = self._failures.forbidden = True
             self._reported.keep_forbidden(nodeid, attached)
+        elif result and attached.judged:
+            self._reported.dropped += result.samples[1] if result.samples else 1
 
     def _short_lines(self, results: Results) -> Iterator[str]:
         width = self._config.get_terminal_writer().fullwidth

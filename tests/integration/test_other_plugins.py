@@ -72,7 +72,7 @@ def test_pytest_rerunfailures_asks_again_and_the_last_answer_counts(shop: Shop) 
     shop.cases(PARIS)
     result = shop.run("--fc-model=python:flaky:answer", *RERUN)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*1 rerun*"])
+    result.stdout.fnmatch_lines(["not counted: 1 answer of cases that were run again*", "*1 rerun*"])
 
 
 @pytest.mark.parametrize("arguments", [(), ("-p", "xdist", "-n1")])
