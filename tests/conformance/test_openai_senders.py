@@ -283,7 +283,7 @@ def test_the_library_alone_does_not_know_gzip_by_its_old_name(server: Server) ->
 def test_only_the_library_passes_over_an_encoding_that_it_does_not_know(server: Server) -> None:
     server.default = lambda _: compressed(GOOD.body, "rot13")
     assert exchanged(HttpSender, server.url) == [
-        ProviderFailure("the answer is compressed with rot13, which is not read")
+        ProviderFailure("the answer is compressed with rot13, which is not read", billable=True)
     ]
     assert isinstance(exchanged(LibrarySender, server.url)[0], Reply)
 

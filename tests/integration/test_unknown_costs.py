@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.by_night import by_night
@@ -9,7 +11,7 @@ from tests.integration.conftest import Shop
 from tests.integration.exam import Exam
 from tests.integration.test_inside_apps import Agent
 from tests.integration.test_option_fc_max_cost import PRICES
-from tests.servers import Answer, Server, cut_off, provider_error, silent
+from tests.servers import Answer, Server, cut_off, not_openai, provider_error, silent, truncated_json, web_page
 
 INCONCLUSIVE = 10
 IMPATIENT = {"timeout": 0.1}
@@ -52,6 +54,28 @@ def test_an_answer_that_broke_off_has_an_unknown_cost(priced: Exam) -> None:
     result.stdout.fnmatch_lines(["fcall: *, at least $0.0020, 1 request of unknown cost, *"])
 
 
+HALF = replace(truncated_json(), unmeasured=True, ending="close")
+"""Half an answer that looks whole to HTTP, since it ends where the connection does."""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(HALF, id="cut off by the close"),
+        pytest.param(Answer(body=b""), id="empty"),
+        pytest.param(not_openai({"id": "x", "usage": {"prompt_tokens": 9}}), id="another form"),
+        pytest.param(not_openai({"error": {"message": "no"}, "usage": {"prompt_tokens": 9}}), id="an error with usage"),
+        pytest.param(Answer(headers={"Content-Encoding": "gzip"}), id="no gzip"),
+    ],
+)
+def test_an_unusable_answer_has_an_unknown_cost(priced: Exam, answer: Answer) -> None:
+    priced.server.script(answer)
+    result = ask(priced, "--fc-gate=cost<=1")
+    result.assert_outcomes(passed=2)
+    assert result.ret == INCONCLUSIVE
+    result.stdout.fnmatch_lines(["fcall: *, at least $0.0020, 1 request of unknown cost, *"])
+
+
 def test_each_attempt_of_a_case_without_a_reply_counts(priced: Exam) -> None:
     priced.always(silent())
     result = ask(priced, "-k", "Oslo")
@@ -59,14 +83,24 @@ def test_each_attempt_of_a_case_without_a_reply_counts(priced: Exam) -> None:
     result.stdout.fnmatch_lines(["fcall: openai:exam 0/0 right, 1 error, 6 requests of unknown cost"])
 
 
-def test_a_limit_counts_the_most_that_such_a_request_can_cost(priced: Exam) -> None:
-    priced.always(silent())
+@pytest.mark.parametrize("answer", [silent(), HALF], ids=["silent", "cut off"])
+def test_a_limit_counts_the_most_that_such_a_request_can_cost(priced: Exam, answer: Answer) -> None:
+    priced.always(answer)
     result = ask(priced, "--fc-max-cost=0.5", "-k", "Oslo")  # with the tools, a request can cost $0.2
     result.stdout.fnmatch_lines(["*--fc-max-cost is $0.5, of which * are left*"])
     assert len(priced.server.asked) == 2
 
 
-@pytest.mark.parametrize("answer", [provider_error(500, "broken"), provider_error(429, "slower")])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        provider_error(500, "broken"),
+        provider_error(429, "slower"),
+        not_openai({"error": {"message": "broken", "code": 500}}),
+        web_page(),
+    ],
+    ids=["500", "429", "an error with 200", "a web page"],
+)
 def test_what_a_provider_refused_costs_nothing(priced: Exam, answer: Answer) -> None:
     priced.server.script(answer)
     result = ask(priced, "--fc-gate=cost<=1")

@@ -48,7 +48,7 @@ _PLAIN_HEADERS: Mapping[str, str] = {
 """The headers of every request."""
 CONNECT_SECONDS = 15.0
 """The time limit for a connection; the answer has that of the request."""
-BROKEN_COMPRESSION = ProviderFailure("the answer is compressed and cannot be decompressed")
+BROKEN_COMPRESSION = ProviderFailure("the answer is compressed and cannot be decompressed", billable=True)
 _IDLE_SECONDS = 5.0
 """Many servers close connections that have been idle for longer."""
 _LARGE = 2**20
@@ -134,7 +134,7 @@ class HttpSender:
         except TooLong as error:
             return ProviderFailure(f"it {error}", codes=frozenset({TOO_LONG}))
         except UnreadableBody as error:
-            return ProviderFailure(f"the answer {error}")
+            return ProviderFailure(f"the answer {error}", billable=response.status < HTTPStatus.BAD_REQUEST)
         except (ClientError, OSError) as error:  # it holds the key, so it does not leave this function
             return connection_failure(error)
         return ServerAnswer(response.status, content, response.headers)

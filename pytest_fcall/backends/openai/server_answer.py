@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from pytest_fcall.backends.http_answers import REDIRECTS, body_fault, parse_body
 from pytest_fcall.backends.openai.endpoint import Endpoint
 from pytest_fcall.backends.provider_failures import ProviderFailure, read_failure
 from pytest_fcall.core.reply import Reply
+from pytest_fcall.core.values import Json
 from pytest_fcall.schema.wire_tools import WireTools
 
 
@@ -35,9 +36,19 @@ def read_answer(answer: ServerAnswer, endpoint: Endpoint, wire_tools: WireTools)
         body = parse_body(answer.body)
     except ValueError as error:
         if succeeded:
-            return ProviderFailure(body_fault(answer.body, str(error)))
+            is_page = answer.body.lstrip().startswith(b"<")  # of a proxy: no model has answered
+            return ProviderFailure(body_fault(answer.body, str(error)), billable=not is_page)
         body = answer.body.decode(errors="replace")
     if succeeded and isinstance(body, Mapping) and (reply := endpoint.read_reply(body, wire_tools)) is not None:
         return reply
     failure = read_failure(answer.status, body, answer.headers)
-    return failure if failure.text else ProviderFailure("the server's answer is JSON, but not in OpenAI's form")
+    if not failure.text:
+        failure = ProviderFailure("the server's answer is JSON, but not in OpenAI's form")
+    return replace(failure, billable=succeeded and not _refuses(body, failure))
+
+
+def _refuses(body: Json, failure: ProviderFailure) -> bool:
+    """Whether a body reports an error and no usage, so that nothing was answered that costs something."""
+    if not isinstance(body, Mapping) or body.get("usage"):
+        return False
+    return bool(body.get("error")) or (failure.status or 0) >= HTTPStatus.BAD_REQUEST
