@@ -105,6 +105,7 @@ def _missing_part(runs: Sequence[Run]) -> str:
     versions = dict.fromkeys(str(each) for run in runs if (each := run.file.provenance.get("pytest_fcall")))
     if len(versions) > 1:
         raise _UnmergeableRuns(f"the runs were made by different versions of pytest-fcall: {' and '.join(versions)}")
+    _check_commits(runs)
     tests = Counter((result.nodeid, result.model) for run in runs for result in run.results.results)
     if repeated := next((nodeid for (nodeid, _), count in tests.items() if count > 1), None):
         raise _UnmergeableRuns(f"{repeated} is in more than one of the files")
@@ -112,6 +113,17 @@ def _missing_part(runs: Sequence[Run]) -> str:
         return f"{'shard' if len(missing) == 1 else 'shards'} {', '.join(missing)} missing"
     interrupted = [run.path.name for run in runs if run.file.broken_off]
     return f"{interrupted[0]} was interrupted" if interrupted else ""
+
+
+def _check_commits(runs: Sequence[Run]) -> None:
+    """Raise _UnmergeableRuns if two runs are of different commits. A run that knows none may be of any."""
+    known = [(run, commit) for run in runs if isinstance(commit := run.file.provenance.get("commit"), str)]
+    for run, commit in known[1:]:
+        first, before = known[0]
+        if commit != before:
+            raise _UnmergeableRuns(
+                f"{first.path} and {run.path} are runs of different commits: {before:.10} and {commit:.10}"
+            )
 
 
 def _missing_shards(runs: Sequence[Run]) -> list[str]:

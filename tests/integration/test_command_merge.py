@@ -174,6 +174,31 @@ def test_shards_of_different_versions_are_refused(mixed: Shop) -> None:
     assert (done.returncode, f"of pytest-fcall: {version('pytest-fcall')} and 0.0.7" in done.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "are_refused"),
+    [
+        ({"commit": "a" * 40}, {"commit": "b" * 40}, True),
+        ({"commit": "a" * 40}, {"commit": "a" * 40}, False),
+        ({"commit": "a" * 40, "dirty": False}, {"commit": "a" * 40, "dirty": True}, False),
+        ({"commit": "a" * 40}, {}, False),
+        ({}, {}, False),
+    ],
+)
+def test_shards_of_different_commits_are_refused(
+    mixed: Shop, first: dict[str, object], second: dict[str, object], are_refused: bool
+) -> None:
+    for number in (1, 2):
+        mixed.run(*MODELS, "-k", "Town", f"--fc-shard={number}/2")
+    paths = sorted(shares(mixed))
+    for path, revision in zip(paths, (first, second), strict=True):
+        run = json.loads(Path(path).read_text())
+        run["provenance"].update(revision)
+        Path(path).write_text(json.dumps(run))
+    done = merge(mixed, *paths)
+    refusal = f"{paths[0]} and {paths[1]} are runs of different commits: {'a' * 10} and {'b' * 10}"
+    assert (done.returncode, refusal in " ".join(done.stderr.split())) == ((2, True) if are_refused else (0, False))
+
+
 def test_the_whole_may_be_kept_and_merged_runs_compared(mixed: Shop) -> None:
     for number in (1, 2):
         mixed.run(*MODELS, "--fc-gate=accuracy>=0.5", f"--fc-shard={number}/2")
