@@ -112,6 +112,7 @@ class CaseFile(pytest.Module):
                 if model:
                     (known.built if built else known.built_elsewhere)[model.model.id] += 1
                 if not built:
+                    known.left_to_others += 1
                     continue
                 yield context.item(name, entry, model, known.places)
 

@@ -37,6 +37,8 @@ class CollectionFindings:
     """Number of cases of each model that are built here."""
     built_elsewhere: Counter[str] = field(default_factory=Counter)
     """Number of cases of each model that other shards build."""
+    left_to_others: int = 0
+    """Number of cases and tests that belong to other shards, whichever of them are selected there."""
     cases: dict[Path, frozenset[str]] = field(default_factory=dict)
     """All cases of the files that were read without a fault, whichever of them run."""
 

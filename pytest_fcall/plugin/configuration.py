@@ -90,5 +90,8 @@ class _Sharding:
         """Deselect the tests of other shards."""
         others = [item for item in items if not self._shard.includes(item.nodeid)]
         if others:
+            from pytest_fcall.plugin.collection_findings import collection_findings
+
+            collection_findings(config).left_to_others += len(others)
             config.hook.pytest_deselected(items=others)
             items[:] = [item for item in items if self._shard.includes(item.nodeid)]

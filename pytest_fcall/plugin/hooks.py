@@ -192,6 +192,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
         ours = session_of(session.config)
         output["fcall_files_without_cases"] = collection_findings(session.config).files_without_cases
+        output["fcall_left_to_others"] = collection_findings(session.config).left_to_others
         notes = (*ours.replies.notes(), *ours.baselines.notes())
         output["fcall_notes"] = [*map(secrets_of(session.config).redacted, notes)]
         output["fcall_strays"] = [[*stray, count] for stray, count in ours.replies.strays().items()]

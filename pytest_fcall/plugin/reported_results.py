@@ -129,12 +129,14 @@ class WorkerFindings:
         self.strays: Counter[tuple[str, bool]] = Counter()
         self.span_strays: Counter[tuple[str, str]] = Counter()
         self.files_without_cases = 0
+        self.left_to_others = 0
         self._throughputs: dict[str, tuple[int, str]] = {}
 
     def add(self, run: str, output: Mapping[str, Any]) -> None:
         """Take what a worker of this run has put into its output. Each collects everything: files are not summed up."""
         self.runs.add(run)
         self.files_without_cases = max(self.files_without_cases, output.get("fcall_files_without_cases", 0))
+        self.left_to_others = max(self.left_to_others, output.get("fcall_left_to_others", 0))
         self.add_throughputs(output.get("fcall_figures", {}))
         self.notes.update(dict.fromkeys(output.get("fcall_notes", ())))
         for case, answered, count in output.get("fcall_strays", ()):

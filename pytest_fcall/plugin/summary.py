@@ -132,8 +132,9 @@ class Summary:
         self._failures.unrecorded = reported.lacks_replies and settings.missing != "skip"
         self._failures.otherwise |= self._baselines.failed
         self._failures.otherwise |= session.testsfailed > self._failed_reports  # such as too little coverage
-        if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and shard:
-            session.exitstatus = pytest.ExitCode.OK  # all tests belong to other shards
+        left_to_others = collection_findings(self._config).left_to_others or self._workers.left_to_others
+        if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and left_to_others:
+            session.exitstatus = pytest.ExitCode.OK  # what other shards select is not known here
         ran_to_its_end = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         broken_off = not ran_to_its_end or bool(session.shouldfail)
         if not (broken_off or shard):

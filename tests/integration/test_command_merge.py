@@ -141,6 +141,18 @@ def test_so_does_one_that_was_broken_off(mixed: Shop) -> None:
     assert done.stdout.splitlines()[-1].endswith("-1of1.json was interrupted")
 
 
+def test_a_whole_in_which_no_share_found_anything_is_inconclusive(shop: Shop) -> None:
+    for number in (1, 2):
+        shop.ask(f"--fc-shard={number}/2")
+    assert merge(shop, *shares(shop)).returncode == 10
+
+
+def test_a_gate_notices_that_no_share_selected_anything(mixed: Shop) -> None:
+    for number in (1, 2):
+        mixed.run(*MODELS, "-k", "nosuch", f"--fc-shard={number}/2", "--fc-gate=cases>=1")
+    assert merge(mixed, *shares(mixed)).returncode != 0
+
+
 def test_what_failed_is_failed_though_a_share_is_missing(mixed: Shop) -> None:
     mixed.run(*MODELS, "--fc-shard=1/2")
     done = merge(mixed, *shares(mixed))

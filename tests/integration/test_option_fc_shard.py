@@ -64,6 +64,25 @@ def test_an_empty_share_is_green(shop: Shop, workers: str) -> None:
     assert sorted(map(len, nodeids(shop))) == [0, 1]
 
 
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_where_no_share_has_anything_none_is_green(shop: Shop, workers: str) -> None:
+    statuses = {shop.ask(f"--fc-shard={number}/2", workers).ret for number in (1, 2)}
+    assert statuses == {pytest.ExitCode.NO_TESTS_COLLECTED}
+
+
+@pytest.mark.parametrize("selection", [["-k", "nosuch"], ["-m", "not tool"]])
+def test_a_selection_of_nothing_is_not_green_where_no_other_share_has_cases(shop: Shop, selection: list[str]) -> None:
+    shop.cases("cases: [{id: Oslo, tags: [tool], prompt: Oslo, expect: [{get_weather: {city: Oslo}}]}]")
+    assert shop.ask("--fc-shard=1/1", *selection).ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_a_share_whose_plain_tests_are_all_of_others_is_green(shop: Shop) -> None:
+    shop.pytester.makepyfile(test_plain="def test(): pass")
+    results = [shop.ask(f"--fc-shard={number}/2") for number in (1, 2)]
+    assert [result.ret for result in results] == [0, 0]
+    assert sum(result.parseoutcomes().get("passed", 0) for result in results) == 1
+
+
 def test_a_share_is_kept_even_where_runs_are_not(large: Shop) -> None:
     large.pytester.makeini("[pytest]\nfc_runs = 0\n")
     result = large.ask("--fc-shard=1/2")
