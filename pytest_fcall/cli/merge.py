@@ -89,6 +89,7 @@ def _merge(runs: Sequence[Run]) -> _MergedRun:
         results=results_to_json(results),
         failed=asdict(failures_of(*(run.file for run in runs))),
         broken_off=bool(missing),
+        empty=all(run.file.empty for run in runs),
         shard=None,
         parts=tuple(run.file.id for run in runs),
     )
@@ -112,7 +113,9 @@ def _missing_part(runs: Sequence[Run]) -> str:
     if missing := _missing_shards(runs):
         return f"{'shard' if len(missing) == 1 else 'shards'} {', '.join(missing)} missing"
     interrupted = [run.path.name for run in runs if run.file.broken_off]
-    return f"{interrupted[0]} was interrupted" if interrupted else ""
+    if interrupted:
+        return f"{interrupted[0]} was interrupted"
+    return "no shard ran a test" if all(run.file.empty for run in runs) else ""
 
 
 def _check_commits(runs: Sequence[Run]) -> None:

@@ -133,7 +133,8 @@ class Summary:
         self._failures.otherwise |= self._baselines.failed
         self._failures.otherwise |= session.testsfailed > self._failed_reports  # such as too little coverage
         left_to_others = collection_findings(self._config).left_to_others or self._workers.left_to_others
-        if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and left_to_others:
+        is_empty = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+        if is_empty and left_to_others:
             session.exitstatus = pytest.ExitCode.OK  # what other shards select is not known here
         ran_to_its_end = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         broken_off = not ran_to_its_end or bool(session.shouldfail)
@@ -152,7 +153,7 @@ class Summary:
             from pytest_fcall.plugin.suspects import bisect_regressions
 
             reported.by_test, self._bisected = bisect_regressions(session, reported.by_test, settings.bisect)
-        self._store_run(broken_off=broken_off)
+        self._store_run(broken_off=broken_off, empty=is_empty)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         """Pass the results on to other plugins, then print the summary."""
@@ -336,14 +337,15 @@ class Summary:
         found = with_history(tuple(results.values()), session.doubt, session.settings, tested=tested)
         return dict(zip(results, found, strict=True))
 
-    def _store_run(self, *, broken_off: bool) -> None:
+    def _store_run(self, *, broken_off: bool, empty: bool) -> None:
         settings = self._session.settings
         self._accounts.close()
         if fault := self._accounts.fault:
             self._run_note = f"what was asked and answered is not kept: {_error_text(fault)}"
         try:
+            results = self.results()
             path = store_run(
-                settings, self._gates, self._started, self.results(), self._failures, broken_off=broken_off
+                settings, self._gates, self._started, results, self._failures, broken_off=broken_off, empty=empty
             )
         except OSError as error:
             self._run_note = f"this run is not kept: {_error_text(error)}"

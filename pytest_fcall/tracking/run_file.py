@@ -59,6 +59,8 @@ class RunFile(NamedTuple):
     failed: Mapping[str, bool] = MappingProxyType({})
     """The failures besides gates: `verdicts`, `worse`, `undecided`, `unanswered` and so on."""
     broken_off: bool = False
+    empty: bool = False
+    """Whether it ran no test."""
     shard: tuple[int, int] | None = None
     """The number of the shard, from 1, and the number of shards."""
     parts: tuple[str, ...] = ()
@@ -179,6 +181,7 @@ def _to_json(run: RunFile) -> dict[str, Json]:
         "shard": run.shard,
         "parts": run.parts,
         "broken_off": run.broken_off,
+        "empty": run.empty,
         "failed": dict(run.failed),
         "gates": run.gates,
         "fail": run.fail,
@@ -197,6 +200,7 @@ def _from_json(fields: Mapping[str, Json]) -> RunFile:
         fail=optional_field(fields, "fail", str) or "items",
         failed={name: value is True for name, value in (optional_field(fields, "failed", dict) or {}).items()},
         broken_off=optional_field(fields, "broken_off", bool) or False,
+        empty=optional_field(fields, "empty", bool) or False,
         shard=_shard(fields),
         parts=_texts(fields, "parts"),
         provenance=optional_field(fields, "provenance", dict) or {},

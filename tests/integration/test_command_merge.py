@@ -147,10 +147,19 @@ def test_a_whole_in_which_no_share_found_anything_is_inconclusive(shop: Shop) ->
     assert merge(shop, *shares(shop)).returncode == 10
 
 
-def test_a_gate_notices_that_no_share_selected_anything(mixed: Shop) -> None:
+def test_a_whole_of_which_no_share_selected_anything_is_inconclusive(mixed: Shop) -> None:
+    statuses = [mixed.run(*MODELS, "-k", "nosuch", f"--fc-shard={number}/2").ret for number in (1, 2)]
+    assert statuses == [0, 0]
+    done = merge(mixed, *shares(mixed))
+    assert done.returncode == 10
+    assert done.stdout.splitlines()[-1] == "incomplete: no shard ran a test"
+
+
+def test_a_whole_of_plain_tests_is_green(shop: Shop) -> None:
+    shop.pytester.makepyfile(test_plain="def test_one(): pass\ndef test_two(): pass\n")
     for number in (1, 2):
-        mixed.run(*MODELS, "-k", "nosuch", f"--fc-shard={number}/2", "--fc-gate=cases>=1")
-    assert merge(mixed, *shares(mixed)).returncode != 0
+        shop.ask(f"--fc-shard={number}/2")
+    assert merge(shop, *shares(shop)).returncode == 0
 
 
 def test_what_failed_is_failed_though_a_share_is_missing(mixed: Shop) -> None:

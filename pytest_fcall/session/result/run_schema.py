@@ -53,6 +53,7 @@ def _run() -> _Schema:
             "shard": _or_null("The number of the shard, from 1, and the number of shards.", _pair("integer")),
             "parts": _list("The ids of the runs that it was merged of.", _text()),
             "broken_off": _flag("Whether it ended before its last case."),
+            "empty": _flag("Whether it ran no test."),
             "failed": _failed(),
             "gates": _list("The gates, as they were written.", _text()),
             "fail": {"description": "What makes the run fail: --fc-fail.", "enum": [*get_args(Fail)]},

@@ -32,6 +32,7 @@ def store_run(
     failures: RunFailures,
     *,
     broken_off: bool,
+    empty: bool,
 ) -> Path | None:
     """Write the run's file and remove the oldest ones; None where no runs are kept. Raises OSError."""
     if not settings.keeps_run:
@@ -48,6 +49,7 @@ def store_run(
         fail=gates.fail if gates else "items",
         failed=asdict(failures),
         broken_off=broken_off,
+        empty=empty,
         shard=place,
         provenance={
             "pytest_fcall": version("pytest-fcall"),
