@@ -44,7 +44,7 @@ class Project:
         return fault.code != "no-cases" or path in self.named_files or is_case_file_name(path)
 
     def relative(self, path: Path) -> str:
-        """`path` relative to the root where it lies below it."""
+        """`path` from the root."""
         return path_from_root(path, self.root)
 
 

@@ -10,6 +10,7 @@ from pytest_fcall.backends.local.aliases import ALIASES
 from pytest_fcall.backends.settings import aliases
 from pytest_fcall.core.message_text import nearest
 
+_ANY = ("anthropic", "bedrock", "cohere", "gemini", "groq", "mistral", "vertexai")
 _PROVIDERS: Mapping[str, str] = MappingProxyType(
     {
         "openai": "openai:{}",
@@ -19,9 +20,7 @@ _PROVIDERS: Mapping[str, str] = MappingProxyType(
         "ollama": "openai:{}?base_url=http://127.0.0.1:11434/v1",
         "lmstudio": "openai:{}?base_url=http://127.0.0.1:1234/v1",
         "openrouter": "openai:{}?base_url=https://openrouter.ai/api/v1&api_key_env=OPENROUTER_API_KEY",
-        **{name: f"any:{name}/{{}}" for name in ("anthropic", "bedrock", "cohere", "gemini", "groq", "mistral")},
-        "vertexai": "any:vertexai/{}",
-        "vertex_ai": "any:vertexai/{}",
+        **{name: f"any:{name}/{{}}" for name in _ANY},
     }
 )
 """The line of a provider or server in docs/how-to/providers.md, by its name there and in other tools."""
@@ -32,7 +31,7 @@ _VENDORS: Mapping[str, str] = MappingProxyType({"claude-": "anthropic", "gemini-
 
 def model_of_provider(provider: str, name: str) -> str | None:
     """The model as it is named here, where another tool writes `provider:name` or `provider/name`."""
-    line = _PROVIDERS.get("".join(letter for letter in provider.lower() if letter not in " .-"))
+    line = _PROVIDERS.get("".join(letter for letter in provider.lower() if letter.isalnum()))
     return line.format(name) if line and name else None
 
 

@@ -88,6 +88,7 @@ def test_a_plain_test_may_have_rows_that_look_like_models(weather: Shop) -> None
         ("gpt-5.2", "*'gpt-5.2' is not the name of a model; *; did you mean `openai:gpt-5.2`?"),
         ("anthropic/claude-haiku-4-5", "*; did you mean `any:anthropic/claude-haiku-4-5`?"),
         ("gemini:gemini-2.5-flash", "*no model of kind 'gemini'; *; did you mean `any:gemini/gemini-2.5-flash`?"),
+        ("vertex_ai/gemini-2.5-pro", "*; did you mean `any:vertexai/gemini-2.5-pro`?"),
         ("ollama:qwen3:8b", "*; did you mean `openai:qwen3:8b?base_url=http://127.0.0.1:11434/v1`?"),
         ("shop.agent:run", "*is not the name of a model; write KIND:NAME, *; did you mean `python:shop.agent:run`?"),
         ("echo:answer", "*no model of kind 'echo'; the kinds are *; did you mean `python:echo:answer`?"),
