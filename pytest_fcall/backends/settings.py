@@ -195,14 +195,11 @@ def project_tables(root: Path, name: str) -> dict[str, Mapping[str, object]]:
 
     Raises ValueError, with a line that names file and key, for what cannot be read, and for a table that nobody reads.
     """
-    table = _read_pyproject(root / PYPROJECT)
-    path = ""
-    for part in ("tool", "fcall", name):
-        if part == name:
-            _check_tables(table)
-        path = f"{path}.{part}" if path else part
-        table = _as_table(table.get(part, {}), path)
-    return {key: _as_table(value, f'{path}."{key}"') for key, value in table.items()}
+    tool = _as_table(_read_pyproject(root / PYPROJECT).get("tool", {}), "tool")
+    tables = _as_table(tool.get("fcall", {}), "tool.fcall")
+    _check_tables(tables)
+    path = f"tool.fcall.{name}"
+    return {key: _as_table(value, f'{path}."{key}"') for key, value in _as_table(tables.get(name, {}), path).items()}
 
 
 def _check_tables(tables: Mapping[str, object]) -> None:
